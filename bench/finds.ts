@@ -7,8 +7,8 @@ import { clients } from '../src/catalog/kinds/clients.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { findRecords } from '../src/store/records/find-records.ts';
-import { normalized } from '../src/store/tables/found-text.ts';
-import { makeReportIndexes } from '../src/store/schema/grow-kind-tables.ts';
+import { normalized } from '../src/store/tables/search-text.ts';
+import { createReportIndexes } from '../src/store/schema/change-kind-tables.ts';
 import { migrate } from '../src/views/migrate.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
 
@@ -54,7 +54,7 @@ function row(id: number): (string | number | null)[] {
 async function fill(session: Session): Promise<void> {
   for (let from = 1; from <= ROWS; from += TOGETHER) {
     const rows = Array.from({ length: Math.min(TOGETHER, ROWS - from + 1) }, (_, n) => row(from + n));
-    await session.atomically((tx) => tx.append({ table: 'clients', columns, rows }));
+    await session.atomically((tx) => tx.insertRows({ table: 'clients', columns, rows }));
   }
   await session.atomically(async (tx) => {
     await tx.query(sql`
@@ -68,7 +68,7 @@ for (const databases of [sqliteFiles(), await postgresServer()]) {
   await migrate(session, [clients]);
   await fill(session);
   const started = performance.now();
-  await makeReportIndexes(session, [clients]);
+  await createReportIndexes(session, [clients]);
   console.log(session.dialect, 'indexes', `${Math.round(performance.now() - started)} ms`);
   await session.atomically((tx) => tx.execute('analyze'));
   for (const text of TEXTS) {

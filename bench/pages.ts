@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
-import { instantText, systemClock } from '../src/lib/time/clock.ts';
+import { formatInstant, systemClock } from '../src/lib/time/clock.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { migrate } from '../src/views/migrate.ts';
@@ -47,10 +47,10 @@ const client = (id: number, name: string): string =>
 
 async function fill(session: Session): Promise<void> {
   const now = Date.now();
-  const at = (ms: number): string => instantText(new Date(ms));
+  const at = (ms: number): string => formatInstant(new Date(ms));
   for (let from = 0; from < ROWS; from += AT_ONCE)
     await session.atomically((tx) =>
-      tx.append({
+      tx.insertRows({
         table: 'clients',
         columns: ['id', 'code', '_raw', '_first_seen_at', '_changed_at', '_response'],
         rows: Array.from({ length: AT_ONCE }, (_, n) => {
@@ -61,7 +61,7 @@ async function fill(session: Session): Promise<void> {
     );
   for (let from = 0; from < CHANGES; from += AT_ONCE)
     await session.atomically((tx) =>
-      tx.append({
+      tx.insertRows({
         table: 'changes',
         columns: CHANGE_COLUMNS,
         rows: Array.from({ length: AT_ONCE }, (_, n) => {
@@ -86,7 +86,7 @@ async function fill(session: Session): Promise<void> {
     );
   const states = ['done', 'done', 'done', 'parked', 'rejected', 'unsettled'];
   await session.atomically(async (tx) => {
-    await tx.append({
+    await tx.insertRows({
       table: 'outbox',
       columns: ['idempotency_key', 'kind', 'operation', 'payload', 'state'],
       rows: Array.from({ length: ENTRIES }, (_, n) => [
@@ -97,7 +97,7 @@ async function fill(session: Session): Promise<void> {
         states[n % 6] ?? 'done',
       ]),
     });
-    await tx.append({
+    await tx.insertRows({
       table: 'runs',
       columns: ['command', 'kinds', 'state', 'requested_at', 'started_at', 'finished_at'],
       rows: Array.from({ length: RUNS }, (_, n) => {
@@ -136,8 +136,8 @@ const app = await createServer(
     clock: systemClock,
     logger,
     isDead: () => false,
-    sendMark: { read: () => Promise.resolve(0) },
-    writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
+    sendCounter: { read: () => Promise.resolve(0) },
+    writes: () => ({ pendingMs: 0, lastLandedAt: null, fault: null }),
     wakeEngine: () => undefined,
   },
   {

@@ -17,7 +17,7 @@ import { createInProcessNotifier } from '../src/runs/engine/notifier.ts';
 import { systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import type { Session } from '../src/db/session/session.ts';
-import { createFileMark } from '../src/outbound/send-mark.ts';
+import { createFileCounter } from '../src/outbound/send-counter.ts';
 import { storeEntries } from '../src/outbound/intake/intake.ts';
 import { createOwner } from '../src/lib/owner.ts';
 import { sqliteFiles } from './databases.ts';
@@ -107,7 +107,7 @@ async function pushAll(inFlight: number): Promise<number> {
 async function workAll(config: Config, session: Session): Promise<number> {
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
   const parts = { session, source, clock: systemClock, logger, owner: createOwner() };
-  const mark = createFileMark(`${session.location}.sends`);
+  const mark = createFileCounter(`${session.location}.sends`);
   const start = performance.now();
   const notifier =
     values.redis === undefined

@@ -6,10 +6,10 @@ import { sql } from 'drizzle-orm';
 import { liveThrough } from '../scripts/reports/business.ts';
 import { REPORTS } from '../scripts/reports/catalogue.ts';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
-import { recordDecoder } from '../src/diff/decode-record.ts';
+import { createRecordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson, type JsonObject } from '../src/lib/json/json.ts';
-import { instantText } from '../src/lib/time/clock.ts';
-import { asMirrored } from '../src/store/kinds/field-store.ts';
+import { formatInstant } from '../src/lib/time/clock.ts';
+import { readMirroredKind } from '../src/store/kinds/field-store.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session, SqlValue } from '../src/db/session/session.ts';
 import { migrate } from '../src/views/migrate.ts';
@@ -39,10 +39,10 @@ const NOW = new Date('2025-09-28T12:00:00Z');
 async function fillKind(session: Session, world: World, name: keyof typeof ROWS): Promise<void> {
   const known = LISTED_KINDS.find((one) => one.name === name);
   if (known === undefined) throw new RangeError(`No kind is named ${name}.`);
-  const kind = await asMirrored(session, known);
-  const decode = recordDecoder(kind);
+  const kind = await readMirroredKind(session, known);
+  const decode = createRecordDecoder(kind);
   const columns = writtenColumns(kind, session.dialect);
-  const at = instantText(NOW);
+  const at = formatInstant(NOW);
   const rowOf = (record: JsonObject): SqlValue[] => {
     const own = [at, at, null, 1, 1, compactJson(record)];
     return writtenRow(kind, session.dialect, decode(record).values, own);
@@ -58,7 +58,7 @@ async function fillKind(session: Session, world: World, name: keyof typeof ROWS)
       const copy = Math.floor((from + n) / ids.length);
       return originals[place]?.with(first, String((ids[place] ?? 0) + copy * span)) ?? [];
     });
-    await session.atomically((tx) => tx.append({ table: name, columns, rows }));
+    await session.atomically((tx) => tx.insertRows({ table: name, columns, rows }));
   }
 }
 
@@ -70,10 +70,10 @@ async function fillChanges(session: Session): Promise<void> {
     const rows = Array.from({ length: Math.min(AT_ONCE, MOST - from) }, (_, n) => {
       const when = NOW.getTime() + Math.floor(((from + n) * DAYS * 86_400_000) / MOST);
       const change = changes[n % changes.length] ?? '';
-      const facts = ['clients', String(n), change, instantText(new Date(when))];
+      const facts = ['clients', String(n), change, formatInstant(new Date(when))];
       return [...facts, record, record, '{"name":["Ada","Bea"]}', 'service', 1];
     });
-    await session.atomically((tx) => tx.append({ table: 'changes', columns: CHANGE_COLUMNS, rows }));
+    await session.atomically((tx) => tx.insertRows({ table: 'changes', columns: CHANGE_COLUMNS, rows }));
   }
 }
 

@@ -11,10 +11,10 @@ import type { Kind } from '../src/catalog/kind.ts';
 import { documentedKind } from '../src/catalog/kinds/catalog.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session, SqlValue } from '../src/db/session/session.ts';
-import { recordDecoder } from '../src/diff/decode-record.ts';
+import { createRecordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson, parseObject } from '../src/lib/json/json.ts';
 import { systemClock } from '../src/lib/time/clock.ts';
-import { elementReader } from '../src/store/records/nested-rows.ts';
+import { createElementDecoder } from '../src/store/records/nested-rows.ts';
 import { migrate } from '../src/views/migrate.ts';
 import {
   kindColumns,
@@ -23,7 +23,7 @@ import {
   writtenColumns,
   writtenRow,
 } from '../src/store/tables/kind-table.ts';
-import { selectOf } from '../src/views/draw-views.ts';
+import { selectText } from '../src/views/create-views.ts';
 import { kindViews } from '../src/views/views.ts';
 import { openExport } from '../src/report/export/export-source.ts';
 import { takeSnapshot } from '../src/report/export/snapshot.ts';
@@ -65,7 +65,7 @@ async function create(session: Session, kind: Kind, layout: Layout): Promise<voi
     await tx.execute(`create table ${kind.name} (${declared})`);
     const [view] = kindViews(kind, dialect);
     if (layout !== 'plain' && view !== undefined)
-      await tx.execute(`create view bi_${kind.name} as ${selectOf(view, new Map())}`);
+      await tx.execute(`create view bi_${kind.name} as ${selectText(view, new Map())}`);
   });
 }
 
@@ -81,7 +81,7 @@ async function createRecords(session: Session): Promise<void> {
 /** Lands rows batch after batch, as a first pull does. @returns Microseconds a row. */
 async function fill(session: Session, kind: Kind, layout: Layout): Promise<number> {
   const { dialect } = session;
-  const decode = recordDecoder(kind);
+  const decode = createRecordDecoder(kind);
   const all = writtenColumns(kind, dialect);
   const idAt = all.indexOf('id');
   const changedAt = all.indexOf('_changed_at');
@@ -107,8 +107,8 @@ async function fill(session: Session, kind: Kind, layout: Layout): Promise<numbe
     }
     const started = performance.now();
     await session.atomically(async (tx) => {
-      await tx.append({ table: kind.name, columns, rows });
-      if (records.length > 0) await tx.append({ table: 'records', columns: RECORDS, rows: records });
+      await tx.insertRows({ table: kind.name, columns, rows });
+      if (records.length > 0) await tx.insertRows({ table: 'records', columns: RECORDS, rows: records });
     });
     ms += performance.now() - started;
   }
@@ -143,7 +143,7 @@ async function fillPast(session: Session): Promise<void> {
   const { dialect } = session;
   const [table] = nestedTables(named('clients'));
   if (table === undefined) throw new RangeError('Clients have no nested array.');
-  const { read } = elementReader(table, dialect, []);
+  const { read } = createElementDecoder(table, dialect, []);
   const columns = nestedColumns(table, dialect).map(({ name }) => name);
   const contact = parseObject('{"contacts":[{"id":7,"nom":"Ada","email":"ada@example.com"}]}');
   const raw = compactJson(world.get('purchase_products', world.ids('purchase_products')[0] ?? 0) ?? {});
@@ -156,8 +156,8 @@ async function fillPast(session: Session): Promise<void> {
       return [...facts, '{"product_price":[1,2]}', 'service', null];
     });
     await session.atomically(async (tx) => {
-      await tx.append({ table: table.name, columns, rows: elements });
-      await tx.append({ table: 'changes', columns: CHANGE_COLUMNS, rows });
+      await tx.insertRows({ table: table.name, columns, rows: elements });
+      await tx.insertRows({ table: 'changes', columns: CHANGE_COLUMNS, rows });
     });
   }
 }

@@ -25,7 +25,7 @@ export const failure = (status: number, message: string): Answer =>
 export type Envelopes = 'documented' | 'wild';
 
 /** Lists without `meta` come whole: §4.7, §4.8, §4.10; in the wild the categories too. */
-const WHOLE: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
+const WHOLE_LISTS: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
   documented: new Set(['punches', 'vehicle_brands', 'bookings']),
   wild: new Set(['punches', 'vehicle_brands', 'bookings', 'categories']),
 };
@@ -34,9 +34,10 @@ const WHOLE: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
 const IN_ARRAY = new Set(['categories', 'departments', 'purchase_products', 'sales_products']);
 
 /** Kinds whose answers never say `success` (§2.1). */
-const SILENT = new Set(['products']);
+const WITHOUT_SUCCESS = new Set(['products']);
 
-export const comesWhole = (kind: Kind, envelopes: Envelopes): boolean => WHOLE[envelopes].has(kind.name);
+export const isWholeList = (kind: Kind, envelopes: Envelopes): boolean =>
+  WHOLE_LISTS[envelopes].has(kind.name);
 
 /** Wraps a page of a list (§2.1), given the number of the page, its size, and all rows; in the wild these are texts. */
 export function listEnvelope(
@@ -45,7 +46,7 @@ export function listEnvelope(
   data: readonly JsonObject[],
   { number, size, total }: Readonly<Record<'number' | 'size' | 'total', number>>,
 ): Json {
-  if (comesWhole(kind, envelopes)) return { data, ...successOf(kind) };
+  if (isWholeList(kind, envelopes)) return { data, ...successOf(kind) };
   const pages = Math.max(1, Math.ceil(total / size));
   const numbers = { current_page: number, last_page: pages, per_page: size, total };
   const texts = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
@@ -59,4 +60,4 @@ export function recordEnvelope(kind: Kind, record: JsonObject, envelopes: Envelo
   return { data: IN_ARRAY.has(kind.name) ? [record] : record, ...successOf(kind) };
 }
 
-const successOf = (kind: Kind): JsonObject => (SILENT.has(kind.name) ? {} : { success: true });
+const successOf = (kind: Kind): JsonObject => (WITHOUT_SUCCESS.has(kind.name) ? {} : { success: true });

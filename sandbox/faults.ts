@@ -17,7 +17,7 @@ const more = {
   location: z.string().optional(),
 };
 
-const deed = z.union(
+const action = z.union(
   [
     z.strictObject({ latencyMs: count }),
     z.strictObject({ status, ...more }),
@@ -59,11 +59,11 @@ const faultSchema = z.strictObject({
   skip: count.optional(),
   /** How often it strikes; absent, always. */
   times: count.optional(),
-  do: deed,
+  do: action,
 });
 
 export type Fault = z.infer<typeof faultSchema>;
-export type Deed = Fault['do'];
+export type FaultAction = Fault['do'];
 
 /**
  * Reads a list of faults from YAML or JSON.
@@ -111,7 +111,7 @@ export function withoutFields(request: ServiceRequest, names: readonly string[])
 }
 
 /** The request with every text of its body as the service would store it. */
-export function textsAs(request: ServiceRequest, habit: TextHabit): ServiceRequest {
+export function withTextHabit(request: ServiceRequest, habit: TextHabit): ServiceRequest {
   const stored = (value: Json): Json => (typeof value === 'string' ? STORED[habit](value) : value);
   return withMembers(request, (members) => members.map(([name, value]) => [name, stored(value)]));
 }

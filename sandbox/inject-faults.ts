@@ -1,5 +1,5 @@
 import { failure, jsonAnswer, type Answer } from './answer.ts';
-import { textsAs, withoutFields, type Deed, type Fault } from './faults.ts';
+import { withTextHabit, withoutFields, type FaultAction, type Fault } from './faults.ts';
 import type { Serve, ServiceRequest } from './service.ts';
 
 interface Armed {
@@ -20,23 +20,23 @@ export function armFaults(faults: readonly Fault[]) {
   }));
   return (request: ServiceRequest) => {
     let latencyMs = 0;
-    let deed: Deed | null = null;
+    let action: FaultAction | null = null;
     for (const one of armed) {
       const { do: candidate } = one.fault;
-      if ('latencyMs' in candidate) latencyMs += fires(one, request) ? candidate.latencyMs : 0;
-      else if (deed === null && fires(one, request)) deed = candidate;
+      if ('latencyMs' in candidate) latencyMs += shouldFire(one, request) ? candidate.latencyMs : 0;
+      else if (action === null && shouldFire(one, request)) action = candidate;
     }
-    return { latencyMs, deed };
+    return { latencyMs, action };
   };
 }
 
-function fires(armed: Armed, request: ServiceRequest): boolean {
+function shouldFire(armed: Armed, request: ServiceRequest): boolean {
   const { on = {} } = armed.fault;
   const isNamed = [
     [on.kind, request.kind.name],
     [on.method?.toUpperCase(), request.method],
     [on.id, request.id],
-  ].every(([named = null, own]) => named === null || named === own);
+  ].every(([named = null, actual]) => named === null || named === actual);
   const matches =
     isNamed && (on.page === undefined || (request.operation === 'list' && on.page === request.page));
   if (!matches || armed.timesLeft === 0) return false;
@@ -53,34 +53,39 @@ const LOGIN_PAGE =
   '<body><form method="post" action="/login"><input name="email"><input name="password"></form></body></html>';
 
 /** The service as a fault makes it: some faults answer instead of it, others change its requests or answers. */
-export function withDeed(serve: Serve, deed: Deed): Serve {
-  if ('ignorePage' in deed) return (request) => serve({ ...request, page: 1 });
-  if ('clampPerPage' in deed) return (request) => serve({ ...request, perPageAtMost: deed.clampPerPage });
-  if ('ignoreFields' in deed) return (request) => serve(withoutFields(request, deed.ignoreFields));
-  if ('storesText' in deed) return (request) => serve(textsAs(request, deed.storesText));
-  if ('commitAfterMs' in deed || 'holdMs' in deed) return serve;
+export function applyFault(serve: Serve, action: FaultAction): Serve {
+  if ('ignorePage' in action) return (request) => serve({ ...request, page: 1 });
+  if ('clampPerPage' in action) return (request) => serve({ ...request, perPageAtMost: action.clampPerPage });
+  if ('ignoreFields' in action) return (request) => serve(withoutFields(request, action.ignoreFields));
+  if ('storesText' in action) return (request) => serve(withTextHabit(request, action.storesText));
+  if ('commitAfterMs' in action || 'holdMs' in action) return serve;
   const after =
     (bend: (answer: Answer) => Answer): Serve =>
     (request) =>
       bend(serve(request));
-  if ('statusAfter' in deed) return after(() => statusAnswer({ ...deed, status: deed.statusAfter }));
-  if ('cut' in deed) return after((answer) => ({ ...answer, body: answer.body.slice(0, deed.cut) }));
-  if ('truncate' in deed) return after((answer) => ({ ...answer, arrives: { bytes: deed.truncate } }));
-  if ('drop' in deed && deed.drop === 'after')
+  if ('statusAfter' in action) return after(() => statusAnswer({ ...action, status: action.statusAfter }));
+  if ('cut' in action) return after((answer) => ({ ...answer, body: answer.body.slice(0, action.cut) }));
+  if ('truncate' in action) return after((answer) => ({ ...answer, arrives: { bytes: action.truncate } }));
+  if ('drop' in action && action.drop === 'after')
     return after((answer) => ({ ...answer, arrives: 'not at all' }));
-  return () => answerInstead(deed);
+  return () => replacementAnswer(action);
 }
 
-function answerInstead(deed: Deed): Answer {
-  if ('status' in deed) return statusAnswer(deed);
-  if ('html' in deed) return htmlAnswer(200, LOGIN_PAGE);
-  if ('successFalse' in deed) return failure(200, 'An error occurred.');
-  if ('redirect' in deed) return { ...htmlAnswer(302, ''), headers: { location: deed.redirect } };
-  if ('refuse' in deed) return failure(403, 'This action is unauthorized.');
+function replacementAnswer(action: FaultAction): Answer {
+  if ('status' in action) return statusAnswer(action);
+  if ('html' in action) return htmlAnswer(200, LOGIN_PAGE);
+  if ('successFalse' in action) return failure(200, 'An error occurred.');
+  if ('redirect' in action) return { ...htmlAnswer(302, ''), headers: { location: action.redirect } };
+  if ('refuse' in action) return failure(403, 'This action is unauthorized.');
   return { ...jsonAnswer(200, null), arrives: 'not at all' };
 }
 
-function statusAnswer({ status, retryAfter, body, location }: Extract<Deed, { status: number }>): Answer {
+function statusAnswer({
+  status,
+  retryAfter,
+  body,
+  location,
+}: Extract<FaultAction, { status: number }>): Answer {
   const plain = failure(status, `Simulated status ${status}.`);
   const answer =
     body === undefined ? plain : body.startsWith('<') ? htmlAnswer(status, body) : { ...plain, body };

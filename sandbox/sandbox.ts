@@ -3,7 +3,7 @@ import { systemClock } from '../src/lib/time/clock.ts';
 import { SyncError, UsageError, errorCode } from '../src/lib/sync-error.ts';
 import type { Envelopes } from './answer.ts';
 import type { Fault } from './faults.ts';
-import { armFaults, withDeed } from './inject-faults.ts';
+import { armFaults, applyFault } from './inject-faults.ts';
 import { createSandboxServer, type LoggedRequest } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld, type World, type WorldOptions } from './world.ts';
@@ -52,11 +52,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   let strike = armFaults(settings.faults);
 
   const { app, requests } = createSandboxServer(settings.token, async (request) => {
-    const { latencyMs, deed } = strike(request);
-    const beforeMs = deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0;
+    const { latencyMs, action } = strike(request);
+    const beforeMs = action && 'commitAfterMs' in action ? action.commitAfterMs : 0;
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.
-    const answer = deed ? withDeed(serve, deed)(request) : serve(request);
-    await systemClock.sleep(deed && 'holdMs' in deed ? deed.holdMs : 0, closing.signal);
+    const answer = action ? applyFault(serve, action)(request) : serve(request);
+    await systemClock.sleep(action && 'holdMs' in action ? action.holdMs : 0, closing.signal);
     return answer;
   });
   await app.listen({ host: settings.host, port: settings.port }).catch((error: unknown) => {

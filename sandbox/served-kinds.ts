@@ -1,5 +1,5 @@
 import { KINDS } from '../src/catalog/kinds/catalog.ts';
-import { date, decimal, integer, text, timestamp } from '../src/catalog/field.ts';
+import { dateField, decimalField, integerField, textField, timestampField } from '../src/catalog/field.ts';
 import type { Kind } from '../src/catalog/kind.ts';
 import { hash, type Generate } from './generate/draw.ts';
 import { generatorOf } from './generate/from-catalogue.ts';
@@ -24,18 +24,18 @@ const purchases: Kind = {
   update: null,
   naturalKey: ['code'],
   fields: [
-    integer('id'),
-    text('code'),
-    integer('provider_id'),
-    date('date'),
-    text('status'),
-    text('currency'),
-    decimal('subtotal', 2),
-    decimal('taxes', 2),
-    decimal('total', 2),
-    text('note'),
-    integer('system_id'),
-    timestamp('created_at'),
+    integerField('id'),
+    textField('code'),
+    integerField('provider_id'),
+    dateField('date'),
+    textField('status'),
+    textField('currency'),
+    decimalField('subtotal', 2),
+    decimalField('taxes', 2),
+    decimalField('total', 2),
+    textField('note'),
+    integerField('system_id'),
+    timestampField('created_at'),
   ],
   hints: [],
 };
@@ -49,7 +49,7 @@ export function servedKind(name: string): Kind {
   return kind;
 }
 
-interface KindPlan {
+interface KindSetup {
   /** How many records a company of `size` clients begins with. */
   readonly count: (size: number) => number;
   /**
@@ -64,7 +64,7 @@ const half = (size: number): number => Math.ceil(size / 2);
 const double = (size: number): number => size * 2;
 
 /** The kinds with a generator of their own, by their names. */
-const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
+const KIND_SETUPS: Readonly<Record<string, KindSetup>> = {
   projects: { count: half, firstId: 1204, generate: generateProject },
   clients: { count: (size) => size, firstId: 3050, generate: generateClient },
   providers: { count: (size) => Math.max(3, Math.ceil(size / 10)), firstId: 410, generate: generateProvider },
@@ -86,8 +86,8 @@ const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
 const FIRST_IDS = 10_000;
 
 /** The plan of a kind. One without a generator of its own has a record for each client, drawn from its catalogue entry. */
-export function planOf(name: string): KindPlan {
-  const known = KIND_PLANS[name];
+export function kindSetup(name: string): KindSetup {
+  const known = KIND_SETUPS[name];
   if (known !== undefined) return known;
   const firstId = 1 + (hash(name) % FIRST_IDS);
   return { count: (size) => size, firstId, generate: generatorOf(servedKind(name)) };

@@ -4,7 +4,7 @@ import { failure, type Answer } from './answer.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
 import type { ServiceOperation, ServiceRequest } from './service.ts';
 
-const KEPT = 10_000;
+const MAX_LOGGED_REQUESTS = 10_000;
 
 /** An HTTP server with the service's endpoints: it logs the last 10,000 requests and refuses those without the token (§5). */
 export function createSandboxServer(token: string, answer: (request: ServiceRequest) => Promise<Answer>) {
@@ -23,7 +23,7 @@ export function createSandboxServer(token: string, answer: (request: ServiceRequ
     const entry = { method: request.method, path, query, headers, status: null };
     open.set(request, entry);
     requests.push(entry);
-    if (requests.length > KEPT) requests.shift();
+    if (requests.length > MAX_LOGGED_REQUESTS) requests.shift();
     const isAuthentic = AUTH_HEADERS.some(
       (name) => request.headers[name.toLowerCase()] === `Bearer ${token}`,
     );

@@ -1,11 +1,11 @@
 import { LosslessNumber } from 'lossless-json';
 import type { Field, FieldType, Kind } from '../src/catalog/kind.ts';
-import { atScale, shortestNumber } from '../src/lib/json/decimal.ts';
-import { isNumber, isObject, tryParse, type Json, type JsonObject } from '../src/lib/json/json.ts';
+import { padToScale, canonicalNumber } from '../src/lib/json/decimal.ts';
+import { isNumber, isObject, tryParseJson, type Json, type JsonObject } from '../src/lib/json/json.ts';
 import {
   failure,
   jsonAnswer,
-  comesWhole,
+  isWholeList,
   listEnvelope,
   recordEnvelope,
   type Answer,
@@ -42,7 +42,7 @@ export function createService(world: World, envelopes: Envelopes): Serve {
     // `per_page` is honoured up to 100 where it is a documented parameter, and ignored elsewhere (§8).
     const wanted =
       kind.list?.paging === 'documented' ? Math.min(perPage ?? DEFAULT_PER_PAGE, 100) : FIXED_PER_PAGE;
-    const isWhole = comesWhole(kind, envelopes);
+    const isWhole = isWholeList(kind, envelopes);
     const size = isWhole ? Math.max(1, total) : Math.min(wanted, perPageAtMost);
     const number = isWhole ? 1 : page;
     const records = world.slice(kind.name, (number - 1) * size, number * size).flatMap((id) => {
@@ -75,7 +75,7 @@ const BAD_BODY = failure(400, 'The body is not a JSON object.');
 
 /** Parses a body as a JSON object; null if it is not one. */
 export function readObject(body: string): JsonObject | null {
-  const value = tryParse(body);
+  const value = tryParseJson(body);
   return isObject(value) ? value : null;
 }
 
@@ -103,8 +103,8 @@ const STORED: Partial<Record<FieldType, (text: string, field: Field) => Json>> =
   integer: (text) => (WHOLE_NUMBER.test(text) ? Number(text) : text),
   flag: (text) => (WHOLE_NUMBER.test(text) ? Number(text) : text),
   decimal: (text, { scale = 0 }) => {
-    const shortest = shortestNumber(text);
-    return shortest === null ? text : atScale(shortest, scale);
+    const shortest = canonicalNumber(text);
+    return shortest === null ? text : padToScale(shortest, scale);
   },
 };
 

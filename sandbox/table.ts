@@ -25,7 +25,7 @@ export function createTable(pristine: Pristine) {
     return record === 'gone' ? undefined : record;
   };
   const place = (id: number, record = get(id)): ListPlace => listPlaceOf(ordering, id, record ?? {});
-  const ownOrder = (): SortedIds =>
+  const sortedOrder = (): SortedIds =>
     (order ??= sortedIds(pristineIds(pristine, 0, pristine.count), ordering, place));
 
   return {
@@ -38,13 +38,13 @@ export function createTable(pristine: Pristine) {
     put: (id: number, record: JsonObject): void => {
       const old = get(id);
       const stays = old && place(id, old).key === place(id, record).key;
-      if (old && !stays) ownOrder().leave(place(id, old));
-      if (!stays) ownOrder().enter(place(id, record));
+      if (old && !stays) sortedOrder().remove(place(id, old));
+      if (!stays) sortedOrder().insert(place(id, record));
       changed.set(id, record);
       lastId = Math.max(lastId, id);
     },
     remove: (id: number): void => {
-      ownOrder().leave(place(id));
+      sortedOrder().remove(place(id));
       changed.set(id, 'gone');
     },
   };
@@ -79,10 +79,10 @@ function sortedIds(start: readonly number[], ordering: Ordering, placeAt: (id: n
 
   return {
     ids,
-    enter: (place: ListPlace): void => {
+    insert: (place: ListPlace): void => {
       ids.splice(positionOf(place), 0, place.id);
     },
-    leave: (place: ListPlace): void => {
+    remove: (place: ListPlace): void => {
       ids.splice(positionOf(place), 1);
     },
   };

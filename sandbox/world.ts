@@ -4,7 +4,7 @@ import { blankRecord } from './generate/from-catalogue.ts';
 import { LAST_DAY, datesUntil } from './generate/text-values.ts';
 import { orderingOf } from './ordering.ts';
 import { hash, randomFrom, type Company } from './generate/draw.ts';
-import { servedKind, planOf } from './served-kinds.ts';
+import { servedKind, kindSetup } from './served-kinds.ts';
 import { createTable, type Pristine, type Table } from './table.ts';
 
 /** The largest company whose ids stay within its range: two records to a client, one id in two unused. */
@@ -43,13 +43,15 @@ export function createWorld(options: WorldOptions): World {
   const company: Company = {
     systemId,
     dateOf: datesUntil(today),
-    count: (kind) => planOf(kind).count(size),
-    idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
+    count: (kind) => kindSetup(kind).count(size),
+    idOf: (kind, index) => idSequence(systemId, kindSetup(kind).firstId).idOf(index),
     randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),
   };
   const nameCompany = (kind: string, record: JsonObject): JsonObject => {
-    const other = options.companies?.[kind];
-    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
+    const otherCompany = options.companies?.[kind];
+    return otherCompany === undefined || !('system_id' in record)
+      ? record
+      : { ...record, system_id: otherCompany };
   };
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
@@ -94,7 +96,7 @@ function pristineRecords(
   company: Company,
   nameCompany: (kind: string, record: JsonObject) => JsonObject,
 ): Pristine {
-  const { firstId, generate } = planOf(kind.name);
+  const { firstId, generate } = kindSetup(kind.name);
   const count = company.count(kind.name);
   const sequence = idSequence(company.systemId, firstId);
   const ordering = orderingOf(kind);

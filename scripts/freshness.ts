@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
-import { instantOf } from '../src/lib/time/clock.ts';
+import { parseInstant } from '../src/lib/time/clock.ts';
 import { openSqliteSession } from '../src/db/sqlite/session.ts';
 import { randomFrom } from '../sandbox/generate/draw.ts';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
@@ -141,7 +141,7 @@ async function agesOf(
   );
   const seen = rows.map((row) => ({
     key: `${String(row['kind'])} ${String(row['record_id'])} ${String(row['change'])}`,
-    atMs: instantOf(String(row['observed_at'])).getTime(),
+    atMs: parseInstant(String(row['observed_at'])).getTime(),
   }));
   const fromMs = (happened[0]?.atMs ?? 0) + (minutes * MINUTE_MS) / 5;
   const ages = { created: [] as number[], updated: [] as number[] };

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Page } from 'playwright-core';
 import { pullOnce } from '../src/app/pull.ts';
-import { changeOne } from '../src/cli/demo/go-on.ts';
+import { changeOne } from '../src/cli/demo/keep-changing.ts';
 import { compactJson } from '../src/lib/json/json.ts';
 import { insertPlan } from '../src/store/outbox/plan-store.ts';
 import type { Config } from '../src/config/settings.ts';
-import { instantOf, instantText, systemClock } from '../src/lib/time/clock.ts';
+import { parseInstant, formatInstant, systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -94,7 +94,7 @@ async function spread({ database }: Config): Promise<void> {
   const waves = 2 * Math.PI * 4; // Busier hours and calmer ones.
   const at = (share: number): string => {
     const placed = share - (0.9 / waves) * Math.sin(waves * share);
-    return instantText(new Date(now - (1 - placed) * HOURS * HOUR_MS));
+    return formatInstant(new Date(now - (1 - placed) * HOURS * HOUR_MS));
   };
   const rows = await session.query(sql`select seq from changes order by seq`);
   await session.atomically(async (tx) => {
@@ -105,7 +105,7 @@ async function spread({ database }: Config): Promise<void> {
     const runs = await tx.query(sql`select id from runs order by id`);
     for (const [index, { id }] of runs.entries()) {
       const began = at(index / runs.length);
-      const ended = instantText(new Date(instantOf(began).getTime() + 1_400 + (index % 7) * 100));
+      const ended = formatInstant(new Date(parseInstant(began).getTime() + 1_400 + (index % 7) * 100));
       await tx.query(
         sql`update runs set requested_at = ${began}, started_at = ${began}, finished_at = ${ended} where id = ${id ?? 0}`,
       );

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { valueAt } from '../src/config/layer.ts';
-import { PLACES, SETTINGS, settings, type SettingPlace } from '../src/config/settings.ts';
+import { valueAt } from '../src/config/layers.ts';
+import { SETTING_NODES, SETTINGS, settings, type SettingNode } from '../src/config/settings.ts';
 
 const YAML_HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and name it by --config or BMS_CONFIG.
 # Each has an environment variable as well: BMS__ and its path, as in BMS__SOURCE__MAX_ATTEMPTS=3.
@@ -12,24 +12,24 @@ const TABLE_HEAD = ['| setting | variable | meaning | default |', '|---|---|---|
 /** Writes config/default.yaml: the meaning and the default of each setting. */
 export function defaultYaml(): string {
   const defaults = settings.parse({});
-  return YAML_HEAD + PLACES.map((place) => entry(place, valueAt(defaults, place.path))).join('');
+  return YAML_HEAD + SETTING_NODES.map((place) => entry(place, valueAt(defaults, place.path))).join('');
 }
 
-function entry(place: SettingPlace, value: unknown): string {
+function entry(place: SettingNode, value: unknown): string {
   const depth = place.path.length - 1;
   const lines = [...commentOn(place), `${place.path.at(-1) ?? ''}:${hasMembers(place) ? '' : inline(value)}`];
   return (depth === 0 ? '\n' : '') + lines.map((line) => `${'  '.repeat(depth)}${line}\n`).join('');
 }
 
-function commentOn(place: SettingPlace): string[] {
-  if (place.about.meaning === undefined) return [];
-  const variables = place.about.variables ? ` [${place.about.variables.join(', ')}]` : '';
-  return [`# ${place.about.meaning}${variables}`];
+function commentOn(place: SettingNode): string[] {
+  if (place.info.meaning === undefined) return [];
+  const variables = place.info.variables ? ` [${place.info.variables.join(', ')}]` : '';
+  return [`# ${place.info.meaning}${variables}`];
 }
 
 /** Whether it is a group, whose members have their own entries. */
-function hasMembers({ name }: SettingPlace): boolean {
-  return PLACES.some((other) => other.name.startsWith(`${name}.`));
+function hasMembers({ name }: SettingNode): boolean {
+  return SETTING_NODES.some((other) => other.name.startsWith(`${name}.`));
 }
 
 /** A value on the key's own line. */
@@ -51,12 +51,12 @@ export function settingsTable(): string {
   return [...TABLE_HEAD, ...rows].join('\n');
 }
 
-function rowOf(setting: SettingPlace, value: unknown): string {
-  const variables = setting.about.variables ?? [setting.variable];
+function rowOf(setting: SettingNode, value: unknown): string {
+  const variables = setting.info.variables ?? [setting.variable];
   const cells = [
     code(setting.name),
     variables.map(code).join(', '),
-    setting.about.meaning ?? '',
+    setting.info.meaning ?? '',
     defaultOf(value),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

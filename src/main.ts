@@ -34,8 +34,8 @@ process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
 
 const { runCommandLine } = await import('./cli/program.ts');
-const { withEnvFile } = await import('./config/environment.ts');
-const { fileFault } = await import('./lib/sync-error.ts');
+const { addEnvFile: withEnvFile } = await import('./config/environment.ts');
+const { describeFileFault: fileFault } = await import('./lib/sync-error.ts');
 
 const stop = new AbortController();
 let grace = { seconds: 25, code: 3 }; // Until the settings are read.

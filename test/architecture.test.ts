@@ -45,7 +45,7 @@ const WINGS: Record<string, readonly string[]> = {
   store: [
     'tables',
     'kinds',
-    'people',
+    'users',
     '',
     'outbox',
     'webhooks',

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { ROLES } from '../src/app/serve.ts';
 import { EXIT } from '../src/cli/parts/command.ts';
-import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
+import { SETTING_NODES, SETTINGS, settings } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { judgeRedis } from '../src/checks/queue.ts';
+import { checkRedisInfo } from '../src/checks/queue.ts';
 import { CLOSE_MS } from '../src/http/limits.ts';
 import { run } from './support/command-line.ts';
 import { exportedMetrics, faultsIn, metricsIn } from './support/exported-metrics.ts';
@@ -131,8 +131,8 @@ test('the docs have every metric of ours, and the eight panels of the dashboard 
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(8);
 });
 
-const VARIABLES = SETTINGS.flatMap(({ about, variable }) => [variable, ...(about.variables ?? [])]);
-const GROUPS = [...new Set(PLACES.map(({ path }) => path[0]))].join('|');
+const VARIABLES = SETTINGS.flatMap(({ info: about, variable }) => [variable, ...(about.variables ?? [])]);
+const GROUPS = [...new Set(SETTING_NODES.map(({ path }) => path[0]))].join('|');
 const FILE_NAME = /\.(?:conf|db|env|json|md|service|sh|ya?ml)$/;
 const assigned = (of: string): string[] =>
   [...of.matchAll(/^\s*(?:# ?)?([A-Z][A-Z_]*)=/gm)].map(([, name = '']) => name);
@@ -147,7 +147,7 @@ function unknownSettings(of: string): string[] {
   const paths = [...quoted, ...bare].filter((name) => !FILE_NAME.test(name));
   const unknown = [
     ...variables.filter((name) => ![...VARIABLES, 'NODE_ENV'].includes(name)),
-    ...paths.filter((name) => !PLACES.some((place) => place.name === name)),
+    ...paths.filter((name) => !SETTING_NODES.some((place) => place.name === name)),
   ];
   return [...new Set(unknown)];
 }
@@ -346,7 +346,7 @@ test('Redis is set up as `doctor` wants it', () => {
     return command[command.indexOf(option) + 1] ?? '';
   };
   const info = `redis_version:8.0.0\nmaxmemory_policy:${given('--maxmemory-policy')}\naof_enabled:${given('--appendonly') === 'yes' ? 1 : 0}`;
-  expect(judgeRedis(info).map(({ ok, detail }) => [ok, detail])).toEqual([
+  expect(checkRedisInfo(info).map(({ ok, detail }) => [ok, detail])).toEqual([
     [true, 'Redis 8.0.0 answers'],
     [true, 'maxmemory-policy is noeviction'],
     [true, 'appendonly is on'],

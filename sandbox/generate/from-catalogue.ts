@@ -47,12 +47,12 @@ const DRAWN: Readonly<Record<FieldType, (draw: Draw, field: Field) => Json>> = {
   timestamp: (draw) => `${draw.company.dateOf(dayOf(draw))} ${timeText(draw.random.integer(480, 1020))}`,
   text: ({ random }) => (random.chance(0.2) ? '' : `${random.pick(NOTES)}.`),
   json: (draw, { items = [] }) => {
-    const length = items.length === 0 ? 0 : draw.random.integer(0, MOST_ITEMS);
-    return Array.from({ length }, (_, at) => objectOf({ ...draw, id: draw.id * MOST_ITEMS + at }, items));
+    const length = items.length === 0 ? 0 : draw.random.integer(0, MAX_ITEMS);
+    return Array.from({ length }, (_, at) => objectOf({ ...draw, id: draw.id * MAX_ITEMS + at }, items));
   },
 };
 
-const MOST_ITEMS = 3;
+const MAX_ITEMS = 3;
 
 function objectOf(draw: Draw, fields: readonly Field[]): JsonObject {
   const valueOf = (field: Field): Json => {

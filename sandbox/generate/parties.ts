@@ -26,7 +26,7 @@ import {
   type Town,
 } from './vocabulary.ts';
 
-const MOST_CONTACTS = 3;
+const MAX_CONTACTS = 3;
 const surnameAt = codesFrom(SURNAMES);
 
 /** A person or a small business that has its vehicles and buildings looked after (§2.3). */
@@ -71,11 +71,11 @@ function businessNamed(surname: string, { random, id }: Draw): JsonObject {
     phone_work: phone(random, place),
     credit: fixed(random.integer(0, 60) * 250_00, 2),
     term: random.pick([15, 30, 30, 45, 60]),
-    contacts: Array.from({ length: random.integer(0, MOST_CONTACTS) }, (_, at) => {
+    contacts: Array.from({ length: random.integer(0, MAX_CONTACTS) }, (_, at) => {
       const nom = personName(random);
       const town = townOf(random);
       return {
-        id: id * MOST_CONTACTS + at,
+        id: id * MAX_CONTACTS + at,
         nom,
         fonction: random.pick(JOB_TITLES),
         departement: random.pick(CONTACT_DEPARTMENTS),

@@ -77,12 +77,12 @@ function moments({ random, company, rank, count }: Draw): JsonObject {
 function variantsOf({ company, id, index, count }: Draw, item: Item, cents: number): readonly JsonObject[] {
   if (index % FAMILY_EVERY !== 0) return [];
   const indexes = Array.from({ length: VARIANTS }, (_, at) => index + 1 + at).filter(
-    (other) => other < count,
+    (siblingIndex) => siblingIndex < count,
   );
-  return indexes.map((other) => ({
-    id: company.idOf('products', other),
+  return indexes.map((siblingIndex) => ({
+    id: company.idOf('products', siblingIndex),
     origin_product_id: String(id),
-    code: codeOf(item, other),
+    code: codeOf(item, siblingIndex),
     price: fixed(cents * 100, 4),
   }));
 }

@@ -3,7 +3,7 @@ import { anyId, type Draw, type Random } from './draw.ts';
 import { NO_DATE, dayOf, fixed, personName, phone, townOf, timeText } from './text-values.ts';
 import { BRANDS, FIRST_NAMES, FREIGHT, JOBS, NOTES, SURNAMES, TASKS } from './vocabulary.ts';
 
-const MOST_TASKS = 4;
+const MAX_TASKS = 4;
 
 /** A job for a client, or without a client yet (§2.2). */
 export function generateProject(draw: Draw): JsonObject {
@@ -18,12 +18,12 @@ export function generateProject(draw: Draw): JsonObject {
     active: random.chance(0.7) ? 1 : 0,
     nom: `${random.pick(JOBS)} – ${random.pick(BRANDS)}, ${random.pick(SURNAMES)} (${index + 1})`,
     description: random.chance(0.3) ? null : `${random.pick(NOTES)}.`,
-    tasks: Array.from({ length: random.integer(0, MOST_TASKS) }, (_, at) => {
+    tasks: Array.from({ length: random.integer(0, MAX_TASKS) }, (_, at) => {
       const startDay = projectDay + at * 3;
       const isDone = random.chance(0.6);
       const estimated = random.integer(1, 32) * 25;
       return {
-        id: id * MOST_TASKS + at,
+        id: id * MAX_TASKS + at,
         projet_id: id,
         active: isDone ? 0 : 1,
         creation_date: company.dateOf(projectDay),
@@ -66,7 +66,7 @@ export function generatePunch(draw: Draw): JsonObject {
 /** No time is null by the documentation, and now and then an empty text in the wild. */
 const missingTime = (random: Random): Json => (random.chance(0.3) ? '' : null);
 
-const MOST_ITEMS = 3;
+const MAX_ITEMS = 3;
 const UNDATED_SHARE = 0.02; // The first bookings came from an older system, without a day: they end the list.
 
 /** A transport order (§2.11: no field is shown; these were seen in the wild); `price` is the sum of its items. */
@@ -75,12 +75,12 @@ export function generateBooking(draw: Draw): JsonObject {
   const place = townOf(random);
   const day = dayOf(draw);
   const pickup = pickupDate(draw);
-  const items = Array.from({ length: random.integer(1, MOST_ITEMS) }, (_, at) => {
+  const items = Array.from({ length: random.integer(1, MAX_ITEMS) }, (_, at) => {
     const number = random.integer(1, 6);
     const value = random.integer(40, 900) * 25;
     const centimetres = (): string => fixed(random.integer(30, 240) * 100, 2);
     const fields = {
-      id: id * MOST_ITEMS + at,
+      id: id * MAX_ITEMS + at,
       booking_id: id,
       description: random.pick(FREIGHT),
       value: fixed(value, 2),

@@ -13,7 +13,7 @@ import * as changeTables from '../../src/store/tables/change-tables.ts';
 import { RECORD_NUMBER, type EngineColumn, type EngineTable } from '../../src/db/rows/engine-column.ts';
 import * as engineTables from '../../src/store/tables/engine-tables.ts';
 import * as outboxTables from '../../src/store/tables/outbox-tables.ts';
-import * as peopleTables from '../../src/store/tables/people-tables.ts';
+import * as peopleTables from '../../src/store/tables/user-tables.ts';
 import * as planTables from '../../src/store/tables/plan-tables.ts';
 import * as webhookTables from '../../src/store/tables/webhook-tables.ts';
 
@@ -28,7 +28,7 @@ const BUILDERS = {
   timestamp: (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'string' }),
 };
 
-function postgresColumn({ name, type, notNull, byDefault }: EngineColumn) {
+function postgresColumn({ name, type, notNull, defaultValue: byDefault }: EngineColumn) {
   if (type === 'serial') return bigint(name, { mode: 'number' }).primaryKey().generatedByDefaultAsIdentity();
   const column = BUILDERS[type](name);
   if (byDefault === undefined) return notNull ? column.notNull() : column;
@@ -76,7 +76,7 @@ export const issues = postgresTableOf(engineTables.ISSUES);
 export const dictionary = postgresTableOf(engineTables.DICTIONARY);
 export const relations = postgresTableOf(engineTables.RELATIONS);
 export const pages = postgresTableOf(changeTables.PAGES);
-export const touched = postgresTableOf(changeTables.TOUCHED);
+export const touched = postgresTableOf(changeTables.DIRTY_ROWS);
 export const changes = postgresTableOf(changeTables.CHANGES);
 export const deletions = postgresTableOf(changeTables.DELETIONS);
 export const erasures = postgresTableOf(changeTables.ERASURES);

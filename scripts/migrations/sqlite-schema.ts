@@ -12,7 +12,7 @@ import * as changeTables from '../../src/store/tables/change-tables.ts';
 import { RECORD_NUMBER, type EngineColumn, type EngineTable } from '../../src/db/rows/engine-column.ts';
 import * as engineTables from '../../src/store/tables/engine-tables.ts';
 import * as outboxTables from '../../src/store/tables/outbox-tables.ts';
-import * as peopleTables from '../../src/store/tables/people-tables.ts';
+import * as peopleTables from '../../src/store/tables/user-tables.ts';
 import * as planTables from '../../src/store/tables/plan-tables.ts';
 import * as webhookTables from '../../src/store/tables/webhook-tables.ts';
 
@@ -31,7 +31,7 @@ const BUILDERS = {
   timestamp: (name: string) => timestamp(name),
 };
 
-function sqliteColumn({ name, type, notNull, byDefault }: EngineColumn) {
+function sqliteColumn({ name, type, notNull, defaultValue: byDefault }: EngineColumn) {
   if (type === 'serial') return integer(name).primaryKey({ autoIncrement: true });
   const column = BUILDERS[type](name);
   if (byDefault === undefined) return notNull ? column.notNull() : column;
@@ -74,7 +74,7 @@ export const issues = sqliteTableOf(engineTables.ISSUES);
 export const dictionary = sqliteTableOf(engineTables.DICTIONARY);
 export const relations = sqliteTableOf(engineTables.RELATIONS);
 export const pages = sqliteTableOf(changeTables.PAGES);
-export const touched = sqliteTableOf(changeTables.TOUCHED);
+export const touched = sqliteTableOf(changeTables.DIRTY_ROWS);
 export const changes = sqliteTableOf(changeTables.CHANGES);
 export const deletions = sqliteTableOf(changeTables.DELETIONS);
 export const erasures = sqliteTableOf(changeTables.ERASURES);

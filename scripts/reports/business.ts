@@ -60,7 +60,7 @@ async function read(
         baseUrl: url,
         acceptNewSource: false,
         repeatBelowPages: 20,
-        digestScope: 'token',
+        hashScope: 'token',
         ignoreFields: {},
         retention: KEEP_ALL,
         deletions: { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } },

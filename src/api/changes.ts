@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { awaitChanges, changeLine, readChangesPage } from '../feed/follow-changes.ts';
+import { waitForChanges, changeLine, readChangesPage } from '../feed/follow-changes.ts';
 import { sendJsonText } from '../http/send.ts';
 import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from '../lib/json/document.ts';
@@ -57,12 +57,12 @@ export function changeRoutes(app: Server, context: RouteContext): void {
     const { after, kind, limit } = request.query;
     checkKind(kinds, kind);
     if (/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) {
-      const leave = context.streamLimit.take(request.caller?.name ?? '');
-      const signal = untilGone(reply, context.closing);
-      if (signal.aborted) leave();
-      signal.addEventListener('abort', leave, { once: true });
+      const release = context.streamLimit.acquire(request.user?.name ?? '');
+      const signal = abortWhenGone(reply, context.closing);
+      if (signal.aborted) release();
+      signal.addEventListener('abort', release, { once: true });
       const from = { after: request.headers['last-event-id'] ?? after, kind };
-      const stream = events(context, request, from, signal);
+      const stream = streamEvents(context, request, from, signal);
       return reply
         .type('text/event-stream; charset=utf-8')
         .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
@@ -82,7 +82,7 @@ const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
  * Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. They end once the
  * caller is let in no longer.
  */
-async function* events(
+async function* streamEvents(
   context: RouteContext,
   request: FastifyRequest,
   { after, kind }: { readonly after: number; readonly kind: string | undefined },
@@ -91,12 +91,12 @@ async function* events(
   yield `retry: ${RETRY_MS}\n\n`;
   for (let cursor = after; !signal.aborted;) {
     const waiting = { clock: context.clock, signal, waitMs: QUIET_MS };
-    const { changes, next } = await awaitChanges(
+    const { changes, next } = await waitForChanges(
       context.session,
       { after: cursor, kind, limit: PAGE },
       waiting,
     );
-    if (!('role' in (await context.access.judge(request)))) return;
+    if (!('role' in (await context.access.authenticate(request)))) return;
     cursor = next;
     if (changes.length === 0) yield ':\n\n';
     for (const change of changes) yield `id: ${change.seq}\ndata: ${changeLine(change)}\n\n`;
@@ -104,14 +104,14 @@ async function* events(
 }
 
 /** Fires once the caller has gone or the server closes. */
-function untilGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+function abortWhenGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
   const gone = new AbortController();
-  const leave = (): void => {
-    closing.removeEventListener('abort', leave); // The signal outlives all requests: listeners would keep them in memory.
+  const release = (): void => {
+    closing.removeEventListener('abort', release); // The signal outlives all requests: listeners would keep them in memory.
     gone.abort();
   };
-  closing.addEventListener('abort', leave, { once: true });
-  reply.raw.once('close', leave);
-  if (closing.aborted || reply.raw.closed || reply.raw.destroyed) leave();
+  closing.addEventListener('abort', release, { once: true });
+  reply.raw.once('close', release);
+  if (closing.aborted || reply.raw.closed || reply.raw.destroyed) release();
   return gone.signal;
 }

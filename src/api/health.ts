@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { LATE, within } from '../lib/time/deadline.ts';
+import { TIMED_OUT_RESULT, withTimeout } from '../lib/time/deadline.ts';
 import { readDamage } from '../store/integrity-check.ts';
 import { sendJson, sendProblem } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
@@ -13,41 +13,43 @@ const schema = { tags: ['Health'], security: [], response: { 200: state } };
 /** Liveness (the process runs) and readiness (it can do its work). */
 export function healthRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
-  const lives = { ...schema, summary: 'Tell that the process lives' };
-  app.get('/health', { config, schema: lives }, (_request, reply) => sendJson(reply, { status: 'ok' }));
-  const works = { ...schema, summary: 'Tell whether it can do its work' };
-  app.get('/ready', { config, schema: works }, async (request, reply) => {
-    const reasons = await faults(context);
+  const healthSchema = { ...schema, summary: 'Tell that the process lives' };
+  app.get('/health', { config, schema: healthSchema }, (_request, reply) =>
+    sendJson(reply, { status: 'ok' }),
+  );
+  const readySchema = { ...schema, summary: 'Tell whether it can do its work' };
+  app.get('/ready', { config, schema: readySchema }, async (request, reply) => {
+    const reasons = await readFaults(context);
     if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
     const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
-    const mayKnow = isKnown && 'role' in (await context.access.judge(request));
+    const isAuthenticated = isKnown && 'role' in (await context.access.authenticate(request));
     return sendProblem(reply, {
       status: 503,
       code: 'server.not_ready',
       detail: 'It cannot do its work now.',
-      hint: mayKnow ? undefined : 'With a token, this tells why.',
-      ...(mayKnow && { more: { reasons } }),
+      hint: isAuthenticated ? undefined : 'With a token, this tells why.',
+      ...(isAuthenticated && { more: { reasons } }),
     });
   });
 }
 
-async function faults(context: RouteContext): Promise<readonly string[]> {
+async function readFaults(context: RouteContext): Promise<readonly string[]> {
   const { session, clock, logger, closing, writes, logFault = () => null } = context;
   if (closing.aborted) return ['it is stopping'];
   // This line tries again, and marks where lines are missing.
   if (logFault() !== null) logger.warn({ event: 'log.lost' }, 'lines of the log are lost before this one');
   const reasons: string[] = [];
   try {
-    const read = await within(clock, PATIENCE_MS, readDamage(session));
-    if (read === LATE) reasons.push(`the mirror does not answer within ${PATIENCE_MS / 1000} s`);
+    const read = await withTimeout(clock, PATIENCE_MS, readDamage(session));
+    if (read === TIMED_OUT_RESULT) reasons.push(`the mirror does not answer within ${PATIENCE_MS / 1000} s`);
     else if (read !== null) reasons.push(read.reason);
   } catch (error) {
-    const isTold = error instanceof SyncError;
-    if (!isTold) logger.error({ err: error }, 'the mirror cannot be read');
-    reasons.push(isTold ? error.message : 'the mirror cannot be read; the log says why');
+    const isExpected = error instanceof SyncError;
+    if (!isExpected) logger.error({ err: error }, 'the mirror cannot be read');
+    reasons.push(isExpected ? error.message : 'the mirror cannot be read; the log says why');
   }
   if (logFault() !== null) reasons.push(`the log cannot be written, and its lines are lost: ${logFault()}`);
-  const { unlandedMs, fault } = writes();
+  const { pendingMs: unlandedMs, fault } = writes();
   if (unlandedMs < UNLANDED_MS) return reasons;
   const why = fault ?? 'another transaction has not ended';
   const seconds = Math.round(unlandedMs / 1000);

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';
-import { LATE, within } from '../lib/time/deadline.ts';
+import { TIMED_OUT_RESULT, withTimeout } from '../lib/time/deadline.ts';
 import { mirrorMetrics } from './mirror-metrics.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
@@ -11,8 +11,8 @@ export function metricsRoute(app: Server, context: RouteContext, registry: Regis
   const answer = { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } };
   const schema = { summary: 'Export metrics for Prometheus', tags: ['Health'], response: { 200: answer } };
   app.get('/metrics', { schema }, async (_request, reply) => {
-    const own = await registry.metrics();
-    const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
+    const processMetrics = await registry.metrics();
+    const texts = [processMetrics, await mirrorMetrics(context), await queueMetrics(context)];
     return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
   });
 }
@@ -25,14 +25,16 @@ const UP = 'bms_sync_queue_metrics_up';
 /** A queue that does not answer must not keep the rest from being scraped. */
 async function queueMetrics(context: RouteContext): Promise<string> {
   if (context.queueMetrics === undefined) return '';
-  const isUp = (up: 0 | 1): string =>
+  const upGauge = (up: 0 | 1): string =>
     `# HELP ${UP} Whether the queue told its metrics.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;
   try {
-    const text = await within(context.clock, QUEUE_PATIENCE_MS, context.queueMetrics());
-    return text === LATE ? isUp(0) : `${isUp(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
+    const text = await withTimeout(context.clock, QUEUE_PATIENCE_MS, context.queueMetrics());
+    return text === TIMED_OUT_RESULT
+      ? upGauge(0)
+      : `${upGauge(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
   } catch (error) {
     context.logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
-    return isUp(0);
+    return upGauge(0);
   }
 }
 
@@ -70,11 +72,11 @@ export function countRequests(app: Server, context: RouteContext): Registry {
   const addGauge = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers, collect: () => { gauge.set(read()); } }); // prettier-ignore
   };
-  addGauge('bms_sync_http_waiting', 'Streams that are open.', context.streamLimit.taken);
+  addGauge('bms_sync_http_waiting', 'Streams that are open.', context.streamLimit.openStreams);
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
   new Gauge(build).set({ version: context.version }, 1);
   const age = 'Time since the oldest write to the mirror that has not landed.';
-  addGauge('bms_sync_unlanded_write_age_seconds', age, () => context.writes().unlandedMs / 1000);
+  addGauge('bms_sync_unlanded_write_age_seconds', age, () => context.writes().pendingMs / 1000);
   const last = 'When this process last wrote to the mirror; 0 before the first time.';
   addGauge(
     'bms_sync_last_write_timestamp_seconds',

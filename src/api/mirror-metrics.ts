@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import { latestSeq } from '../store/records/change-store.ts';
-import { instantOf } from '../lib/time/clock.ts';
+import { parseInstant } from '../lib/time/clock.ts';
 import type { KindStatus } from '../store/kinds/status-store.ts';
 import { oldestUnsettledSend } from '../store/outbox/attempts-and-links.ts';
 import { countDeliveries, type DeliveryState } from '../store/webhooks/delivery-queue.ts';
@@ -53,10 +53,10 @@ const OLDEST_UNSETTLED = 'bms_sync_outbox_oldest_unsettled_age_seconds';
 
 /** Another machine's clock may be ahead. */
 const secondsSince = (instant: string | null, now: Date): number =>
-  instant === null ? 0 : Math.max(0, (now.getTime() - instantOf(instant).getTime()) / 1000);
+  instant === null ? 0 : Math.max(0, (now.getTime() - parseInstant(instant).getTime()) / 1000);
 
 const secondsOf = (instant: string | null): number | null =>
-  instant === null ? null : instantOf(instant).getTime() / 1000;
+  instant === null ? null : parseInstant(instant).getTime() / 1000;
 
 function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
   /** Null = no value yet. */

@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../operations/all.ts';
-import { carryOut, inputOf } from '../operations/operation.ts';
+import { runOperation, inputOf } from '../operations/operation.ts';
 import { sentence } from '../lib/text/text.ts';
 import { sendJson } from '../http/send.ts';
 import { deciderOf } from '../http/access.ts';
@@ -17,9 +17,9 @@ export function operationRoutes(app: Server, context: RouteContext): void {
       response: { [status]: answer },
     };
     app.post(`/v1${path}`, { config: { role }, schema }, async (request, reply) => {
-      const given = { ...(request.params as object), ...(request.body as object | null) };
+      const values = { ...(request.params as object), ...(request.body as object | null) };
       const by = deciderOf(request, 'api');
-      const document = await carryOut(operation, { ...context, signal: context.closing, by }, given);
+      const document = await runOperation(operation, { ...context, signal: context.closing, by }, values);
       return sendJson(reply.code(status), document);
     });
   }

@@ -6,7 +6,12 @@ import {
   shownEntry,
   storedEntry,
 } from '../outbound/decisions/entry-document.ts';
-import { listOutbox, OPEN_STATES, readHistory, STATES } from '../outbound/decisions/entry-list.ts';
+import {
+  listOutbox,
+  OPEN_ENTRY_STATES,
+  readHistory,
+  ENTRY_STATES,
+} from '../outbound/decisions/entry-list.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { deciderOf } from '../http/access.ts';
 import { sendDocument } from '../http/send.ts';
@@ -17,12 +22,12 @@ import type { RouteContext, Server } from '../http/server.ts';
 
 const page = outbox.extend({ next: nextId });
 
-const listed = {
+const listSchema = {
   summary: 'List entries: those that need a person first, then the newest; or page by page',
   tags: ['Outbox'],
   querystring: z.strictObject({
     state: z
-      .enum(['all', 'open', ...STATES])
+      .enum(['all', 'open', ...ENTRY_STATES])
       .default('all')
       .describe('open: neither done nor abandoned'),
     after: afterId,
@@ -33,7 +38,7 @@ const listed = {
   },
 };
 
-const shown = {
+const showSchema = {
   summary: 'Show one entry with its attempts',
   tags: ['Outbox'],
   operationId: 'showEntry',
@@ -57,7 +62,7 @@ const headers = z.looseObject({
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, 'expected 1 to 200 characters of ASCII'),
 });
 
-const put = {
+const queueSchema = {
   summary: 'Put a create or an update into the outbox',
   description:
     'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
@@ -69,17 +74,17 @@ const put = {
 
 /** Lists and shows the entries of the outbox, and puts new ones into it. */
 export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
-  app.get('/v1/outbox', { schema: listed }, async ({ query: { state, after, limit } }, reply) => {
-    const sets = { all: STATES, open: OPEN_STATES };
+  app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, after, limit } }, reply) => {
+    const sets = { all: ENTRY_STATES, open: OPEN_ENTRY_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
     const found = await listOutbox(session, { states, after, limit });
     const document = { ...outboxDocument(found), ...nextAfter(after, found.entries) };
     return sendDocument<typeof page>(reply, document);
   });
-  app.get('/v1/outbox/:id', { schema: shown }, async (request, reply) =>
+  app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) =>
     sendDocument<typeof shownEntry>(reply, historyDocument(await readHistory(session, request.params.id))),
   );
-  app.post('/v1/outbox', { config: { role: 'operator' }, schema: put }, async (request, reply) => {
+  app.post('/v1/outbox', { config: { role: 'operator' }, schema: queueSchema }, async (request, reply) => {
     const asked = { ...request.body, key: request.headers['idempotency-key'] };
     const checked = await checkRequests(session, kinds, [asked]);
     const [result] = await storeChecked(session, checked, clock.now(), deciderOf(request, 'api'));

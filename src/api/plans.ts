@@ -17,7 +17,7 @@ const tags = ['Plans'];
 
 const plans = z.object({ plans: z.array(listedPlan) });
 
-const listed = {
+const listSchema = {
   summary: 'List plans of corrections, the newest first',
   tags,
   querystring: z.strictObject({
@@ -27,7 +27,7 @@ const listed = {
   response: { 200: plans },
 };
 
-const shown = {
+const showSchema = {
   summary: 'Show one plan: each cell old and new, refused rows, and what has become of them',
   tags,
   operationId: 'showPlan',
@@ -44,10 +44,10 @@ const result = {
 
 /** Routes of corrections from spreadsheets. */
 export function planRoutes(app: Server, { session, kinds }: RouteContext): void {
-  app.get('/v1/plans', { schema: listed }, async ({ query: { before, limit } }, reply) =>
+  app.get('/v1/plans', { schema: listSchema }, async ({ query: { before, limit } }, reply) =>
     sendDocument<typeof plans>(reply, { plans: await listPlans(session, limit, before) }),
   );
-  app.get('/v1/plans/:id', { schema: shown }, async ({ params: { id } }, reply) =>
+  app.get('/v1/plans/:id', { schema: showSchema }, async ({ params: { id } }, reply) =>
     sendDocument<typeof shownPlan>(reply, await showPlan(session, kinds, id)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {

@@ -39,14 +39,14 @@ const report = z.object({
 const runs = z.object({ runs: z.array(run), next: nextId });
 const shownRun = run.extend({ reports: z.array(report) });
 
-const listed = {
+const listSchema = {
   summary: 'List the latest runs, newest first; or page by page',
   tags: ['Runs'],
   querystring: z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) }),
   response: { 200: runs },
 };
 
-const shown = {
+const showSchema = {
   summary: 'Show one run, kind by kind',
   tags: ['Runs'],
   operationId: 'showRun',
@@ -56,7 +56,7 @@ const shown = {
 
 /** Routes of runs and of requested pulls. */
 export function runRoutes(app: Server, { session, clock }: RouteContext): void {
-  app.get('/v1/runs', { schema: listed }, async ({ query: { after, limit } }, reply) => {
+  app.get('/v1/runs', { schema: listSchema }, async ({ query: { after, limit } }, reply) => {
     const now = clock.now();
     const found =
       after === undefined
@@ -64,7 +64,7 @@ export function runRoutes(app: Server, { session, clock }: RouteContext): void {
         : await runsAfter(session, after, limit, now);
     return sendDocument<typeof runs>(reply, { runs: found, ...nextAfter(after, found) });
   });
-  app.get('/v1/runs/:id', { schema: shown }, async ({ params: { id } }, reply) => {
+  app.get('/v1/runs/:id', { schema: showSchema }, async ({ params: { id } }, reply) => {
     const found = await findRun(session, id, clock.now());
     if (found === null)
       throw new SyncError(`There is no run ${id}.`, {

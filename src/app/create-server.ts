@@ -3,7 +3,7 @@ import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import { createAccess } from '../http/access.ts';
 import type { SignInCodes } from '../http/credentials.ts';
-import { guard, requireToken } from '../http/guard.ts';
+import { guardRequests, requireToken } from '../http/guard.ts';
 import { answerErrors } from '../http/answer-errors.ts';
 import { chooseLanguages } from '../http/language.ts';
 import { createApp, endStreams, logRequests, readBodies } from '../http/frame.ts';
@@ -79,7 +79,7 @@ export async function createServer(
   logRequests(app, logger);
   const registry = countRequests(app, context);
   chooseLanguages(app, context);
-  guard(app, context, sendSignIn, sendProblemPage);
+  guardRequests(app, context, sendSignIn, sendProblemPage);
   answerErrors(app, logger, sendProblemPage);
   readBodies(app);
   await describeApi(app, context);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import {
   allKinds,
-  doubtfulExclusions,
+  listUnknownExclusions,
   refuseMissingExclusions,
   refuseUnknownField,
 } from '../config/known-kinds.ts';
@@ -10,12 +10,12 @@ import { SyncError } from '../lib/sync-error.ts';
 import { createOwner } from '../lib/owner.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { asMirrored, readSeenNames } from '../store/kinds/field-store.ts';
+import { readMirroredKind, readSeenNames } from '../store/kinds/field-store.ts';
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
-import { examineShape, migrate } from '../views/migrate.ts';
+import { checkSchema, migrate } from '../views/migrate.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
@@ -23,19 +23,20 @@ import { removeExcluded } from '../store/schema/remove-excluded.ts';
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export const openMirror = (
   config: Config,
-  mayOpen: (session: Session) => Promise<void> = () => Promise.resolve(),
-): Promise<Session> => openAs(config, mayOpen, (session) => proveWrites(session, allKinds(config)));
+  beforeWriting: (session: Session) => Promise<void> = () => Promise.resolve(),
+): Promise<Session> =>
+  openChecked(config, beforeWriting, (session) => proveWrites(session, allKinds(config)));
 
 /** @param mayOpen Runs before anything is written. @param prove Runs last. @throws What they throw. */
-async function openAs(
+async function openChecked(
   config: Config,
-  mayOpen: (session: Session) => Promise<void>,
+  beforeWriting: (session: Session) => Promise<void>,
   prove?: (session: Session) => Promise<void>,
 ): Promise<Session> {
   const session = await openSession(config.database.url);
   try {
-    await mayOpen(session);
-    await bringUpToDate(session, config);
+    await beforeWriting(session);
+    await upgradeMirror(session, config);
     await prove?.(session);
     if (await hasBaseline(session)) await session.makeDurable();
     return session;
@@ -62,20 +63,20 @@ type OnRefilled = NonNullable<RefillOptions['onProgress']>;
 /** Brings the mirror to the shape of this release; creates it if there is none. */
 export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
   await using session = await openSession(config.database.url);
-  return { database: session.location, ...(await bringUpToDate(session, config, onProgress)) };
+  return { database: session.location, ...(await upgradeMirror(session, config, onProgress)) };
 }
 
 /** Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns. */
-async function bringUpToDate(session: Session, config: Config, onProgress?: OnRefilled) {
+async function upgradeMirror(session: Session, config: Config, onProgress?: OnRefilled) {
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
   const mayMigrate = (tx: Transaction): Promise<void> => refuseBesideOlder(tx, session.location);
-  const migrated = await migrate(session, kinds, { ...shapeOf(config), mayMigrate });
+  const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
-      await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
+      await redecode(session, await readMirroredKind(session, kind), { now: systemClock.now(), onProgress });
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
 
@@ -92,7 +93,7 @@ async function refuseBesideOlder(tx: Transaction, location: string): Promise<voi
   });
 }
 
-const shapeOf = (config: Config) => ({ readerRole: config.bi.readerRole, language: config.language });
+const schemaOptions = (config: Config) => ({ readerRole: config.bi.readerRole, language: config.language });
 
 /**
  * Opens an existing mirror for a report or a decision.
@@ -102,11 +103,11 @@ const shapeOf = (config: Config) => ({ readerRole: config.bi.readerRole, languag
  */
 export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
-  if (isFileMissing(url)) throw absent(sqlitePath(url) ?? url);
-  return openAs(config, async (session) => {
-    const shape = await examineShape(session, allKinds(config), shapeOf(config));
-    if (shape === 'none') throw absent(session.location);
-    if (shape !== 'of an older release') return;
+  if (isFileMissing(url)) throw mirrorAbsent(sqlitePath(url) ?? url);
+  return openChecked(config, async (session) => {
+    const schemaState = await checkSchema(session, allKinds(config), schemaOptions(config));
+    if (schemaState === 'none') throw mirrorAbsent(session.location);
+    if (schemaState !== 'of an older release') return;
     throw new SyncError(`The mirror ${session.location} is of an older release.`, {
       code: 'mirror.older',
       hint: 'Stop what the older release runs, back the mirror up, then: bms-sync migrate.',
@@ -114,7 +115,7 @@ export async function openExistingMirror(config: Config): Promise<Session> {
   });
 }
 
-const absent = (location: string): SyncError =>
+const mirrorAbsent = (location: string): SyncError =>
   new SyncError(`There is no mirror at ${location}.`, {
     code: 'mirror.absent',
     hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
@@ -128,11 +129,11 @@ export function isFileMissing(url: string): boolean {
 
 /** @throws {UsageError} For an excluded field that neither the documentation nor this mirror knows. */
 async function refuseUnknownFields(session: Session, config: Config): Promise<void> {
-  const doubtful = doubtfulExclusions(config);
+  const doubtful = listUnknownExclusions(config);
   if (doubtful.length === 0) return;
   const kinds = doubtful.map((field) => field.kind);
   const seen = await session.atomically(async (tx) =>
-    (await tx.columnsOf('fields')).size === 0 ? null : readSeenNames(tx, kinds),
+    (await tx.listColumns('fields')).size === 0 ? null : readSeenNames(tx, kinds),
   );
   for (const field of doubtful) refuseUnknownField(field, seen?.get(field.kind) ?? []);
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../config/settings.ts';
 import { readValueFile } from '../config/environment.ts';
 import * as a from '../config/groups/value-types.ts';
-import { UsageError, fileFault } from '../lib/sync-error.ts';
-import { learnSecret } from '../lib/text/mask-secrets.ts';
+import { UsageError, describeFileFault } from '../lib/sync-error.ts';
+import { addSecret } from '../lib/text/mask-secrets.ts';
 import type { SourceParts } from '../source/http/http.ts';
 import { openSource, type Source } from '../source/source.ts';
 
@@ -18,7 +18,7 @@ export function openConfiguredSource(config: Config, parts: SourceParts): Source
     const settings = { ...source, baseUrl, token };
     const renewToken = (refused: string): boolean => {
       if (tokenFile !== undefined && settings.token === refused)
-        settings.token = renewed(tokenFile, parts) ?? refused;
+        settings.token = rereadToken(tokenFile, parts) ?? refused;
       return settings.token !== refused;
     };
     return openSource(Object.assign(settings, { renewToken }), parts);
@@ -26,23 +26,26 @@ export function openConfiguredSource(config: Config, parts: SourceParts): Source
   const missing: string[] = [];
   if (baseUrl === null) missing.push('BMS_BASE_URL (source.baseUrl)');
   if (token === null) missing.push('BMS_TOKEN (source.token)');
-  const them = missing.length > 1 ? 'them' : 'it';
-  const are = missing.length > 1 ? 'are' : 'is';
-  throw new UsageError(`This command calls the service, and ${missing.join(' and ')} ${are} not set.`, {
+  const pronoun = missing.length > 1 ? 'them' : 'it';
+  const verb = missing.length > 1 ? 'are' : 'is';
+  throw new UsageError(`This command calls the service, and ${missing.join(' and ')} ${verb} not set.`, {
     code: 'settings.source',
-    hint: `Set ${them} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
+    hint: `Set ${pronoun} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
   });
 }
 
 /** The token that its file has by now; null if there is none, or it is no token. */
-function renewed(file: string, parts: SourceParts): string | null {
+function rereadToken(file: string, parts: SourceParts): string | null {
   try {
     const token = a.token.parse(readValueFile(file));
-    learnSecret(token);
+    addSecret(token);
     return token;
   } catch (error) {
     const event = 'source.token_file';
-    parts.logger.error({ event }, `the file ${file} (BMS_TOKEN_FILE) ${fileFault(error)}: the token stays`);
+    parts.logger.error(
+      { event },
+      `the file ${file} (BMS_TOKEN_FILE) ${describeFileFault(error)}: the token stays`,
+    );
     return null;
   }
 }

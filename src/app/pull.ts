@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { listedKinds } from '../config/known-kinds.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -9,14 +9,14 @@ import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { createOwner } from '../lib/owner.ts';
 import type { Progress } from '../pull/run/parts.ts';
-import { handOverPull } from '../runs/hand-over.ts';
+import { delegatePull } from '../runs/delegate-pull.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
 import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
 /** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
-export type PullSummary = Awaited<ReturnType<typeof withStanding>>;
+export type PullSummary = Awaited<ReturnType<typeof addStanding>>;
 
 interface PullCommand {
   readonly logger: Logger;
@@ -37,17 +37,17 @@ export async function pullOnce(
   config: Config,
   { kinds, acceptNewSource, ...command }: PullCommand,
 ): Promise<PullSummary> {
-  const wanted = listedKinds(config, kinds);
+  const wanted = requireListedKinds(config, kinds);
   await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
   await using session = await openMirror(config);
   const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
   const ping = createPing(config.monitor.pingUrl, parts);
-  const report = (await handOverPull(parts, request)) ?? (await pullAndPing(parts, request, ping));
-  return await withStanding(session, report);
+  const report = (await delegatePull(parts, request)) ?? (await pullAndPing(parts, request, ping));
+  return await addStanding(session, report);
 }
 
-async function withStanding(session: Session, report: PullReport) {
+async function addStanding(session: Session, report: PullReport) {
   const names = new Set(report.kinds.map((kindReport) => kindReport.kind));
   const firsts = new Set(
     (await readUncertified(session)).filter(isFirstReading).map((uncertifiedKind) => uncertifiedKind.kind),
@@ -71,7 +71,7 @@ export function pullSettings(config: Config): PullSettings {
     deletions: config.deletions,
     repeatBelowPages,
     ignoreFields,
-    digestScope: digest.digest('hex'),
+    hashScope: digest.digest('hex'),
   };
   return { ...rules, baseUrl: config.source.baseUrl ?? '', retention: config.retention };
 }

@@ -1,11 +1,11 @@
-import { listedKinds, allKinds } from '../config/known-kinds.ts';
+import { requireListedKinds, allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
-import { livingWorkers } from '../store/runs/worker-store.ts';
-import type { SendMark } from '../outbound/freeze.ts';
+import { readLiveOwners } from '../store/runs/worker-store.ts';
+import type { SendCounter } from '../outbound/freeze.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
 import type { PullParts } from '../pull/run/parts.ts';
@@ -16,19 +16,19 @@ import { sendingRules } from './sending-rules.ts';
 
 /** Requested runs as a queue of work rows. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
-  const kindsNamed = (names: readonly string[]) => listedKinds(config, names);
+  const kindsNamed = (names: readonly string[]) => requireListedKinds(config, names);
   const ping = createPing(config.monitor.pingUrl, parts);
   return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed, ping });
 }
 
 /** The outbox as a queue of work rows. */
-export function outboundQueue(config: Config, parts: PullParts, mark: SendMark): WorkQueue {
+export function outboundQueue(config: Config, parts: PullParts, sendCounter: SendCounter): WorkQueue {
   const { session, clock, owner } = parts;
   const work = outboxWork({
     ...parts,
-    mark,
+    sendCounter,
     owner: owner.name,
-    watch: startStopwatch(clock),
+    stopwatch: startStopwatch(clock),
     random: Math.random,
     kinds: allKinds(config),
     rules: {
@@ -44,9 +44,9 @@ export function outboundQueue(config: Config, parts: PullParts, mark: SendMark):
     concurrency: config.source.concurrency,
     // With writes off nothing is sent, but entries of dead processes are freed all the same.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
-    takeOver: async () => {
-      const living = await livingWorkers(session, { now: clock.now(), isDead: owner.isDead });
-      await work.takeOver((other) => !living.has(other));
+    releaseStaleClaims: async () => {
+      const liveOwners = await readLiveOwners(session, { now: clock.now(), isDead: owner.isDead });
+      await work.releaseStaleClaims((ownerName) => !liveOwners.has(ownerName));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { listedKinds } from '../config/known-kinds.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 
@@ -13,7 +13,7 @@ export function schedulesOf(config: Config): readonly Schedule[] {
   const inForce = set.length > 0 || all === null ? set : [{ name: 'all', setting: all }];
   return inForce.map(({ name, setting }) => {
     const cron = typeof setting === 'string' ? setting : setting.cron;
-    const kinds = listedKinds(config, kindsOf(name, setting)).map((kind) => kind.name);
+    const kinds = requireListedKinds(config, kindsOf(name, setting)).map((kind) => kind.name);
     return { name, cron, timezone, kinds };
   });
 }

@@ -9,23 +9,23 @@ import { createSender } from '../feed/webhooks/sender.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { atMostEvery } from '../lib/log/repeat.ts';
+import { throttle } from '../lib/log/repeat-task.ts';
 import { createOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { claimSource } from '../store/kinds/source-binding.ts';
-import { ownersAtWork, registerAlone, type Worker } from '../store/runs/worker-store.ts';
+import { openSourceBinding } from '../store/kinds/source-binding.ts';
+import { listLiveOwners, registerOnlyWorker, type Worker } from '../store/runs/worker-store.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
-import { watchAppends, watchWrites } from '../db/session/write-watch.ts';
-import { freezeIfRestored, type OpenMark } from '../outbound/freeze.ts';
-import { openSendMark } from '../outbound/send-mark.ts';
+import { watchInserts, watchWrites } from '../db/session/write-watch.ts';
+import { freezeIfRestored, type OpenSendCounter } from '../outbound/freeze.ts';
+import { openSendCounter } from '../outbound/send-counter.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Session } from '../db/session/session.ts';
 import type { ServingProcess } from '../http/server.ts';
 import type { Source } from '../source/source.ts';
-import { pullsToCome, staleReader, startFreshness, startPulling } from './keep-pulling.ts';
+import { describePulls, staleReader, startFreshness, startPulling } from './scheduled-pulls.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
@@ -60,28 +60,28 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const clock = systemClock;
   const owner = createOwner();
   // Its retries are no outcome: they are logged at the level debug only.
-  const outcomes = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
-  await using rawSource = openConfiguredSource(config, { clock, logger: outcomes });
-  await using opened = await openMirror(config, (found) =>
-    refuseSecond({ session: found, clock, logger, owner }),
+  const quietLogger = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
+  await using rawSource = openConfiguredSource(config, { clock, logger: quietLogger });
+  await using mirror = await openMirror(config, (found) =>
+    refuseSecondServe({ session: found, clock, logger, owner }),
   );
-  await using watched = watchMirror({ session: opened, clock, logger, owner }, config.database.url);
+  await using watched = watchMirror({ session: mirror, clock, logger, owner }, config.database.url);
   const { session } = watched;
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const source = watchService(rawSource, { clock, logger });
   // Entries meant for one service must not be sent to another.
-  await claimSource(session, pullSettings(config).baseUrl, false);
+  await openSourceBinding(session, pullSettings(config).baseUrl, false);
   const parts: PullParts = { session, source, clock, logger, owner };
-  const worker = await enlist(config, parts, roles);
-  const mark = await openSendMark(session, config.queue.url);
+  const worker = await joinWorkers(config, parts, roles);
+  const sendCounter = await openSendCounter(session, config.queue.url);
   try {
-    await freezeIfRestored(session, mark, clock.now(), logger);
+    await freezeIfRestored(session, sendCounter, clock.now(), logger);
     await session.atomically(probeBlocks); // The token may be another one by now.
     for (const { ok, code, detail, hint } of await checkQueue(config.queue.url))
       if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
-    await work(config, { parts, rawSource, worker, mark, watched }, command);
+    await work(config, { parts, rawSource, worker, sendCounter, watched }, command);
   } finally {
-    mark.close();
+    sendCounter.close();
   }
   logger.info({ event: 'serve.stopped' }, 'stopped');
 }
@@ -90,12 +90,12 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
  * Watches an open mirror: its session logs outages, and refuses writes once the database was replaced; `commits` emits `events`
  * when this process has committed change events.
  */
-function watchMirror(opened: ProcessContext, url: string) {
-  const { clock, logger, owner } = opened;
-  const guarded = watchReplacement(opened, url, owner.name);
+function watchMirror(rawSource: ProcessContext, url: string) {
+  const { clock, logger, owner } = rawSource;
+  const guarded = watchReplacement(rawSource, url, owner.name);
   const counted = watchWrites(watchDatabase(guarded.session, { clock, logger }), clock);
   const commits = new EventEmitter();
-  const session = watchAppends(counted.session, 'changes', () => commits.emit('events'));
+  const session = watchInserts(counted.session, 'changes', () => commits.emit('events'));
   return { session, writes: counted.writes, commits, [Symbol.asyncDispose]: guarded[Symbol.asyncDispose] };
 }
 
@@ -105,7 +105,7 @@ interface Service {
   /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
   readonly rawSource: Source;
   readonly worker: Worker;
-  readonly mark: OpenMark;
+  readonly sendCounter: OpenSendCounter;
   readonly watched: ReturnType<typeof watchMirror>;
 }
 
@@ -118,13 +118,13 @@ const WORKING_SHARE = 0.8;
 const EVENTS_TOGETHER_MS = 25;
 
 async function work(config: Config, service: Service, command: ServeCommand): Promise<void> {
-  const { parts, rawSource, worker, mark, watched } = service;
+  const { parts, rawSource, worker, sendCounter, watched } = service;
   const { roles, signal, logFault, onListening } = command;
   await using sender = createSender(parts.clock, sendingRules(config));
   const notifier = await openNotifier(config, parts.logger);
   const graceMs = config.shutdown.graceSeconds * 1000 * WORKING_SHARE;
   await using engine = startEngine(parts, worker, notifier, { graceMs });
-  const wakeWebhooks = atMostEvery(EVENTS_TOGETHER_MS, parts.clock, () => {
+  const wakeWebhooks = throttle(EVENTS_TOGETHER_MS, parts.clock, () => {
     engine.wake('webhooks');
   });
   watched.commits.on('events', wakeWebhooks);
@@ -132,7 +132,7 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
     ...parts,
     isDead: parts.owner.isDead,
     writes: watched.writes,
-    sendMark: mark,
+    sendCounter: sendCounter,
     wakeEngine: engine.wake,
     queueMetrics: notifier.metrics,
     logFault,
@@ -153,7 +153,7 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
     {
       role: 'outbound',
       start: () => {
-        engine.add(outboundQueue(config, parts, mark));
+        engine.add(outboundQueue(config, parts, sendCounter));
         return [];
       },
     },
@@ -198,29 +198,29 @@ async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
 }
 
 /** Makes this process a worker: the only one of a SQLite mirror. */
-async function enlist(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<Worker> {
+async function joinWorkers(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<Worker> {
   const { session, clock, owner } = context;
   // With writes off it does not count as `outbound`: a push would wait for it in vain.
   const counted = roles.filter((role) => role !== 'outbound' || config.outbound.writes === 'on');
   const schedules = roles.includes('pulls') ? JSON.stringify(schedulesOf(config)) : null;
   const worker = { owner: owner.name, roles: counted, schedules };
   if (session.dialect !== 'sqlite') return worker;
-  const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
-  if (other === null) return worker;
-  throw runningAlready(other, session);
+  const otherOwner = await registerOnlyWorker(session, worker, { now: clock.now(), isDead: owner.isDead });
+  if (otherOwner === null) return worker;
+  throw alreadyRunning(otherOwner, session);
 }
 
 /** @throws {SyncError} `serve.running` before anything is changed, where another process serves the same SQLite file. */
-async function refuseSecond(context: ProcessContext): Promise<void> {
+async function refuseSecondServe(context: ProcessContext): Promise<void> {
   const { session, clock, owner } = context;
   if (session.dialect !== 'sqlite') return;
   const judge = { now: clock.now(), isDead: owner.isDead };
-  const [other] = await session.atomically((tx) => ownersAtWork(tx, judge));
-  if (other !== undefined) throw runningAlready(other, session);
+  const [otherOwner] = await session.atomically((tx) => listLiveOwners(tx, judge));
+  if (otherOwner !== undefined) throw alreadyRunning(otherOwner, session);
 }
 
-const runningAlready = (other: string, session: Session): SyncError =>
-  new SyncError(`${other} serves ${session.location} already.`, {
+const alreadyRunning = (otherOwner: string, session: Session): SyncError =>
+  new SyncError(`${otherOwner} serves ${session.location} already.`, {
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
@@ -228,15 +228,15 @@ const runningAlready = (other: string, session: Session): SyncError =>
 /** Logs what this process is going to do. */
 function logStart(config: Config, context: ProcessContext, roles: readonly Role[]): void {
   const { writes } = config.outbound;
-  const pulls = roles.includes('pulls') ? pullsToCome(config, context.clock.now()) : null;
+  const pulls = roles.includes('pulls') ? describePulls(config, context.clock.now()) : null;
   const schedules = pulls?.schedules ?? [];
   const facts = { owner: context.owner.name, roles, mirror: context.session.location, schedules, writes };
   const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
-  if (roles.includes('outbound')) words.push(WRITES[writes]);
+  if (roles.includes('outbound')) words.push(WRITES_TEXTS[writes]);
   context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));
 }
 
-const WRITES = {
+const WRITES_TEXTS = {
   on: 'writes are on: entries of the outbox are sent',
   off: 'writes are off: entries of the outbox are kept, and nothing is sent (outbound.writes)',
 };

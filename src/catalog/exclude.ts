@@ -4,12 +4,12 @@ import type { Field, Kind, Shape } from './kind.ts';
 /** The kind without the fields that the setting `privacy.exclude` names; no table, view or decoder knows them then. */
 export function excludeFields<K extends Kind>(kind: K, names: readonly string[]): K {
   if (names.length === 0) return kind;
-  const isKept = ({ name }: Field): boolean => !names.includes(name);
+  const isIncluded = ({ name }: Field): boolean => !names.includes(name);
   const known = [...kind.fields, ...kind.hints];
   return {
     ...kind,
-    fields: kind.fields.filter(isKept),
-    hints: kind.hints.filter(isKept),
+    fields: kind.fields.filter(isIncluded),
+    hints: kind.hints.filter(isIncluded),
     excluded: names.map((name) => known.find((field) => field.name === name) ?? { name, type: 'text' }),
   };
 }
@@ -24,8 +24,8 @@ export function withoutExcluded<Value extends Json>(kind: Kind, record: Value): 
   if (kind.excluded === undefined || !isObject(record)) return record;
   const names = Object.keys(record);
   if (!names.some((name) => isExcludedName(kind, name))) return record;
-  const kept = names.filter((name) => !isExcludedName(kind, name));
-  return Object.fromEntries(kept.map((name) => [name, record[name] ?? null]));
+  const includedNames = names.filter((name) => !isExcludedName(kind, name));
+  return Object.fromEntries(includedNames.map((name) => [name, record[name] ?? null]));
 }
 
 /**
@@ -37,7 +37,10 @@ export function bodyWithoutExcluded(kind: Kind, body: Json): Json {
   if (!isObject(body)) return body;
   const members = Object.entries(body).filter(([name]) => !isExcludedName(kind, name));
   return Object.fromEntries(
-    members.map(([name, value]) => [name, knownField(kind, name) ? value : bodyWithoutExcluded(kind, value)]),
+    members.map(([name, value]) => [
+      name,
+      findKnownField(kind, name) ? value : bodyWithoutExcluded(kind, value),
+    ]),
   );
 }
 
@@ -51,19 +54,19 @@ const ENVELOPE = new Set(['data', 'result', 'results', 'success', 'message', 'er
  * What may be kept of an answer of a kind with excluded fields: values of the kind's other fields, under their names. Nothing
  * else is known to be clean, since a message or a name of the service's own may quote a value.
  */
-export function knownPart(kind: Kind, answer: Json): Json {
-  if (isArray(answer)) return answer.map((item) => knownPart(kind, item));
+export function keepKnownFields(kind: Kind, answer: Json): Json {
+  if (isArray(answer)) return answer.map((item) => keepKnownFields(kind, item));
   if (!isObject(answer)) return NOT_SHOWN;
   const members = Object.entries(answer).flatMap(([name, value]): [string, Json][] => {
     if (isExcludedName(kind, name)) return [];
-    const field = knownField(kind, name);
+    const field = findKnownField(kind, name);
     if (field?.type === 'json') return [[name, bodyWithoutExcluded(kind, value)]];
     if (field !== undefined && !isArray(value) && !isObject(value)) return [[name, value]];
-    return field !== undefined || ENVELOPE.has(name) ? [[name, knownPart(kind, value)]] : [];
+    return field !== undefined || ENVELOPE.has(name) ? [[name, keepKnownFields(kind, value)]] : [];
   });
   return Object.fromEntries(members);
 }
 
-function knownField(kind: Kind, name: string): Field | undefined {
+function findKnownField(kind: Kind, name: string): Field | undefined {
   return [...kind.fields, ...kind.hints].find((field) => field.name === name || field.write?.name === name);
 }

@@ -32,7 +32,7 @@ interface JsonField extends NamedField {
   /** Documented fields of the objects in a nested array. */
   readonly items?: readonly Field[];
   /** Undocumented fields of these objects that have become columns, in order of first sight. */
-  readonly foundItems?: readonly Field[];
+  readonly discoveredItems?: readonly Field[];
   /** The value is one object, as far as is known, so that it has no elements. */
   readonly isObject?: boolean;
   /** Undocumented fields of these objects that were seen in the wild. */
@@ -56,7 +56,7 @@ export const columnType = ({ type, refersTo }: Field): FieldType =>
   refersTo === undefined ? type : 'integer';
 
 /** Our column with the id of the record that a nested value is. */
-export const idColumn = (name: string): string => `${name}_id`;
+export const idColumnName = (name: string): string => `${name}_id`;
 
 /** The three spellings of the authentication header (§5): the documentation uses all and does not say which one counts. */
 export const AUTH_HEADERS = ['Authentication', 'Authorization', 'Authentification'] as const;
@@ -118,9 +118,9 @@ export type ListedKind = Kind & { readonly list: ListEndpoint };
 export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
 
 /** The fields of a kind that the service sends, documented or hinted. */
-export function sentField(shape: Shape, name: string): Field | undefined {
-  const isNamed = (field: Field): boolean => field.name === name && field.textOf === undefined;
-  return shape.fields.find(isNamed) ?? shape.hints.find(isNamed);
+export function findSentField(shape: Shape, name: string): Field | undefined {
+  const hasName = (field: Field): boolean => field.name === name && field.textOf === undefined;
+  return shape.fields.find(hasName) ?? shape.hints.find(hasName);
 }
 
 export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
@@ -129,6 +129,6 @@ export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
 export const isRetrievable = (kind: Kind): kind is RetrievableKind => kind.retrieve !== null;
 
 /** A kind whose records can be retrieved one by one; a path that answers another kind's records does not count. */
-export function askableKind(kind: Kind): RetrievableKind | null {
+export function withUsableRetrieve(kind: Kind): RetrievableKind | null {
   return isRetrievable(kind) && kind.retrieve.misprint === undefined ? kind : null;
 }

@@ -36,7 +36,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
 ];
 
 /** `bi_sync_status`, `sync_status_now`, `calendar_days` and `client_contacts` are views; `schedules.timezone` is a setting. */
-export const OTHER_NAMES: readonly string[] = [
+export const OTHER_RESERVED_NAMES: readonly string[] = [
   'sync_status',
   'sync_status_now',
   'calendar_days',
@@ -53,13 +53,13 @@ export const RESERVED_PREFIXES = ['bi_', 'sqlite_', 'pg_'] as const;
 export const RESERVED_SUFFIXES = ['_deleted', '_pkey', '_history', '_parents', '_index'] as const;
 
 /** Columns derived from a decimal field, in its table or its view. */
-export const DECIMAL_TWINS = ['_real', '_e4', '_exact'] as const;
+export const DECIMAL_SUFFIXES = ['_real', '_e4', '_exact'] as const;
 
 /** The columns that PostgreSQL gives every table. */
 export const POSTGRES_COLUMNS: readonly string[] = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
 
 /** PostgreSQL truncates names to this number of bytes. */
-export const LONGEST_IDENTIFIER = 63;
+export const MAX_IDENTIFIER_BYTES = 63;
 
 /** The longest allowed name; leaves room for `bi_`, for derived columns and for the views of nested arrays. */
-export const LONGEST_NAMES = { kind: 40, field: 57 } as const;
+export const MAX_NAME_LENGTHS = { kind: 40, field: 57 } as const;

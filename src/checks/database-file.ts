@@ -1,12 +1,12 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
+import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
-import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
+import { repeatMirrorTask, type ProcessContext } from '../db/mirror-context.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
 import type { Session } from '../db/session/session.ts';
-import { damagedNews, leaveNews } from '../store/webhooks/news.ts';
+import { damagedNotification, addNotification } from '../store/webhooks/notifications.ts';
 import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
@@ -21,10 +21,10 @@ export function checkAbsentFile(path: string): readonly CheckResult[] {
   const { bavail, bsize } = statfsSync(folder);
   const detail = `there is no mirror at ${path}, and this user may not create it in ${folder}`;
   const hint = 'Set DATABASE_URL to a path that this user may write, or have the right given.';
-  const place = mayWriteIn(folder)
-    ? passed('database', `there is no mirror at ${path} yet; the first pull creates it`)
-    : faulty('database', 'mirror.not_writable', detail, hint);
-  return [place, judgeSpace(0, bavail * bsize)];
+  const place = canWriteIn(folder)
+    ? passedCheck('database', `there is no mirror at ${path} yet; the first pull creates it`)
+    : failedCheck('database', 'mirror.not_writable', detail, hint);
+  return [place, checkSpace(0, bavail * bsize)];
 }
 
 /** The folder, or the nearest one above it that exists. */
@@ -32,7 +32,7 @@ function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
 
-function mayWriteIn(folder: string): boolean {
+function canWriteIn(folder: string): boolean {
   if (!statSync(folder).isDirectory()) return false;
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -46,24 +46,24 @@ function mayWriteIn(folder: string): boolean {
 /** Checks the free space beside the file of a mirror, and whether SQLite finds it sound. */
 export async function checkFile(session: Session): Promise<readonly CheckResult[]> {
   const { bavail, bsize } = statfsSync(dirname(session.location));
-  const space = judgeSpace(statSync(session.location).size, bavail * bsize);
+  const space = checkSpace(statSync(session.location).size, bavail * bsize);
   const name = 'database.integrity';
   const findings = await checkIntegrity(session);
-  if (findings.length === 0) return [space, passed(name, 'SQLite finds the file sound')];
-  return [space, faulty(name, 'mirror.damaged', findings.join('; '), DAMAGE_HINT)];
+  if (findings.length === 0) return [space, passedCheck(name, 'SQLite finds the file sound')];
+  return [space, failedCheck(name, 'mirror.damaged', findings.join('; '), DAMAGE_HINT)];
 }
 
 /** Bytes in a megabyte. */
 const MB = 2 ** 20;
 
 /** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
-export function judgeSpace(size: number, free: number): CheckResult {
+export function checkSpace(size: number, free: number): CheckResult {
   const name = 'database.space';
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
   const hint =
     'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.';
   const isEnough = free >= Math.max(256 * MB, size / 2);
-  return isEnough ? passed(name, detail) : faulty(name, 'mirror.little_space', detail, hint);
+  return isEnough ? passedCheck(name, detail) : failedCheck(name, 'mirror.little_space', detail, hint);
 }
 
 export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
@@ -73,7 +73,7 @@ const DAMAGE_HINT =
   'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
 
 const DAY_MS = 86_400_000;
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 
 /** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
 export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
@@ -86,7 +86,7 @@ export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
       if (!stop.signal.aborted) throw error;
     }
   };
-  const checking = repeatTask(mirror, 'checking the database file', LOOK_MS, task);
+  const checking = repeatMirrorTask(mirror, 'checking the database file', POLL_MS, task);
   return () => {
     stop.abort();
     return checking.stop();
@@ -106,6 +106,6 @@ export async function checkWhenDue(context: ProcessContext, signal?: AbortSignal
   else logger.info({ mirror: session.location }, 'the database file is sound');
   await session.atomically(async (tx) => {
     await saveCheck(tx, findings, now);
-    if (findings.length > 0) await leaveNews(tx, damagedNews(damageOf(findings), now));
+    if (findings.length > 0) await addNotification(tx, damagedNotification(damageOf(findings), now));
   });
 }

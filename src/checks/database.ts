@@ -1,13 +1,13 @@
 import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { check, faulty, passed, type CheckResult } from '../lib/check-result.ts';
+import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
 import { RESUME, readFrozen } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
-import { databaseVersion, mayCreateSchema, postgresSize } from '../db/session/database-facts.ts';
+import { databaseVersion, canCreateSchema, postgresSize } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { examineShape } from '../views/migrate.ts';
+import { checkSchema } from '../views/migrate.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
 import { checkReaderRole } from './reader-role.ts';
@@ -21,37 +21,37 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
   if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
   const found = { isMirror: false };
-  const opened = await check('database', async () => {
+  const opened = await runCheck('database', async () => {
     await using session = await openMirror();
     refuseMissingExclusions(config, await readExclusions(session));
     const { language, bi } = config;
     const { readerRole } = bi;
-    const shape = await examineShape(session, allKinds(config), { readerRole, language });
+    const schemaState = await checkSchema(session, allKinds(config), { readerRole, language });
     if (session.dialect === 'sqlite') more.push(...(await checkFile(session)));
     else {
       const size = megabytes(await postgresSize(session));
       const detail = `${size} are in use; how much is free, the server does not tell`;
-      more.push(passed('database.space', detail));
+      more.push(passedCheck('database.space', detail));
     }
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
-    if (shape !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
-    if (shape === 'none') await refuseWithoutRight(session);
-    if (shape === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
-    if (shape === 'of an older release')
+    if (schemaState !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
+    if (schemaState === 'none') await refuseWithoutRight(session);
+    if (schemaState === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
+    if (schemaState === 'of an older release')
       return `${place}; its mirror is of an older release: back it up, then bms-sync migrate brings it to this one, as does serve`;
     found.isMirror = true;
-    if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
-    more.push(...(await findStops(session)));
+    if (schemaState === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
+    more.push(...(await findSendStops(session)));
     const url = await boundUrl(session);
     if (url === null) return `${place}; it holds no data yet`;
-    return `${place}; it holds ${url}${told(await boundCompanies(session))}`;
+    return `${place}; it holds ${url}${companiesText(await boundCompanies(session))}`;
   });
   return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
 }
 
 /** @throws {MirrorError} If this user of PostgreSQL may not create the schema of the tables. */
 async function refuseWithoutRight(session: Session): Promise<void> {
-  if (session.dialect !== 'postgres' || (await mayCreateSchema(session))) return;
+  if (session.dialect !== 'postgres' || (await canCreateSchema(session))) return;
   throw new MirrorError(`${session.location} lets this user create no schema.`, {
     code: 'mirror.not_writable',
     hint: 'GRANT CREATE ON DATABASE … TO the user in DATABASE_URL: the first pull creates the schema of the tables.',
@@ -59,7 +59,7 @@ async function refuseWithoutRight(session: Session): Promise<void> {
 }
 
 /** The companies in the mirror; with their kinds, if there are several. */
-function told(companies: ReadonlyMap<string, readonly string[]>): string {
+function companiesText(companies: ReadonlyMap<string, readonly string[]>): string {
   const ids = [...new Set([...companies.values()].flat())];
   if (ids.length < 2) return ids.map((id) => `, company ${id}`).join('');
   const kindsOf = (id: string): string =>
@@ -68,18 +68,18 @@ function told(companies: ReadonlyMap<string, readonly string[]>): string {
 }
 
 /** Finds the reasons why entries of the outbox are not sent. */
-async function findStops(session: Session): Promise<readonly CheckResult[]> {
+async function findSendStops(session: Session): Promise<readonly CheckResult[]> {
   const stops: CheckResult[] = [];
   const frozen = await readFrozen(session);
   if (frozen !== null) {
     const detail = `nothing is sent since ${frozen.since} UTC: ${frozen.reason}`;
-    stops.push(faulty('writes.frozen', 'outbox.frozen', detail, RESUME));
+    stops.push(failedCheck('writes.frozen', 'outbox.frozen', detail, RESUME));
   }
   const hint =
     'Have the token given the right; the next entry is tried every few minutes, and the rest follows it.';
   for (const { kind, reason, since } of await readBlocks(session)) {
     const detail = `the service has refused to let ${kind} be written since ${since} UTC (${reason})`;
-    stops.push(faulty(`writes.${kind}`, 'outbox.kind_blocked', detail, hint));
+    stops.push(failedCheck(`writes.${kind}`, 'outbox.kind_blocked', detail, hint));
   }
   return stops;
 }

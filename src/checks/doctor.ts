@@ -1,16 +1,16 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { listedKinds } from '../config/known-kinds.ts';
-import { secretsOf } from '../config/load-config.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
+import { listSecrets } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
-import { check, passed, type CheckResult } from '../lib/check-result.ts';
-import { boundUrl, claimSource } from '../store/kinds/source-binding.ts';
-import type { WorkerJudge } from '../store/runs/worker-store.ts';
+import { runCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
+import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
+import type { LivenessCheck } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
-import { findForeign } from '../pull/pull-kinds.ts';
+import { findForeignKinds } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
-import { tellPlans, tellServing } from './plans.ts';
+import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
 import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
@@ -34,30 +34,30 @@ export async function checkAll(
   config: Config,
   files: readonly string[],
   open: Openers,
-  outlook: WorkerJudge & { readonly schedules: readonly Schedule[] },
+  outlook: LivenessCheck & { readonly schedules: readonly Schedule[] },
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
-  const serving = isMirror ? await servingNow(open, outlook) : NONE;
+  const serving = isMirror ? await readServingNow(open, outlook) : NOT_SERVING;
   const service = await checkService(config, open.source);
-  const readable = listedKinds(config).filter((kind) =>
+  const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
   return [
-    passed('settings', 'valid'), // They were read before this point, or refused.
-    ...checkSecretFiles(files, secretsOf(config)),
+    passedCheck('settings', 'valid'), // They were read before this point, or refused.
+    ...checkSecretFiles(files, listSecrets(config)),
     ...database,
     ...(isMirror ? await checkTenants(config, open, readable) : []),
-    ...tellServing(serving),
-    ...tellPlans(config, schedules, serving, now),
+    ...checkServing(serving),
+    ...checkSchedules(config, schedules, serving, now),
     ...(await checkQueue(config.queue.url)),
     ...service,
   ];
 }
 
-const NONE: Serving = { workers: [], isPulling: false, schedules: null };
+const NOT_SERVING: Serving = { workers: [], isPulling: false, schedules: null };
 
-async function servingNow(open: Openers, reader: WorkerJudge): Promise<Serving> {
+async function readServingNow(open: Openers, reader: LivenessCheck): Promise<Serving> {
   await using session = await open.mirror();
   return await readServing(session, reader);
 }
@@ -73,14 +73,14 @@ async function checkTenants(
   await using session = await open.mirror();
   if ((await boundUrl(session)) === null) return [];
   const refused: CheckResult[] = [];
-  const compared = await check('tenant', async () => {
-    const claim = await claimSource(session, baseUrl, false);
+  const compared = await runCheck('tenant', async () => {
+    const binding = await openSourceBinding(session, baseUrl, false);
     await using source = open.source();
-    for (const [name, error] of await findForeign({ session, source }, kinds, claim))
-      refused.push(await check(`tenant.${name}`, () => Promise.reject(error)));
+    for (const [name, error] of await findForeignKinds({ session, source }, kinds, binding))
+      refused.push(await runCheck(`tenant.${name}`, () => Promise.reject(error)));
     return `the token reads what this mirror holds of ${baseUrl}`;
   });
   if (refused.length === 0) return [compared];
   const named = refused.map((result) => result.name.slice('tenant.'.length)).join(', ');
-  return [passed('tenant', `${compared.detail}, but ${named}`), ...refused];
+  return [passedCheck('tenant', `${compared.detail}, but ${named}`), ...refused];
 }

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
-import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
+import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
 
-const OLDEST = [6, 2] as const;
+const OLDEST_VERSION = [6, 2] as const;
 const TIMEOUT_MS = 5_000;
 
 /** Checks whether the Redis of the queues answers and is configured for them, as far as the settings name one. */
@@ -24,16 +24,26 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
   try {
     await client.connect();
     const refusal = await refusalToWrite(client);
-    if (refusal === null) return judgeRedis(await client.info());
-    const detail = redisWords('takes no jobs', refusal, url);
+    if (refusal === null) return checkRedisInfo(await client.info());
+    const detail = redisFaultText('takes no jobs', refusal, url);
     return [
-      faulty('redis', 'jobs.redis_refuses', detail, 'Name another Redis in QUEUE_URL, or mend this one.'),
+      failedCheck(
+        'redis',
+        'jobs.redis_refuses',
+        detail,
+        'Name another Redis in QUEUE_URL, or mend this one.',
+      ),
     ];
   } catch (error) {
     const hint =
       'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.';
     return [
-      faulty('redis', 'jobs.redis_unreachable', redisWords('does not answer', fault ?? error, url), hint),
+      failedCheck(
+        'redis',
+        'jobs.redis_unreachable',
+        redisFaultText('does not answer', fault ?? error, url),
+        hint,
+      ),
     ];
   } finally {
     client.disconnect();
@@ -51,15 +61,15 @@ async function refusalToWrite(client: Redis): Promise<unknown> {
 }
 
 /** Checks the configuration of a Redis by the output of its command INFO. */
-export function judgeRedis(info: string): readonly CheckResult[] {
+export function checkRedisInfo(info: string): readonly CheckResult[] {
   const facts = new Map(
     info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
   );
   const version = facts.get('redis_version') ?? 'unknown';
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isRecent = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  const isRecent = major > OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor >= OLDEST_VERSION[1]);
   const answers = `Redis ${version} answers`;
-  const upgrade = `Upgrade it to ${OLDEST.join('.')} or later.`;
+  const upgrade = `Upgrade it to ${OLDEST_VERSION.join('.')} or later.`;
   const policy = facts.get('maxmemory_policy') ?? 'unknown';
   const policyName = 'redis.maxmemory-policy';
   const policyDetail = `maxmemory-policy is ${policy}`;
@@ -67,11 +77,11 @@ export function judgeRedis(info: string): readonly CheckResult[] {
   // No fault in either case: rows whose jobs a crash of Redis loses are notified again.
   const off = 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
   return [
-    isRecent ? passed('redis', answers) : faulty('redis', 'jobs.redis_too_old', answers, upgrade),
+    isRecent ? passedCheck('redis', answers) : failedCheck('redis', 'jobs.redis_too_old', answers, upgrade),
     policy === 'noeviction'
-      ? passed(policyName, policyDetail)
-      : faulty(policyName, 'jobs.redis_evicts', policyDetail, hint),
-    passed('redis.appendonly', facts.get('aof_enabled') === '1' ? 'appendonly is on' : off),
+      ? passedCheck(policyName, policyDetail)
+      : failedCheck(policyName, 'jobs.redis_evicts', policyDetail, hint),
+    passedCheck('redis.appendonly', facts.get('aof_enabled') === '1' ? 'appendonly is on' : off),
   ];
 }
 
@@ -80,7 +90,7 @@ const UNTRUSTED = 'its certificate is not trusted: name the file of its authorit
 const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a single Redis';
 
 /** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
-const MEANINGS: readonly (readonly [string, string])[] = [
+const FAULT_MEANINGS: readonly (readonly [string, string])[] = [
   ['NOAUTH', 'it wants a password, and QUEUE_URL has none'],
   ['WRONG', 'it does not accept the password in QUEUE_URL'],
   ['ERR AUTH', 'it has no password, and QUEUE_URL gives one'],
@@ -100,11 +110,12 @@ const MEANINGS: readonly (readonly [string, string])[] = [
 ];
 
 /** Says why a Redis does not answer. The host and port are shown, nothing else of the address. */
-function redisWords(effect: string, error: unknown, address: string): string {
+function redisFaultText(effect: string, error: unknown, address: string): string {
   const { protocol, hostname, port } = new URL(address);
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
-  const meant = MEANINGS.find(([sign]) => message.startsWith(sign) || code.startsWith(sign))?.[1] ?? message;
+  const meant =
+    FAULT_MEANINGS.find(([sign]) => message.startsWith(sign) || code.startsWith(sign))?.[1] ?? message;
   // A server without TLS leaves a client with TLS waiting; one with TLS closes the connection of a client without.
   const tls: Readonly<Record<string, string>> = {
     'rediss: ETIMEDOUT': '; if it has no TLS, use redis://',

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
+import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
 import { openFreshReader, sqlitePath } from '../db/open-session.ts';
-import { isAway, MirrorError } from '../db/session/errors.ts';
+import { isDatabaseUnavailable, MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { dropMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
+import { deleteMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
 
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 
 /**
  * Watches whether the address of a mirror still leads to the database that a session has open. A SQLite file that was replaced or
@@ -20,18 +20,18 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
   const path = sqlitePath(url);
   let inode = inodeOf(path);
   let fault: MirrorError | null = null;
-  const look = async (): Promise<void> => {
-    const found = await judge(opened, url, owner);
+  const checkNow = async (): Promise<void> => {
+    const found = await findReplacement(opened, url, owner);
     if (found !== null && fault === null)
       logger.error({ event: 'mirror.replaced', code: found.code, hint: found.hint }, found.message);
     fault = found;
   };
-  const { stop } = repeatTask(mirror, 'looking whether the database was replaced', LOOK_MS, look);
+  const { stop } = repeatMirrorTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
   const session: Session = {
     ...opened,
     atomically: async (work) => {
       const present = inodeOf(path);
-      if (present !== inode) await look(); // On shared folders a number may change without a reason.
+      if (present !== inode) await checkNow(); // On shared folders a number may change without a reason.
       inode = present;
       if (fault !== null) throw fault;
       return opened.atomically(work);
@@ -45,23 +45,23 @@ const inodeOf = (path: string | null): number | null =>
   path === null ? null : (statSync(path, { throwIfNoEntry: false })?.ino ?? null);
 
 /** Writes a random value through the session and looks for it through a new connection. */
-async function judge(opened: Session, url: string, owner: string): Promise<MirrorError | null> {
+async function findReplacement(opened: Session, url: string, owner: string): Promise<MirrorError | null> {
   const key = `alive.${owner}` as const;
   const value = randomUUID();
   try {
     await opened.atomically((tx) => writeMeta(tx, key, value));
     await using fresh = await openFreshReader(url);
     const isSame = (await readMeta(fresh, key)) === value;
-    await opened.atomically((tx) => dropMeta(tx, key));
-    return isSame ? null : replaced(opened);
+    await opened.atomically((tx) => deleteMeta(tx, key));
+    return isSame ? null : replacedError(opened);
   } catch (error) {
-    if (isAway(error)) return null; // Others report an outage.
+    if (isDatabaseUnavailable(error)) return null; // Others report an outage.
     if (error instanceof MirrorError && error.code === 'mirror.tables_missing') return error;
-    return replaced(opened, error);
+    return replacedError(opened, error);
   }
 }
 
-const replaced = (session: Session, cause?: unknown): MirrorError =>
+const replacedError = (session: Session, cause?: unknown): MirrorError =>
   new MirrorError(
     `The mirror ${session.location} is not the database any more that this process has open: it was replaced or removed.`,
     {

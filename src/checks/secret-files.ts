@@ -1,20 +1,21 @@
 import { readFileSync, statSync } from 'node:fs';
-import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
+import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 
 /** Checks that none of the files with settings that holds a secret is open to every user of this machine. */
 export function checkSecretFiles(
   files: readonly string[],
   secrets: readonly string[],
 ): readonly CheckResult[] {
-  const holds = (file: string): boolean => {
+  const hasSecret = (file: string): boolean => {
     const text = readFileSync(file, 'utf8');
     return secrets.some((secret) => text.includes(secret));
   };
-  const open = files.filter((file) => isNeedlesslyOpen(file) && holds(file));
-  if (open.length === 0) return [passed('secrets', 'no file with a secret is open to every user')];
-  return open.map((file) => {
+  const exposedFiles = files.filter((file) => isNeedlesslyOpen(file) && hasSecret(file));
+  if (exposedFiles.length === 0)
+    return [passedCheck('secrets', 'no file with a secret is open to every user')];
+  return exposedFiles.map((file) => {
     const detail = `${file} holds a secret, and every user of this machine may read it`;
-    return faulty('secrets', 'secrets.readable', detail, `chmod 600 ${file}`);
+    return failedCheck('secrets', 'secrets.readable', detail, `chmod 600 ${file}`);
   });
 }
 

@@ -1,8 +1,8 @@
 import { LISTED_KINDS } from '../catalog/kinds/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
-import { listedKinds } from '../config/known-kinds.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { check, faulty, passed, type CheckResult } from '../lib/check-result.ts';
+import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Source } from '../source/source.ts';
 
@@ -14,7 +14,7 @@ export async function checkService(
   const kind = LISTED_KINDS.find((listedKind) => listedKind.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let saidAt: Date | null = null;
-  const reached = await check('service', async () => {
+  const reached = await runCheck('service', async () => {
     await using source = openSource();
     ({ saidAt } = await source.probe(kind));
     return `${String(config.source.baseUrl)} answers and accepts the token`;
@@ -25,34 +25,39 @@ export async function checkService(
   if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
   const header = await checkHeaders(source, kind);
   if (!reached.ok) return [reached, header];
-  const checks = [reached, header, judgeClock(saidAt, systemClock.now())];
+  const checks = [reached, header, checkClock(saidAt, systemClock.now())];
   // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
-  for (const listed of listedKinds(config)) {
+  for (const listed of requireListedKinds(config)) {
     const answers = `${listed.list.path} answers with a list`;
-    checks.push(await check(`kinds.${listed.name}`, () => source.probe(listed).then(() => answers)));
+    checks.push(await runCheck(`kinds.${listed.name}`, () => source.probe(listed).then(() => answers)));
   }
   return checks;
 }
 
-const MOST_APART_MS = 60_000;
+const MAX_DIFFERENCE_MS = 60_000;
 
 /** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
-export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
-  if (theirs === null) return passed('clock', 'the service does not say what time it is');
-  const apartMs = ours.getTime() - theirs.getTime();
-  const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
-  if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
+export function checkClock(serviceTime: Date | null, localTime: Date): CheckResult {
+  if (serviceTime === null) return passedCheck('clock', 'the service does not say what time it is');
+  const differenceMs = localTime.getTime() - serviceTime.getTime();
+  const detail = `this machine is ${Math.round(Math.abs(differenceMs) / 1000)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} the service`;
+  if (Math.abs(differenceMs) <= MAX_DIFFERENCE_MS) return passedCheck('clock', detail);
   const hint = 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.';
-  return faulty('clock', 'clock.differs', detail, hint);
+  return failedCheck('clock', 'clock.differs', detail, hint);
 }
 
 /** The documentation spells the header in three ways (§5); finds those that this service accepts. */
 async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
   const accepted: AuthHeader[] = [];
   for (const spelling of ['Authorization', 'Authentication', 'Authentification'] as const) {
-    const { ok } = await check(spelling, () => source.probe(kind, spelling).then(() => 'accepted'));
+    const { ok } = await runCheck(spelling, () => source.probe(kind, spelling).then(() => 'accepted'));
     if (ok) accepted.push(spelling);
   }
-  if (accepted.length > 0) return passed('header', `the token is read under ${accepted.join(', ')}`);
-  return faulty('header', 'source.unauthorized', 'the token is read under none of the three spellings', null);
+  if (accepted.length > 0) return passedCheck('header', `the token is read under ${accepted.join(', ')}`);
+  return failedCheck(
+    'header',
+    'source.unauthorized',
+    'the token is read under none of the three spellings',
+    null,
+  );
 }

@@ -1,4 +1,4 @@
-import { workersAtWork, type WorkerJudge } from '../store/runs/worker-store.ts';
+import { listLiveWorkers, type LivenessCheck } from '../store/runs/worker-store.ts';
 import type { Queryable } from '../db/session/session.ts';
 import type { Schedule } from '../runs/schedule.ts';
 
@@ -6,8 +6,8 @@ import type { Schedule } from '../runs/schedule.ts';
 export type Serving = Awaited<ReturnType<typeof readServing>>;
 
 /** Reads which background services are at work, and by which schedules they pull: null if none of them does. */
-export async function readServing(db: Queryable, reader: WorkerJudge) {
-  const workers = await workersAtWork(db, reader);
+export async function readServing(db: Queryable, reader: LivenessCheck) {
+  const workers = await listLiveWorkers(db, reader);
   const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];
   const each = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
   return {
@@ -19,14 +19,14 @@ export async function readServing(db: Queryable, reader: WorkerJudge) {
 }
 
 /** Whether the services that run pull by other schedules than these, which are in the settings. */
-export function pullsOtherwise(serving: Serving, ofSettings: readonly Schedule[]): boolean {
+export function hasOtherSchedules(serving: Serving, configured: readonly Schedule[]): boolean {
   const textOf = (some: readonly Schedule[]) =>
     some
       .map((one) => JSON.stringify(one))
       .sort()
       .join();
-  return serving.schedules !== null && textOf(serving.schedules) !== textOf(ofSettings);
+  return serving.schedules !== null && textOf(serving.schedules) !== textOf(configured);
 }
 
-export const OTHER_SCHEDULES =
+export const OTHER_SCHEDULES_NOTE =
   'The schedules shown are those of the background service that runs. These settings have others, which count from its next start.';

@@ -1,10 +1,10 @@
 import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
-import { instantText, lengthOf } from '../lib/time/clock.ts';
+import { formatInstant, formatDuration } from '../lib/time/clock.ts';
 import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
-import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
-import { leaveNews, staleNews } from '../store/webhooks/news.ts';
+import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
+import { addNotification, staleNotification } from '../store/webhooks/notifications.ts';
 
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. @param startedAt When this process started. */
 export async function readStale(
@@ -19,7 +19,7 @@ export async function readStale(
   const others = stale.filter((staleKind) => !reading.includes(staleKind.kind));
   return others.map((other) => ({
     kind: other.kind,
-    since: other.since === null ? null : instantText(other.since),
+    since: other.since === null ? null : formatInstant(other.since),
   }));
 }
 
@@ -28,7 +28,7 @@ const CHECK_MS = 60_000;
 /** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
 export function startStaleWatch(mirror: MirrorContext, schedules: readonly Schedule[]): () => Promise<void> {
   const task = createStaleCheck(mirror, schedules);
-  return repeatTask(mirror, 'looking for stale kinds', CHECK_MS, task).stop;
+  return repeatMirrorTask(mirror, 'looking for stale kinds', CHECK_MS, task).stop;
 }
 
 /** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
@@ -37,26 +37,29 @@ export function createStaleCheck(
   schedules: readonly Schedule[],
 ): () => Promise<void> {
   const startedAt = clock.now();
-  let told: readonly string[] = [];
+  let loggedKinds: readonly string[] = [];
   return async () => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
     const sweptAt = sweptAtOf(await readFreshness(session));
     const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
     const stale = staleKinds(schedules, { sweptAt, startedAt, now });
-    const known = stale.map((staleKind) => staleKind.kind).filter((kind) => told.includes(kind));
-    const news = stale.filter((staleKind) => !known.includes(staleKind.kind) && !reading.has(staleKind.kind));
-    for (const { kind, since } of news) {
-      const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
+    const known = stale.map((staleKind) => staleKind.kind).filter((kind) => loggedKinds.includes(kind));
+    const newlyStale = stale.filter(
+      (staleKind) => !known.includes(staleKind.kind) && !reading.has(staleKind.kind),
+    );
+    for (const { kind, since } of newlyStale) {
+      const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
         { event: 'kind.stale', kind, since: since?.toISOString() ?? null },
         `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} slots of its schedule have passed`,
       );
     }
-    if (news.length > 0)
+    if (newlyStale.length > 0)
       await session.atomically(async (tx) => {
-        for (const { kind, since } of news) await leaveNews(tx, staleNews(kind, since, now));
+        for (const { kind, since } of newlyStale)
+          await addNotification(tx, staleNotification(kind, since, now));
       });
-    told = [...known, ...news.map((staleKind) => staleKind.kind)];
+    loggedKinds = [...known, ...newlyStale.map((staleKind) => staleKind.kind)];
   };
 }

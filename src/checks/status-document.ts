@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { instant, type DocumentOf } from '../lib/json/document.ts';
 import { stopped, writeBlock } from '../outbound/decisions/entry-document.ts';
-import { STATES } from '../outbound/decisions/entry-list.ts';
+import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 
 const kindStatus = z.object({
   kind: z.string(),
@@ -76,7 +76,7 @@ export const statusDocument = z.object({
       detail: z.string(),
     }),
   ),
-  outbox: z.record(z.enum(STATES), z.int()),
+  outbox: z.record(z.enum(ENTRY_STATES), z.int()),
   volatile: z
     .object({ fields: z.array(z.string()), setting: z.string() })
     .nullable()

@@ -1,9 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
-import { speechIn } from '../lib/text/speech.ts';
+import { translatorFor } from '../lib/text/translator.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
-import { outcomeWords } from '../words/outcome-words.ts';
+import { describeOutcome } from '../words/outcome-texts.ts';
 import { readVolatile } from '../store/runs/volatile-fields.ts';
 import {
   countIssues,
@@ -29,7 +29,7 @@ import { readNeeds, type Need } from '../store/needs/read-needs.ts';
 import { needWords, plainWhy } from '../words/needs.ts';
 import { readStale } from './stale-kinds.ts';
 import type { StatusDocument } from './status-document.ts';
-import { pullsOtherwise, readServing } from './serving.ts';
+import { hasOtherSchedules, readServing } from './serving.ts';
 
 /** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */
 export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]) {
@@ -54,9 +54,9 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
   return {
     version: packageVersion(),
     database: session.location,
-    kinds: inOrder(await readStatus(session), kinds),
-    uncertified: inOrder(uncertified, kinds).map((kind) =>
-      explained(kind, disappeared, unreadable.get(kind.kind)),
+    kinds: sortByCatalogue(await readStatus(session), kinds),
+    uncertified: sortByCatalogue(uncertified, kinds).map((kind) =>
+      explainUncertified(kind, disappeared, unreadable.get(kind.kind)),
     ),
     holds: await readHolds(session),
     disappeared,
@@ -96,18 +96,21 @@ export async function readStatusReport(
     schedules: slots,
     nextPulls: nextPulls(slots, names),
     isServed: serving.isPulling,
-    schedulesDiffer: pullsOtherwise(serving, schedules),
+    schedulesDiffer: hasOtherSchedules(serving, schedules),
   };
 }
 
 function needDocument(need: Need): StatusDocument['needs'][number] {
-  const words = needWords(need, speechIn('en'));
+  const words = needWords(need, translatorFor('en'));
   const { title, page, command, since } = words;
   return { type: need.type, title, why: plainWhy(words), page, command, since };
 }
 
 /** A view has no order; readers expect that of the catalogue. */
-function inOrder<T extends { readonly kind: string }>(statuses: readonly T[], kinds: readonly Kind[]) {
+function sortByCatalogue<T extends { readonly kind: string }>(
+  statuses: readonly T[],
+  kinds: readonly Kind[],
+) {
   const place = new Map(kinds.map((kind, index) => [kind.name, index]));
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
 }
@@ -115,13 +118,13 @@ function inOrder<T extends { readonly kind: string }>(statuses: readonly T[], ki
 const RECORDS_SHOWN = 20;
 
 /** Says why the last sweep of a kind did not certify it, what the next one can do about it, and what waits for it. */
-function explained(
+function explainUncertified(
   { detail, ...kind }: UncertifiedKind,
   disappeared: readonly ShownHold[],
   unreadable: readonly string[] = [],
 ) {
   const { state, reason, waiting } = kind;
-  const { why, next } = outcomeWords({
+  const { why, next } = describeOutcome({
     state,
     reason,
     isFirst: isFirstReading(kind),

@@ -34,7 +34,7 @@ export function backfillCommand(context: CommandContext): Command {
       const report = await readingService(context, config, { open: openMirror }, (parts) =>
         backfill(parts, wanted),
       );
-      context.answer(options, report, reportLines(report));
+      context.printResult(options, report, reportLines(report));
       const { state, reason, rows } = report;
       const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
       context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);
@@ -44,8 +44,8 @@ export function backfillCommand(context: CommandContext): Command {
 /** @throws {UsageError} If not exactly one extent is given, or it is invalid. */
 function extentOf(options: BackfillOptions): { extent: Extent; request: string } {
   const { ids, pages, all } = options;
-  const given = [ids, pages, all].filter((option) => option !== undefined);
-  if (given.length !== 1)
+  const chosen = [ids, pages, all].filter((option) => option !== undefined);
+  if (chosen.length !== 1)
     throw new UsageError('A backfill takes one of --ids, --pages and --all.', {
       code: 'usage.extent',
       hint: 'For example: bms-sync backfill clients --ids 1,5-9',

@@ -3,13 +3,13 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
-import { changesBetween, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
+import { streamChanges, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
 import { latestSeq } from '../store/records/change-store.ts';
-import { plainJson, plainLine } from '../lib/text/text.ts';
+import { sanitizeJson, sanitizeLine } from '../lib/text/text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { seqNumber, parseWholeNumber } from './parts/input.ts';
+import { parseSeq, parseWholeNumber } from './parts/input.ts';
 
 /** The number of events for a person who gives none. */
 const SHOWN = 50;
@@ -23,7 +23,7 @@ interface ChangesOptions extends CommonOptions {
 
 export function changesCommand(context: CommandContext): Command {
   return createCommand('changes', 'show what happened to the records; with --json, one object a line')
-    .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', seqNumber)
+    .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', parseSeq)
     .option('--kind <kind>', 'only events of this record kind')
     .option(
       '--limit <n>',
@@ -46,7 +46,7 @@ export function changesCommand(context: CommandContext): Command {
       for await (const change of changes(config, options, signal)) {
         if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
         isEmpty = false;
-        print(options.json ? plainJson(changeLine(change)) : plainLine(changeRow(change)));
+        print(options.json ? sanitizeJson(changeLine(change)) : sanitizeLine(changeRow(change)));
       }
       if (isEmpty && !options.json && !options.follow) print('No change events.');
       if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
@@ -70,7 +70,7 @@ async function* changes(
   const from = after ?? (isProgram ? 0 : await seqBeforeLatest(session, kind, follow ? 0 : left));
   const events = follow
     ? followChanges(session, { after: from, kind }, systemClock, signal)
-    : changesBetween(session, { after: from, upTo: await latestSeq(session), kind }, signal);
+    : streamChanges(session, { after: from, upTo: await latestSeq(session), kind }, signal);
   for await (const event of events) {
     yield event;
     if (--left === 0) return;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
-import { filesRead } from '../config/environment.ts';
+import { listConfigFiles } from '../config/environment.ts';
 import { createOwner } from '../lib/owner.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
@@ -20,13 +20,13 @@ export function doctorCommand(context: CommandContext): Command {
       };
       const { isDead } = createOwner();
       const outlook = { schedules: schedulesOf(config), now: systemClock.now(), isDead };
-      const checks = await checkAll(config, filesRead(context.io.env, options.config), open, outlook);
+      const checks = await checkAll(config, listConfigFiles(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok);
       const lines = checks.flatMap((check) => {
         const line = `${check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
         return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
-      context.answer(options, { ok, checks }, lines);
+      context.printResult(options, { ok, checks }, lines);
       const isUnset = checks.some((check) => check.code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     });

@@ -46,7 +46,7 @@ export function exportCommand(context: CommandContext): Command {
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
       const format = chosenFormat(options);
-      refuseMixture(options, format);
+      refuseConflicts(options, format);
       const progress = createExportProgress(what, io.stderr);
       const how = { format, isRaw, isExcel, onRows: progress.onRows, signal: io.signal };
       try {
@@ -58,14 +58,14 @@ export function exportCommand(context: CommandContext): Command {
         const wish = { what, asOf, ids, now: systemClock.now(), timezone, isRaw };
         const { source, remark } = await openExport(session, allKinds(config), wish);
         const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
-        if (written === null) await exportText(source, writerOf(io), how);
+        if (written === null) await exportText(source, createWriter(io), how);
         progress.stop();
         if (remark !== null) printLine(io.stderr, remark);
         if (written === null) return;
         const lines = [`${written.file}: ${written.rows} rows, ${written.bytes} bytes.`];
-        context.answer(options, written, lines);
+        context.printResult(options, written, lines);
       } catch (error) {
-        if (error instanceof ReaderGone) return;
+        if (error instanceof ReaderGoneError) return;
         if (!(error instanceof ExportStopped)) throw error;
         printLine(io.stderr, 'Stopped before the last row.');
         context.exit(EXIT.incomplete);
@@ -79,36 +79,40 @@ export function exportCommand(context: CommandContext): Command {
 function chosenFormat(options: Options): ExportFormat {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
-  throw refusal('The format is not told.', 'Add --format csv, ndjson or xlsx, or --out with such an ending.');
+  throw exportError(
+    'The format is not told.',
+    'Add --format csv, ndjson or xlsx, or --out with such an ending.',
+  );
 }
 
 /** @throws {UsageError} For a document and rows on the same output, and options that a format does not have. */
-function refuseMixture(options: Options, format: ExportFormat): void {
+function refuseConflicts(options: Options, format: ExportFormat): void {
   if (options.json && options.out === undefined)
-    throw refusal('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
+    throw exportError('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
   if (options.ids !== undefined && options.asOf === undefined)
-    throw refusal('--ids goes with --as-of.', 'Ask the view itself: select … where id = 17.');
+    throw exportError('--ids goes with --as-of.', 'Ask the view itself: select … where id = 17.');
   if (format === 'xlsx' && options.out === undefined)
-    throw refusal('A workbook is a file.', 'Add --out FILE.');
+    throw exportError('A workbook is a file.', 'Add --out FILE.');
   if (options.raw && format !== 'csv')
-    throw refusal('--raw is for CSV: other formats never change a text.', '');
-  if (options.excel && format !== 'csv') throw refusal(`--excel is a form of CSV, and not of ${format}.`, '');
+    throw exportError('--raw is for CSV: other formats never change a text.', '');
+  if (options.excel && format !== 'csv')
+    throw exportError(`--excel is a form of CSV, and not of ${format}.`, '');
 }
 
-const refusal = (message: string, hint: string): UsageError =>
+const exportError = (message: string, hint: string): UsageError =>
   new UsageError(message, { code: 'usage.export', hint });
 
 /** The reader of stdout has gone: `bms-sync export clients --format csv | head`. */
-class ReaderGone extends Error {
+class ReaderGoneError extends Error {
   override readonly name = 'ReaderGone';
 }
 
-const writerOf =
+const createWriter =
   (io: Io) =>
   (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const isTaken = io.stdout.write(text, (error) => {
-        if (error) reject(new ReaderGone(error.message));
+        if (error) reject(new ReaderGoneError(error.message));
         else resolve();
       });
       if (isTaken !== false) resolve();

@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { sqlitePath } from '../db/open-session.ts';
-import { saveDecision } from '../store/people/decision-store.ts';
+import { saveDecision } from '../store/users/decision-store.ts';
 import {
   forgetRecord,
   planForgetting,
@@ -15,7 +15,7 @@ import {
 import { scrubFile } from '../db/sqlite/scrub.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, type Io } from './parts/io.ts';
-import { atCommandLine } from './parts/operation-command.ts';
+import { commandLineDecider } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
 
 interface ForgetRequest {
@@ -35,20 +35,20 @@ export function forgetCommand(context: CommandContext): Command {
       const config = context.settings(options);
       const kind = kindOfRecord(config, name, id, 'forget');
       const wanted = { kind, id, suppress: options.suppress ?? false };
-      const plan = await planned(config, wanted);
-      if (!options.yes) await askAgain(context.io, wanted, plan);
+      const plan = await readForgetPlan(config, wanted);
+      if (!options.yes) await confirmForgetting(context.io, wanted, plan);
       const erased = await eraseRecord(config, wanted);
       const mirror = sqlitePath(config.database.url);
       // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
       const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
       const report = { kind: name, id, suppressed: wanted.suppress, erased, scrubbed };
-      context.answer(options, report, reportLines(wanted, erased, scrubbed));
+      context.printResult(options, report, reportLines(wanted, erased, scrubbed));
       if (scrubbed === false) context.exit(EXIT.incomplete);
     });
 }
 
 /** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
-async function planned(config: Config, wanted: ForgetRequest): Promise<ForgetPlan> {
+async function readForgetPlan(config: Config, wanted: ForgetRequest): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);
 }
@@ -57,7 +57,7 @@ async function planned(config: Config, wanted: ForgetRequest): Promise<ForgetPla
 async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgotten> {
   await using session = await openExistingMirror(config);
   await session.makeDurable(); // What was reported as forgotten must not come back after a power cut.
-  const by = atCommandLine();
+  const by = commandLineDecider();
   const now = systemClock.now();
   return await session.atomically(async (tx) => {
     const about = { target: `${wanted.kind.name} ${wanted.id}`, detail: wanted.suppress ? 'suppress' : null };
@@ -67,7 +67,7 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
 }
 
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
-async function askAgain(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
+async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
   if (io.stdin.isTTY !== true) throw refuse('Without a terminal, forget asks nobody: it needs --yes.');
@@ -93,8 +93,8 @@ function* reportLines(
   scrubbed: boolean | null,
 ): Iterable<string> {
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
-  const kept = request.suppress ? ' It is kept out from now on.' : '';
-  yield `${request.kind.name} ${request.id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
+  const suppressedNote = request.suppress ? ' It is kept out from now on.' : '';
+  yield `${request.kind.name} ${request.id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${suppressedNote}`;
   if (scrubbed === false)
     yield 'Another process kept the file busy: its free space still has the content. Run this again.';
   yield 'Back-ups, exports and snapshots still have it, and so have receivers of its events.';

@@ -28,8 +28,8 @@ export function kindsCommand(context: CommandContext): Command {
       });
       const [first] = described;
       if (name === undefined || !first)
-        context.answer(options, { kinds: described, mirror }, kindsTexts(described));
-      else context.answer(options, { ...first, mirror }, kindTexts(first, mirror));
+        context.printResult(options, { kinds: described, mirror }, kindsTexts(described));
+      else context.printResult(options, { ...first, mirror }, kindTexts(first, mirror));
     });
 }
 

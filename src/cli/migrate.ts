@@ -13,7 +13,7 @@ export function migrateCommand(context: CommandContext): Command {
           onProgress({ ...refilled, pages: 0, lastPage: null });
         }),
       );
-      context.answer(options, migration, linesOf(migration));
+      context.printResult(options, migration, linesOf(migration));
       if (migration.excluded?.scrubbed === false) context.exit(EXIT.incomplete);
     },
   );

@@ -7,7 +7,7 @@ import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Session } from '../db/session/session.ts';
 import { compactJson } from '../lib/json/json.ts';
-import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { listPlans } from '../store/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
@@ -15,21 +15,21 @@ import { applyCorrections, approveCorrections, undoCorrections, UNPROVEN } from 
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
 import {
-  COUNTED,
+  PLAN_COUNTS_TEXT,
   RESULT_COLUMNS,
   resultLines,
   showPlan,
   type ShownPlan,
 } from '../outbound/plans/plan-document.ts';
-import { speechIn } from '../lib/text/speech.ts';
+import { translatorFor } from '../lib/text/translator.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
-import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
+import { MAX_BYTES, sheetTooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFile, writeWhole } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { beginning, textTable, type Printed } from './parts/io.ts';
-import { atCommandLine, partsOf } from './parts/operation-command.ts';
+import { truncateText, textTable, type Printed } from './parts/io.ts';
+import { commandLineDecider, operationParts } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
   readonly kind?: string;
@@ -58,22 +58,22 @@ export function planCommand(context: CommandContext): Command {
       refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       if (what === undefined) {
-        const plans = await listPlans(session, MOST_LISTED);
+        const plans = await listPlans(session, MAX_LISTED);
         const shown = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
           return { id, state, kind, origin, createdBy, createdAt, approvedBy };
         });
         const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
         const table = textTable(names, shown.map(Object.values<string | number | null>));
-        context.answer(options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
+        context.printResult(options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
         return;
       }
       const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);
-      if (id === null) context.answer(options, { id: null, rows: [] }, ['Nothing would change.']);
-      else await tell(context, config, session, { ...options, id });
+      if (id === null) context.printResult(options, { id: null, rows: [] }, ['Nothing would change.']);
+      else await showResult(context, config, session, { ...options, id });
     });
 }
 
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;
 
 async function planOfFile(
   session: Session,
@@ -82,7 +82,7 @@ async function planOfFile(
   options: Options,
 ): Promise<number | null> {
   const sheet = await readSheet(basename(file), bytesOf(file));
-  const { who: createdBy } = atCommandLine();
+  const { who: createdBy } = commandLineDecider();
   const kinds = allKinds(config);
   const asked = {
     kinds,
@@ -96,11 +96,11 @@ async function planOfFile(
 
 function bytesOf(file: string): Uint8Array {
   try {
-    if (statSync(file).size > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes`);
+    if (statSync(file).size > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} bytes`);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${file} ${fileFault(error)}.`, {
+    throw new UsageError(`${file} ${describeFileFault(error)}.`, {
       code: 'usage.file',
       hint: 'Name a file that `bms-sync export KIND --excel --out FILE` has written and somebody has edited.',
       cause: error,
@@ -109,7 +109,7 @@ function bytesOf(file: string): Uint8Array {
 }
 
 export function applyCommand(context: CommandContext): Command {
-  return deciding(context, applyCorrections)
+  return decisionCommand(context, applyCorrections)
     .option('--out <file>', OUT)
     .option('--wait', 'wait until the service has answered')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
@@ -117,23 +117,24 @@ export function applyCommand(context: CommandContext): Command {
 
 const TIMEOUT_SECONDS = 60;
 
-export const approveCommand = (context: CommandContext): Command => deciding(context, approveCorrections);
+export const approveCommand = (context: CommandContext): Command =>
+  decisionCommand(context, approveCorrections);
 
 export const undoCommand = (context: CommandContext): Command =>
-  deciding(context, undoCorrections).option('--unproven', UNPROVEN);
+  decisionCommand(context, undoCorrections).option('--unproven', UNPROVEN);
 
-const deciding = (context: CommandContext, operation: AnyOperation): Command =>
+const decisionCommand = (context: CommandContext, operation: AnyOperation): Command =>
   createCommand(operation.name, operation.words.summary)
     .argument('<plan>', 'number of the plan')
     .action(async (plan: string, options: Options) => {
       const config = context.settings(options);
       refuseOutput(config, options);
       await using session = await openExistingMirror(config);
-      const document = await operation.run(partsOf(context, config, session), {
+      const document = await operation.run(operationParts(context, config, session), {
         id: plan,
         ...(options.unproven && { unproven: true }),
       });
-      await tell(context, config, session, { ...options, id: Number(document['id']) });
+      await showResult(context, config, session, { ...options, id: Number(document['id']) });
     });
 
 /** Refuses a file that cannot be written before anything is done. */
@@ -142,7 +143,7 @@ function refuseOutput(config: Config, options: Options): void {
 }
 
 /** Shows a plan, after its entries have ended where that is waited for. */
-async function tell(
+async function showResult(
   context: CommandContext,
   config: Config,
   session: Session,
@@ -164,7 +165,7 @@ async function tell(
     const result = head + rows(resultLines(plan)); // A line a cell, and one for each row that is refused.
     await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
   }
-  context.answer(options, plan, planTexts(plan));
+  context.printResult(options, plan, planTexts(plan));
 }
 
 const LONGEST_SHOWN = 40;
@@ -172,10 +173,10 @@ const LONGEST_SHOWN = 40;
 function* planTexts(plan: ShownPlan): Iterable<Printed> {
   const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
   const { updates, creates, refusals } = counts;
-  const counted = speechIn('en').say(COUNTED, { updates, creates, refusals });
+  const counted = translatorFor('en').t(PLAN_COUNTS_TEXT, { updates, creates, refusals });
   yield `Plan ${id} for ${kind}, from ${origin}: ${counted}. It is ${state}.`;
-  const people = { Made: createdBy, Approved: approvedBy, Applied: appliedBy };
-  yield Object.entries(people)
+  const deciders = { Made: createdBy, Approved: approvedBy, Applied: appliedBy };
+  yield Object.entries(deciders)
     .flatMap(([what, who]) => (who === null ? [] : `${what} by ${who}.`))
     .join(' ');
   const changed = rows.filter((row) => row.cells.length > 0);
@@ -186,8 +187,8 @@ function* planTexts(plan: ShownPlan): Iterable<Printed> {
       position,
       recordId ?? 'new',
       cell.field,
-      beginning(compactJson(cell.old), LONGEST_SHOWN),
-      beginning(compactJson(cell.new), LONGEST_SHOWN),
+      truncateText(compactJson(cell.old), LONGEST_SHOWN),
+      truncateText(compactJson(cell.new), LONGEST_SHOWN),
       entry && `entry ${entry.id}: ${entry.state}`,
     ]),
   );

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../lib/package-folder.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
-import { plainLine } from '../lib/text/text.ts';
+import { sanitizeLine } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
 
@@ -76,7 +76,7 @@ function applyOutput(command: Command, context: CommandContext): void {
     writeOut: (text) => context.io.stdout.write(text),
     writeErr: (text) => {
       const lines = text.replace(/^error:/, 'Error:').split('\n');
-      context.io.stderr.write(lines.map(furtherLine).map(plainLine).join('\n'));
+      context.io.stderr.write(lines.map(indentFurtherLine).map(sanitizeLine).join('\n'));
     },
   });
   for (const inner of command.commands) applyOutput(inner, context);
@@ -96,12 +96,12 @@ function printError(error: unknown, io: Io, mask: (text: string) => string, outp
   const { code, message, hint = '' } = error instanceof SyncError ? error : bug;
   const fault = { code, message: mask(message), hint: mask(hint) };
   const text = /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`;
-  printLine(io.stderr, text.split('\n').map(furtherLine));
+  printLine(io.stderr, text.split('\n').map(indentFurtherLine));
   if (fault.hint !== '') printLine(io.stderr, fault.hint);
   if (output !== null) printJson(output, { error: fault });
 }
 
 /** Indents further lines, so that no quoted text looks like a line of ours. */
-function furtherLine(line: string, index: number): string {
+function indentFurtherLine(line: string, index: number): string {
   return index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`;
 }

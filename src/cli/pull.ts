@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { pullOnce, type PullSummary } from '../app/pull.ts';
-import { listedKinds } from '../config/known-kinds.ts';
-import { outcomeWords } from '../words/outcome-words.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
+import { describeOutcome } from '../words/outcome-texts.ts';
 import { isLeftToPerson } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { createCommand, exitCodeOfPull, type CommonOptions, type CommandContext } from './parts/command.ts';
@@ -14,14 +14,14 @@ export function pullCommand(context: CommandContext): Command {
     .option('--new-source', 'accept another base URL or company for this mirror')
     .action(async (kinds: string[], options: CommonOptions & { newSource?: true }) => {
       const config = context.settings(options);
-      const of = listedKinds(config, kinds).length;
+      const of = requireListedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;
       const report = await showingProgress(context.io, { of }, ({ onProgress, stderr }) => {
         const logger = context.logger(config, stderr);
         return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
-      context.answer(options, report, pullTexts(report));
+      context.printResult(options, report, pullTexts(report));
       context.exit(exitCodeOfPull(report));
     });
 }
@@ -45,7 +45,7 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
   }));
   const rows = kinds.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);
-    return [kind.kind, outcomeWords(kind).label, ...counts, (kind.durationMs / 1000).toFixed(2)];
+    return [kind.kind, describeOutcome(kind).label, ...counts, (kind.durationMs / 1000).toFixed(2)];
   });
   yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
@@ -60,12 +60,12 @@ type PulledKind = PullSummary['kinds'][number] & { readonly isLeftToPerson: bool
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */
 function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
-  const alike = Map.groupBy(kinds, (kind) => JSON.stringify(outcomeWords({ ...kind, rows: null })));
+  const alike = Map.groupBy(kinds, (kind) => JSON.stringify(describeOutcome({ ...kind, rows: null })));
   for (const group of alike.values()) {
     const rows = group.reduce((sum, each) => sum + each.rows, 0);
     const [first] = group;
     if (first === undefined) continue;
-    const { known, next } = outcomeWords({ ...first, rows, isOfSeveral: group.length > 1 });
+    const { known, next } = describeOutcome({ ...first, rows, isOfSeveral: group.length > 1 });
     const names = group.length === kinds.length && kinds.length > 1 ? 'All kinds' : namesOf(group);
     yield `${names}: ${known ?? ''}.${next === null ? '' : ` ${next}`}`;
   }

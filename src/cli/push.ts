@@ -6,7 +6,7 @@ import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
-import { isServed } from '../store/runs/worker-store.ts';
+import { hasLiveRole } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { readFrozen } from '../store/outbox/freeze-store.ts';
@@ -23,7 +23,7 @@ import {
 } from './parts/command.ts';
 import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
-import { atCommandLine } from './parts/operation-command.ts';
+import { commandLineDecider } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
 
 const TIMEOUT_SECONDS = 60;
@@ -66,7 +66,7 @@ export function pushCommand(context: CommandContext): Command {
         });
       const requests = readBatch(await readStdin(context.io));
       if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing is stored.');
-      await run(context, options, requests);
+      await checkAndStore(context, options, requests);
     });
 }
 
@@ -91,17 +91,17 @@ async function pushOne(
     base: base === undefined ? undefined : jsonOption('--base', base),
     key,
   };
-  await run(context, options, [request]);
+  await checkAndStore(context, options, [request]);
 }
 
 /** Checks the requests; then previews or stores them, all or none. */
-async function run(
+async function checkAndStore(
   context: CommandContext,
   options: PushOptions,
-  given: readonly EntryRequest[],
+  rawRequests: readonly EntryRequest[],
 ): Promise<void> {
   // A line of a batch may say for itself what it allows.
-  const requests = given.map(
+  const requests = rawRequests.map(
     ({ allowUnknown = options.allowUnknown, allowDouble = options.allowDouble, ...request }) => {
       return { ...request, allowUnknown, allowDouble };
     },
@@ -113,11 +113,12 @@ async function run(
     const previews: Preview[] = [];
     for (const entry of checked) previews.push(await previewEntry(session, entry));
     const texts = previews.flatMap((preview) => [...previewTexts(preview)]);
-    context.answer(options, oneOrAll(options, previews.map(previewDocument)), texts);
+    context.printResult(options, oneOrAll(options, previews.map(previewDocument)), texts);
     return;
   }
-  const stored = await storeChecked(session, checked, systemClock.now(), atCommandLine());
-  const reason = options.wait || config.outbound.writes === 'off' ? await whyUnsent(session, config) : null;
+  const stored = await storeChecked(session, checked, systemClock.now(), commandLineDecider());
+  const reason =
+    options.wait || config.outbound.writes === 'off' ? await unsentReason(session, config) : null;
   if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued; ${reason}`);
   const ids = stored.map(({ id }) => id);
   const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
@@ -127,7 +128,7 @@ async function run(
     outcome: outcomes.find((outcome) => outcome.id === entry.id),
   }));
   const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
-  context.answer(options, oneOrAll(options, pushed.map(pushedDocument)), texts);
+  context.printResult(options, oneOrAll(options, pushed.map(pushedDocument)), texts);
 }
 
 const oneOrAll = (options: PushOptions, documents: readonly object[]): object | null =>
@@ -145,12 +146,13 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
 }
 
 /** Why nothing is sent at present, as far as the rows show; null where a live process sends. */
-async function whyUnsent(session: Session, config: Config): Promise<string | null> {
+async function unsentReason(session: Session, config: Config): Promise<string | null> {
   const frozen = await readFrozen(session);
   if (frozen !== null)
     return `nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
   const sends: Role = 'outbound';
-  if (await isServed(session, sends, { now: systemClock.now(), isDead: createOwner().isDead })) return null;
+  if (await hasLiveRole(session, sends, { now: systemClock.now(), isDead: createOwner().isDead }))
+    return null;
   return config.outbound.writes === 'off'
     ? 'outbound.writes is off (BMS_WRITES): nothing is sent.'
     : 'no bms-sync serve sends from this outbox: nothing is sent until one does.';

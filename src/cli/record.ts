@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { isRecordId } from '../diff/judge-page.ts';
+import { isRecordId } from '../diff/compare-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { entryOf } from '../store/outbox/outbox-store.ts';
@@ -20,7 +20,7 @@ import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { beginning, textTable, type Printed } from './parts/io.ts';
+import { truncateText, textTable, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")
@@ -36,11 +36,11 @@ export function recordCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
       if (story !== null) {
-        context.answer(options, storyDocument(story), storyTexts(story));
+        context.printResult(options, storyDocument(story), storyTexts(story));
         return;
       }
-      const found = await findRecords(session, kind, { text: wanted, limit: MOST_FOUND });
-      if (found.length === 0) throw absent(kind, wanted);
+      const found = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
+      if (found.length === 0) throw recordAbsent(kind, wanted);
       const records = found.map((record) => ({
         id: record.id,
         deletedAt: record.deletedAt,
@@ -51,13 +51,13 @@ export function recordCommand(context: CommandContext): Command {
         record.deletedAt === null ? 'live' : 'deleted',
         recordName(record.raw),
       ]);
-      context.answer(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
+      context.printResult(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
 }
 
-const MOST_FOUND = 100;
+const MAX_FOUND = 100;
 
-function absent({ name, retrieve }: Kind, wanted: string): SyncError {
+function recordAbsent({ name, retrieve }: Kind, wanted: string): SyncError {
   const read = retrieve === null || !isRecordId(wanted) ? `pull ${name}` : `backfill ${name} --ids ${wanted}`;
   const what = isRecordId(wanted)
     ? `trace of record ${wanted} of ${name}`
@@ -137,7 +137,7 @@ function* rowTexts(story: RecordStory): Iterable<Printed> {
   const record = jsonOrText(story.row?.raw ?? null);
   if (!isObject(record)) return;
   const members = Object.entries(record);
-  const rows = members.map(([name, value]) => [name, beginning(compactJson(value), LONGEST_VALUE)]);
+  const rows = members.map(([name, value]) => [name, truncateText(compactJson(value), LONGEST_VALUE)]);
   yield '';
   yield textTable(['field', story.row?.deletedAt ? 'last value' : 'value'], rows);
 }
@@ -146,9 +146,9 @@ function* versionTexts(story: RecordStory): Iterable<Printed> {
   yield story.events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
   for (const { seq, change, observedAt, observedFrom, origin, fields } of story.events) {
     const entry = entryOf(origin);
-    const person = story.pushers.get(origin);
+    const pushedBy = story.pushers.get(origin);
     const since = observedFrom === null ? '' : `, after ${observedFrom} UTC`;
-    const of = person === undefined ? '' : ` of ${person}`;
+    const of = pushedBy === undefined ? '' : ` of ${pushedBy}`;
     const by = entry === null ? `in the service${since}` : `by our entry ${entry}${of}`;
     yield `  ${observedAt} UTC  ${change} ${by} (event ${seq})`;
     for (const changed of changedFieldTexts(fields, LONGEST_VALUE)) yield `    ${changed}`;
@@ -163,7 +163,7 @@ function* issueTexts(story: RecordStory): Iterable<Printed> {
       issue.closedAt ?? 'open',
       issue.field,
       issue.code,
-      beginning(issue.detail ?? '', LONGEST_VALUE),
+      truncateText(issue.detail ?? '', LONGEST_VALUE),
     ];
   });
   yield '\nIssues:';
@@ -177,7 +177,7 @@ function* entryTexts({ entries, endedEntries }: RecordStory): Iterable<Printed> 
   for (const { entry, attempts } of entries) {
     const { id, operation, state, payload } = entry;
     yield `  Entry ${id}: ${operation}, ${state}. ${explain(entry).meaning}`;
-    yield `    ${beginning(payload, LONGEST_VALUE)}`;
+    yield `    ${truncateText(payload, LONGEST_VALUE)}`;
     for (const { n, openedAt, grade, status } of attempts) {
       const end = `${grade ?? 'not answered yet'}${status === null ? '' : `, status ${status}`}`;
       yield `    Try ${n}, ${openedAt} UTC: ${end}`;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import { listedKinds } from '../config/known-kinds.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { outcomeWords } from '../words/outcome-words.ts';
+import { describeOutcome } from '../words/outcome-texts.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
@@ -23,13 +23,13 @@ export function runsCommand(context: CommandContext): Command {
       const config = context.settings(options);
       await using session = await openExistingMirror(config);
       const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
-      const all = listedKinds(config).map((kind) => kind.name);
+      const all = requireListedKinds(config).map((kind) => kind.name);
       const rows = runs.map(({ id, command: what, state, startedAt, finishedAt, kinds }) => {
         const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
         return [id, what, state, startedAt, finishedAt, names];
       });
       const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'kinds'];
-      context.answer(options, { runs }, [textTable(header, rows)]);
+      context.printResult(options, { runs }, [textTable(header, rows)]);
     });
   const show = createCommand('show', 'show one run, kind by kind')
     .argument('<id>', 'the number of the run', parseWholeNumber)
@@ -39,7 +39,7 @@ export function runsCommand(context: CommandContext): Command {
       const run = await findRun(session, id, systemClock.now());
       const hint = 'bms-sync runs lists those that are kept.';
       if (run === null) throw new SyncError(`There is no run ${id}.`, { code: 'run.absent', hint });
-      context.answer(options, run, runTexts(run));
+      context.printResult(options, run, runTexts(run));
     });
   return createCommand('runs', 'show past runs and how they ended')
     .addCommand(list, { isDefault: true })
@@ -54,7 +54,7 @@ function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iter
   if (reason !== null) yield reason;
   const rows = reports.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);
-    return [kind.kind, outcomeWords(kind).label, ...counts, kind.durationMs];
+    return [kind.kind, describeOutcome(kind).label, ...counts, kind.durationMs];
   });
   yield textTable(['kind', 'state', ...COUNTS, 'ms'], rows);
   for (const { kind, detail } of reports) if (detail !== null) yield `${kind}: ${detail}`;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { portNumber, parseWholeNumber } from './parts/input.ts';
+import { parsePort, parseWholeNumber } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -22,7 +22,7 @@ interface SandboxCommand extends CommonOptions {
 
 export function sandboxCommand(context: CommandContext): Command {
   return createCommand('sandbox', 'run a simulated service to try things against')
-    .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
+    .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort, DEFAULT_PORT)
     .option('--size <clients>', 'how many clients; the other kinds scale with it', parseWholeNumber, 500)
     .option('--seed <n>', 'another seed makes other data', parseWholeNumber, 1)
     .option('--token <token>', 'the token that it accepts', headerText, 'sandbox-token')
@@ -37,7 +37,7 @@ export function sandboxCommand(context: CommandContext): Command {
       const faults = options.faults === undefined ? [] : readFaults(options.faults);
       await using sandbox = await openSandbox({ ...options, faults });
       const { url, token } = sandbox;
-      context.answer(options, { url, token }, [
+      context.printResult(options, { url, token }, [
         `The sandbox answers at ${url}; Ctrl-C stops it.`,
         `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
       ]);
@@ -57,7 +57,7 @@ function readFaults(path: string): readonly Fault[] {
     text = decodeText(readFileSync(path));
   } catch (error) {
     const hint = 'Check its path; docs/sandbox.md shows one.';
-    const message = `The faults file ${path} ${fileFault(error)}.`;
+    const message = `The faults file ${path} ${describeFileFault(error)}.`;
     throw new UsageError(message, { code: 'usage.faults', hint, cause: error });
   }
   return parseFaults(text);

@@ -57,7 +57,9 @@ export function snapshotCommand(context: CommandContext): Command {
         for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
           printLine(io.stderr, `Being read by a pull, and held in part: ${beingRead.join(', ')}.`);
-        context.answer(options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
+        context.printResult(options, report, [
+          `${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`,
+        ]);
       } catch (error) {
         if (!(error instanceof ExportStopped)) throw error;
         printLine(io.stderr, 'Stopped while waiting for a pull.');

@@ -3,9 +3,9 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { outcomeWords } from '../words/outcome-words.ts';
+import { describeOutcome } from '../words/outcome-texts.ts';
 import { createOwner } from '../lib/owner.ts';
-import { OTHER_SCHEDULES } from '../checks/serving.ts';
+import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
 import type { StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
@@ -20,7 +20,7 @@ export function statusCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const outlook = { schedules, isDead: createOwner().isDead, now: systemClock.now() };
       const status = await readStatusReport(session, allKinds(config), outlook);
-      context.answer(options, status, statusTexts(status));
+      context.printResult(options, status, statusTexts(status));
     },
   );
 }
@@ -54,7 +54,7 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
   const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at.slice(0, 16)]));
   const rows = document.kinds.map((row) => [
     row.kind,
-    outcomeWords({ state: row.state, reason: row.reason }).label,
+    describeOutcome({ state: row.state, reason: row.reason }).label,
     row.rows,
     row.last_sweep_at,
     row.certified_at,
@@ -65,7 +65,7 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
   yield textTable(header, rows);
   if (document.nextPulls.length > 0 && !document.isServed)
     yield '\nNo background service is running: the next pulls wait for bms-sync serve.';
-  if (document.schedulesDiffer) yield `\n${OTHER_SCHEDULES}`;
+  if (document.schedulesDiffer) yield `\n${OTHER_SCHEDULES_NOTE}`;
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
-import { listedKinds } from '../config/known-kinds.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
 import { verifyKinds, type VerifyReport } from '../runs/verify-kinds.ts';
 import {
   createCommand,
@@ -20,12 +20,12 @@ export function verifyCommand(context: CommandContext): Command {
     .argument('[kind...]', 'record kinds (default: all)')
     .action(async (kinds: string[], options: CommonOptions) => {
       const config = context.settings(options);
-      const wanted = listedKinds(config, kinds);
+      const wanted = requireListedKinds(config, kinds);
       const how = { of: wanted.length, open: openExistingMirror };
       const report = await readingService(context, config, how, (parts) =>
         verifyKinds(parts, wanted, pullSettings(config)),
       );
-      context.answer(options, report, reportTexts(report));
+      context.printResult(options, report, reportTexts(report));
       context.exit(exitCodeOf(report));
     });
 }
@@ -33,10 +33,10 @@ export function verifyCommand(context: CommandContext): Command {
 /** A verification that could compare nothing has failed; one that found a difference, or not compared all, is incomplete. */
 function exitCodeOf(report: VerifyReport): ExitCode {
   if (report.kinds.every((kind) => kind.reason === null && kind.differs === 0)) return EXIT.done;
-  const isBarred = report.kinds.every(({ reason, same, moved, differs, quarantined }) => {
+  const hasFailed = report.kinds.every(({ reason, same, moved, differs, quarantined }) => {
     return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
   });
-  return isBarred ? EXIT.failed : EXIT.incomplete;
+  return hasFailed ? EXIT.failed : EXIT.incomplete;
 }
 
 const COUNTS = ['same', 'moved', 'differs', 'missing', 'surplus', 'quarantined'] as const;

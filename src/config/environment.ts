@@ -1,16 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type * as z from 'zod';
-import { fileFault } from '../lib/sync-error.ts';
+import { describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { combined, treeWith, type ReadLayers } from './layer.ts';
-import { PLACES, type SettingPlace } from './settings.ts';
+import { combineLayers, nestAt, type ReadLayers } from './layers.ts';
+import { SETTING_NODES, type SettingNode } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const OWN_PREFIX = 'BMS__';
-const OWN_VARIABLES = PLACES.map((place) => place.variable);
+const SETTING_PREFIX = 'BMS__';
+const SETTING_VARIABLES = SETTING_NODES.map((place) => place.variable);
 
 const ENV_FILE = '.env';
 
@@ -18,12 +18,12 @@ const ENV_FILE = '.env';
  * Adds the variables of a `.env` file, if there is one; the real environment wins. `warn` gets a sentence about each value that
  * ends early.
  */
-export function withEnvFile(env: Environment, warn: (text: string) => void, path = ENV_FILE): Environment {
+export function addEnvFile(env: Environment, warn: (text: string) => void, path = ENV_FILE): Environment {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return env; // Python keeps a folder of this name.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')); // Empty is unset.
   const text = decodeText(readFileSync(path));
   const read = parseEnv(text);
-  for (const name of namesCutShort(text, read))
+  for (const name of truncatedNames(text, read))
     if (set[name] === undefined)
       warn(
         `The file ${path}: the value of ${name} ends before its first #; write it in quotes: ${name}="…".`,
@@ -32,7 +32,7 @@ export function withEnvFile(env: Environment, warn: (text: string) => void, path
 }
 
 /** The variables whose value has a `#` without a blank before it, which dotenv files take for the beginning of a comment. */
-function namesCutShort(text: string, read: Environment): readonly string[] {
+function truncatedNames(text: string, read: Environment): readonly string[] {
   const lines = text.matchAll(/^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*((?:[^\s#'"`][^#\n]*)?)#/gm);
   return [...lines].flatMap(([, name = '', value = '']) =>
     /\s$/.test(value) || read[name] !== value ? [] : [name],
@@ -45,8 +45,8 @@ export function settingsFile(env: Environment, flag: string | undefined): string
 }
 
 /** The files from which settings are read: `.env`, the settings file, and those that variables name for one value. */
-export function filesRead(env: Environment, flag: string | undefined): readonly string[] {
-  const variables = PLACES.flatMap((place) => place.about.variables ?? []).filter(isFile);
+export function listConfigFiles(env: Environment, flag: string | undefined): readonly string[] {
+  const variables = SETTING_NODES.flatMap((place) => place.info.variables ?? []).filter(isFile);
   const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
     (file) => file || [],
   );
@@ -55,41 +55,43 @@ export function filesRead(env: Environment, flag: string | undefined): readonly 
 
 /** Reads the settings that environment variables give, one layer for each variable; an empty one is unset. */
 export function readEnvironment(env: Environment): ReadLayers {
-  const own = Object.keys(env).filter((name) => name.startsWith(OWN_PREFIX) && env[name]);
+  const ownNames = Object.keys(env).filter((name) => name.startsWith(SETTING_PREFIX) && env[name]);
   // A setting's own variable overrides its value in the JSON of its group.
-  own.sort((a, b) => b.split('__').length - a.split('__').length);
-  return combined([
-    ...own.map((name) => {
-      const place = PLACES.find((place) => place.variable === name);
-      if (place) return valueReading(place, name, env[name] ?? '');
-      return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
+  ownNames.sort((a, b) => b.split('__').length - a.split('__').length);
+  return combineLayers([
+    ...ownNames.map((name) => {
+      const place = SETTING_NODES.find((place) => place.variable === name);
+      if (place) return readVariableValue(place, name, env[name] ?? '');
+      return faultLayer(`${name}: unknown setting${didYouMean(name, SETTING_VARIABLES)}`);
     }),
-    ...PLACES.flatMap((place) => plainReading(place, env)),
+    ...SETTING_NODES.flatMap((place) => readPlainVariable(place, env)),
   ]);
 }
 
-const PLAIN_VARIABLES = ['BMS_CONFIG', ...PLACES.flatMap((place) => place.about.variables ?? [])];
+const PLAIN_VARIABLES = ['BMS_CONFIG', ...SETTING_NODES.flatMap((place) => place.info.variables ?? [])];
 /** Our tests and proofs have variables too; `BMS__…` that are unknown are refused. */
-const ELSEWHERE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
+const OTHER_VARIABLE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
 
 /** Names the variables that look like ours and set nothing: a setting that was meant would be missed in silence. */
 export function unknownVariables(env: Environment): readonly string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('BMS_') && !ELSEWHERE.test(name) && !PLAIN_VARIABLES.includes(name))
+    .filter(
+      (name) => name.startsWith('BMS_') && !OTHER_VARIABLE.test(name) && !PLAIN_VARIABLES.includes(name),
+    )
     .map((name) => `${name} sets nothing${didYouMean(name, PLAIN_VARIABLES) || '.'}`);
 }
 
-const faulty = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
+const faultLayer = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
-function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
-  const set = (place.about.variables ?? []).filter((name) => env[name]);
+function readPlainVariable(place: SettingNode, env: Environment): ReadLayers[] {
+  const set = (place.info.variables ?? []).filter((name) => env[name]);
   const [name] = set;
   if (name === undefined) return [];
   if (set.length > 1 && set.some(isFile))
-    return [faulty(`${place.name}: ${set.join(' and ')} are both set; unset one of them`)];
+    return [faultLayer(`${place.name}: ${set.join(' and ')} are both set; unset one of them`)];
   const text = env[name] ?? '';
-  return [isFile(name) ? fileReading(place, name, text) : valueReading(place, name, text)];
+  return [isFile(name) ? readFileVariable(place, name, text) : readVariableValue(place, name, text)];
 }
 
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
@@ -97,23 +99,26 @@ const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 /** Reads a file that holds one value. */
 export const readValueFile = (file: string): string => decodeText(readFileSync(file)).replace(/[\r\n]+$/, '');
 
-function fileReading(place: SettingPlace, name: string, file: string): ReadLayers {
-  const told = (fault: string): ReadLayers =>
-    faulty(`${place.name} (from ${name}): the file ${file} ${fault}`);
+function readFileVariable(place: SettingNode, name: string, file: string): ReadLayers {
+  const fileFaultLayer = (fault: string): ReadLayers =>
+    faultLayer(`${place.name} (from ${name}): the file ${file} ${fault}`);
   try {
     const text = readValueFile(file);
-    return text === '' ? told('is empty') : valueReading(place, name, text);
+    return text === '' ? fileFaultLayer('is empty') : readVariableValue(place, name, text);
   } catch (error) {
-    return told(fileFault(error));
+    return fileFaultLayer(describeFileFault(error));
   }
 }
 
-function valueReading(place: SettingPlace, origin: string, text: string): ReadLayers {
-  return { layers: [{ origin, values: treeWith(place.path, fromText(text, place.schema)) }], faults: [] };
+function readVariableValue(place: SettingNode, origin: string, text: string): ReadLayers {
+  return {
+    layers: [{ origin, values: nestAt(place.path, parseSettingText(text, place.schema)) }],
+    faults: [],
+  };
 }
 
 /** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */
-function fromText(text: string, schema: z.ZodType): unknown {
+function parseSettingText(text: string, schema: z.ZodType): unknown {
   if (schema.safeParse(text).success) return text;
   try {
     return JSON.parse(text);

@@ -1,22 +1,22 @@
 import { KINDS, documentedKind } from '../catalog/kinds/catalog.ts';
 import {
-  DECIMAL_TWINS,
+  DECIMAL_SUFFIXES,
   ENGINE_TABLE_NAMES,
-  LONGEST_NAMES,
-  OTHER_NAMES,
+  MAX_NAME_LENGTHS,
+  OTHER_RESERVED_NAMES,
   POSTGRES_COLUMNS,
   RESERVED_PREFIXES,
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
-import { referredKind } from './known-kinds.ts';
-import { mapAt, type SettingFault, type Path, type Tree } from './layer.ts';
+import { parseReferenceKind } from './known-kinds.ts';
+import { mapAt, type SettingFault, type Path, type Tree } from './layers.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9_]*$/;
 
 /** Finds names of further kinds and of their fields that are taken or unusable; the schema sees each key by itself. */
-export function furtherKindFaults(values: Tree): readonly SettingFault[] {
+export function findFurtherKindFaults(values: Tree): readonly SettingFault[] {
   const kinds = mapAt(values, ['kinds']);
-  const further = Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind));
+  const further = Object.keys(kinds).flatMap((kind) => listArrayNames(kinds, kind));
   // A further kind of the name `<kind>_<field>` would take the name of the array's view.
   const documented = KINDS.flatMap((kind) =>
     [...kind.fields, ...kind.hints]
@@ -30,12 +30,12 @@ export function furtherKindFaults(values: Tree): readonly SettingFault[] {
   };
   for (const name of Object.keys(kinds)) {
     const path = ['kinds', name];
-    const taken = furtherArrays(kinds, name).find(isTakenByView);
+    const taken = listArrayNames(kinds, name).find(isTakenByView);
     checkKey(path, expectedName(name, arrayViews));
     checkKey(path, taken === undefined ? null : `a name that leaves the view bi_${taken} to its owner`);
     const fields = mapAt(kinds, [name, 'fields']);
     for (const [field, type] of Object.entries(fields)) {
-      const kind = referredKind(type);
+      const kind = parseReferenceKind(type);
       if (kind === null || documentedKind(kind) !== undefined || Object.hasOwn(kinds, kind)) continue;
       const fault = `refers to "${kind}"; expected the name of a record kind`; // It could not be joined.
       faults.push({ path: [...path, 'fields', field], fault });
@@ -49,7 +49,7 @@ export function furtherKindFaults(values: Tree): readonly SettingFault[] {
 /** A description of the names that are allowed for a kind; null if this one can be used. */
 function expectedName(name: string, arrayViews: readonly string[]): string | null {
   if (!KIND_NAME.test(name)) return 'the name of a record kind: small letters, digits and _';
-  if (name.length > LONGEST_NAMES.kind) return `a name of at most ${LONGEST_NAMES.kind} characters`;
+  if (name.length > MAX_NAME_LENGTHS.kind) return `a name of at most ${MAX_NAME_LENGTHS.kind} characters`;
   if (documentedKind(name)) return 'a name that no record kind of the catalogue bears';
   const prefix = RESERVED_PREFIXES.find((candidate) => name.startsWith(candidate));
   if (prefix !== undefined) return `a name that does not begin with ${RESERVED_PREFIXES.join(', ')}`;
@@ -57,11 +57,11 @@ function expectedName(name: string, arrayViews: readonly string[]): string | nul
   if (suffix !== undefined) return `a name that does not end in ${RESERVED_SUFFIXES.join(', ')}`;
   // Indexes and sequences of the engine have names that begin with their table's.
   const isOfEngine = ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
-  const isTaken = isOfEngine || OTHER_NAMES.includes(name) || arrayViews.includes(name);
+  const isTaken = isOfEngine || OTHER_RESERVED_NAMES.includes(name) || arrayViews.includes(name);
   return isTaken ? 'a name that no table or view of bms-sync bears' : null;
 }
 
-function furtherArrays(kinds: Tree, kind: string): string[] {
+function listArrayNames(kinds: Tree, kind: string): string[] {
   return Object.entries(mapAt(kinds, [kind, 'fields']))
     .filter(([, type]) => type === 'json')
     .map(([field]) => `${kind}_${field}`);
@@ -69,7 +69,7 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
 
 /** Kind `sales` with an array `products` would create the view of kind `sales_products`. */
 const isTakenByView = (array: string): boolean =>
-  documentedKind(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
+  documentedKind(array) !== undefined || OTHER_RESERVED_NAMES.includes(array) || array.endsWith('_history');
 
 /** A description of the names that are allowed for a further kind's field, so that all can be columns of one table. */
 function expectedField(fields: Tree, name: string): string | null {
@@ -78,15 +78,15 @@ function expectedField(fields: Tree, name: string): string | null {
   if (name.toLowerCase() === 'id') return isId ? null : 'no id: every record has one by itself, an integer';
   if (!/^\w+$/.test(name)) return 'the name of a field: letters, digits and _';
   if (name.startsWith('_')) return "a name that does not begin with _, as bms-sync's own columns do";
-  if (name.length > LONGEST_NAMES.field) return `a name of at most ${LONGEST_NAMES.field} characters`;
+  if (name.length > MAX_NAME_LENGTHS.field) return `a name of at most ${MAX_NAME_LENGTHS.field} characters`;
   if (POSTGRES_COLUMNS.includes(name.toLowerCase())) return "a name that is no column of PostgreSQL's own";
   // Databases ignore case in names, and columns derived from a decimal occupy names too.
   const names = Object.keys(fields);
-  const twins = names
+  const derivedNames = names
     .filter((each) => String(fields[each]).startsWith('decimal('))
-    .flatMap((decimal) => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`));
-  const others = [...names.slice(0, names.indexOf(name)), ...twins];
-  const same = others.find((other) => other.toLowerCase() === name.toLowerCase());
-  if (same === undefined) return null;
-  return `a name of its own: ${same} is a column already${same === name ? ', beside its decimal' : ''}`;
+    .flatMap((decimal) => DECIMAL_SUFFIXES.map((suffix) => `${decimal}${suffix}`));
+  const usedNames = [...names.slice(0, names.indexOf(name)), ...derivedNames];
+  const clash = usedNames.find((usedName) => usedName.toLowerCase() === name.toLowerCase());
+  if (clash === undefined) return null;
+  return `a name of its own: ${clash} is a column already${clash === name ? ', beside its decimal' : ''}`;
 }

@@ -1,6 +1,6 @@
 import { KINDS } from '../catalog/kinds/catalog.ts';
 import { excludeFields } from '../catalog/exclude.ts';
-import { decimal, integer, reference, text } from '../catalog/field.ts';
+import { decimalField, integerField, referenceField, textField } from '../catalog/field.ts';
 import { isListed, type Field, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
@@ -16,23 +16,23 @@ export function allKinds(config: Config): readonly Kind[] {
 }
 
 /** An excluded field that neither the documentation nor the settings show: whether it exists, only a mirror can say. */
-interface DoubtfulField {
+interface UnknownField {
   readonly kind: string;
   readonly name: string;
   readonly known: readonly string[];
 }
 
 /** The excluded fields that are known to a mirror at most. */
-export function doubtfulExclusions(config: Config): readonly DoubtfulField[] {
+export function listUnknownExclusions(config: Config): readonly UnknownField[] {
   return [...KINDS, ...configuredKinds(config.kinds)].flatMap(({ name: kind, fields, hints }) => {
     const known = [...fields, ...hints].map(({ name }) => name);
-    const doubtful = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
-    return doubtful.map((name) => ({ kind, name, known }));
+    const unknownNames = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
+    return unknownNames.map((name) => ({ kind, name, known }));
   });
 }
 
 /** @throws {UsageError} For an excluded field that neither the documentation nor the mirror knows. */
-export function refuseUnknownField(field: DoubtfulField, seen: Iterable<string>): void {
+export function refuseUnknownField(field: UnknownField, seen: Iterable<string>): void {
   const { kind, name, known } = field;
   const names = [...seen];
   if (names.includes(name)) return;
@@ -50,21 +50,24 @@ export function refuseUnknownField(field: DoubtfulField, seen: Iterable<string>)
  * @param kept The fields that the mirror keeps out, by kind.
  * @throws {UsageError} `settings.exclusions_missing`
  */
-export function refuseMissingExclusions(config: Config, kept: ReadonlyMap<string, readonly string[]>): void {
+export function refuseMissingExclusions(
+  config: Config,
+  keptOut: ReadonlyMap<string, readonly string[]>,
+): void {
   const { exclude } = config.privacy;
   const declared = allKinds(config);
-  const missing = [...kept].filter(
+  const missing = [...keptOut].filter(
     ([name]) => !Object.hasOwn(exclude, name) && declared.some((kind) => kind.name === name),
   );
   if (missing.length === 0) return;
   const fields = missing.flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
   const line = JSON.stringify({ ...exclude, ...Object.fromEntries(missing) });
-  const ended = missing.map(([kind]) => `${kind}: []`).join(', ');
+  const clearedKinds = missing.map(([kind]) => `${kind}: []`).join(', ');
   throw new UsageError(`These settings do not exclude what the mirror keeps out: ${fields.join(', ')}.`, {
     code: 'settings.exclusions_missing',
     hint:
       `Name the settings file (--config FILE, or BMS_CONFIG=FILE), or add BMS__PRIVACY__EXCLUDE='${line}'. ` +
-      `To let a field in again, name its kind without it: privacy.exclude: {${ended}}.`,
+      `To let a field in again, name its kind without it: privacy.exclude: {${clearedKinds}}.`,
   });
 }
 
@@ -75,7 +78,7 @@ export function requireKnownKind(config: Config, name: string): Kind {
   if (kind !== undefined) return kind;
   const known = kinds.map((candidate) => candidate.name);
   const hint = `The kinds are: ${known.join(', ')}.`;
-  throw new UsageError(noSuchKind(name, known), { code: 'usage.kind', hint });
+  throw new UsageError(unknownKindMessage(name, known), { code: 'usage.kind', hint });
 }
 
 /**
@@ -83,7 +86,7 @@ export function requireKnownKind(config: Config, name: string): Kind {
  *
  * @throws {UsageError} For an unknown kind, or a kind that the service does not list.
  */
-export function listedKinds(config: Config, names: readonly string[] = []): readonly ListedKind[] {
+export function requireListedKinds(config: Config, names: readonly string[] = []): readonly ListedKind[] {
   const kinds = allKinds(config);
   const listed = kinds.filter(isListed);
   if (names.length === 0) return listed;
@@ -93,14 +96,14 @@ export function listedKinds(config: Config, names: readonly string[] = []): read
     const kind = kinds.find((candidate) => candidate.name === name);
     if (kind !== undefined && isListed(kind)) return kind;
     const unlisted = `The service has no list of ${name}: it is read one record at a time.`;
-    throw new UsageError(kind === undefined ? noSuchKind(name, known) : unlisted, {
+    throw new UsageError(kind === undefined ? unknownKindMessage(name, known) : unlisted, {
       code: 'usage.kind',
       hint,
     });
   });
 }
 
-const noSuchKind = (name: string, known: readonly string[]): string =>
+const unknownKindMessage = (name: string, known: readonly string[]): string =>
   `There is no record kind "${name}"${didYouMean(name, known) || '.'}`;
 
 /** Turns the further kinds of the settings into kinds like those of the catalogue; they are read, never written. */
@@ -114,23 +117,23 @@ export const configuredKinds = (settings: Config['kinds']): readonly ListedKind[
       update: null,
       naturalKey,
       fields: [
-        integer('id'),
+        integerField('id'),
         ...Object.entries(fields)
           .filter(([field]) => field !== 'id')
-          .map(([field, type]) => fieldFrom(field, type)),
+          .map(([field, type]) => parseField(field, type)),
       ],
       hints: [],
     }),
   );
 
-function fieldFrom(name: string, type: string): Field {
+function parseField(name: string, type: string): Field {
   const plain = PLAIN_TYPES.find((each) => each === type);
   if (plain !== undefined) return { name, type: plain };
-  if (type.startsWith('reference(')) return reference(text(name), referredKind(type) ?? '');
-  return decimal(name, Number(type.slice('decimal('.length, -1)));
+  if (type.startsWith('reference(')) return referenceField(textField(name), parseReferenceKind(type) ?? '');
+  return decimalField(name, Number(type.slice('decimal('.length, -1)));
 }
 
 /** The kind named by a `reference(KIND)`; null for every other type. */
-export function referredKind(type: unknown): string | null {
+export function parseReferenceKind(type: unknown): string | null {
   return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
 }

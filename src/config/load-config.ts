@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument, type Document } from 'yaml';
-import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
-import { faultsFrom } from './faults.ts';
-import { furtherKindFaults } from './further-kind-faults.ts';
-import { combined, isTree, located, merged, type ReadLayers } from './layer.ts';
-import { namedKindFaults, privacyFaults } from './named-kind-faults.ts';
+import { formatSchemaFaults } from './faults.ts';
+import { findFurtherKindFaults } from './further-kind-faults.ts';
+import { combineLayers, isTree, nameWithOrigin, mergeLayers, type ReadLayers } from './layers.ts';
+import { findNamedKindFaults, findPrivacyFaults } from './named-kind-faults.ts';
 import { settings, type Config } from './settings.ts';
 
 type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
@@ -20,36 +20,36 @@ export interface ConfigInputs {
 }
 
 /** What the schema cannot check, because it sees each setting by itself. They run all the same where it has found faults. */
-const CROSS_CHECKS = [furtherKindFaults, namedKindFaults, privacyFaults];
+const CROSS_CHECKS = [findFurtherKindFaults, findNamedKindFaults, findPrivacyFaults];
 
 /**
  * Merges and checks the settings: flags > `BMS__…` > plain variables > file > defaults.
  *
  * @throws {UsageError} With all faults at once, and without any secret.
  */
-export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Config {
-  const file = settingsFile(env, given);
-  const { layers, faults } = combined([
+export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): Config {
+  const file = settingsFile(env, fileFlag);
+  const { layers, faults } = combineLayers([
     { layers: [{ origin: 'the command line', values: flags }], faults: [] },
     readEnvironment(env),
     ...(file === undefined ? [] : [readConfigFile(file)]),
   ]);
-  const values = merged(layers);
+  const values = mergeLayers(layers);
   const { data, error } = settings.safeParse(values);
-  const found = [
+  const allFaults = [
     ...faults,
-    ...faultsFrom(error?.issues ?? [], layers),
+    ...formatSchemaFaults(error?.issues ?? [], layers),
     ...CROSS_CHECKS.flatMap((check) => check(values)).map(
-      (settingFault) => `${located(layers, settingFault.path)}: ${settingFault.fault}`,
+      (settingFault) => `${nameWithOrigin(layers, settingFault.path)}: ${settingFault.fault}`,
     ),
   ];
-  const all = [...new Set(found)];
-  if (data !== undefined && all.length === 0) {
+  const uniqueFaults = [...new Set(allFaults)];
+  if (data !== undefined && uniqueFaults.length === 0) {
     const { BMS_TOKEN_FILE: tokenFile } = env;
     return tokenFile && data.source.token === readValueFile(tokenFile) ? { ...data, tokenFile } : data;
   }
-  const count = all.length === 1 ? 'One setting is' : `${all.length} settings are`;
-  throw new UsageError([`${count} wrong:`, ...all].join('\n  '), {
+  const count = uniqueFaults.length === 1 ? 'One setting is' : `${uniqueFaults.length} settings are`;
+  throw new UsageError([`${count} wrong:`, ...uniqueFaults].join('\n  '), {
     code: 'settings.invalid',
     hint: 'config/default.yaml documents every setting.',
   });
@@ -60,7 +60,7 @@ function readConfigFile(file: string): ReadLayers {
   try {
     text = decodeText(readFileSync(file));
   } catch (error) {
-    return { layers: [], faults: [`the settings file ${file} ${fileFault(error)}`] };
+    return { layers: [], faults: [`the settings file ${file} ${describeFileFault(error)}`] };
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -70,13 +70,13 @@ function readConfigFile(file: string): ReadLayers {
     return `${file}:${line}:${col}: not valid YAML (${yAMLError.code.toLowerCase().replaceAll('_', ' ')})`;
   });
   if (faults.length > 0) return { layers: [], faults };
-  const values = plainValues(document);
+  const values = documentValues(document);
   if (isTree(values)) return { layers: [{ origin: file, values }], faults: [] };
   return { layers: [], faults: [`${file}: expected a map of settings`] };
 }
 
 /** An empty file sets nothing. */
-function plainValues(document: Document.Parsed): unknown {
+function documentValues(document: Document.Parsed): unknown {
   try {
     return document.toJS() ?? {};
   } catch {
@@ -85,7 +85,7 @@ function plainValues(document: Document.Parsed): unknown {
 }
 
 /** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
-export function secretsOf(config: Config): readonly string[] {
+export function listSecrets(config: Config): readonly string[] {
   const passwords = [config.source.proxyUrl, config.database.url, config.queue.url, config.mail.url].flatMap(
     (url) => {
       if (url === null) return [];

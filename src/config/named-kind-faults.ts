@@ -1,6 +1,6 @@
 import { KINDS, documentedKind } from '../catalog/kinds/catalog.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { isTree, mapAt, type SettingFault, type Tree } from './layer.ts';
+import { isTree, mapAt, type SettingFault, type Tree } from './layers.ts';
 
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],
@@ -11,15 +11,15 @@ const SCHEDULE_NAME = /^[a-z][a-z0-9_]*$/;
 const EXPECTED_NAME = 'expected the key to be a name: small letters, digits and _';
 
 /** Finds settings that name a kind that does not exist, or one that does not suit them; the schema knows no kinds. */
-export function namedKindFaults(values: Tree): readonly SettingFault[] {
+export function findNamedKindFaults(values: Tree): readonly SettingFault[] {
   const further = mapAt(values, ['kinds']);
   const known = [...KINDS.map((kind) => kind.name), ...Object.keys(further)];
-  const keys = KEYED_BY_KIND.flatMap((path) =>
+  const keyFaults = KEYED_BY_KIND.flatMap((path) =>
     Object.keys(mapAt(values, path))
       .filter((key) => !known.includes(key))
       .map((key) => ({ path: [...path, key], fault: unknownKind(key, known) })),
   );
-  const schedules = Object.entries(mapAt(values, ['schedules']))
+  const scheduleFaults = Object.entries(mapAt(values, ['schedules']))
     .filter(([name]) => name !== 'timezone')
     .flatMap(([name, value]) => {
       const wrongName = SCHEDULE_NAME.test(name) ? [] : [EXPECTED_NAME];
@@ -33,11 +33,11 @@ export function namedKindFaults(values: Tree): readonly SettingFault[] {
       return [...wrongName, ...faults].map((fault) => ({ path: ['schedules', name], fault }));
     });
   const alerts = Array.isArray(values['alerts']) ? (values['alerts'] as unknown[]) : [];
-  const alerted = alerts
+  const alertFaults = alerts
     .flatMap((rule) => (isTree(rule) ? [String(rule['kind'])] : []))
     .filter((kind) => !known.includes(kind))
     .map((kind) => ({ path: ['alerts'], fault: unknownKind(kind, known) }));
-  return [...keys, ...schedules, ...alerted];
+  return [...keyFaults, ...scheduleFaults, ...alertFaults];
 }
 
 const unknownKind = (name: string, known: readonly string[]): string =>
@@ -56,18 +56,18 @@ function kindsOf(name: string, value: unknown): string[] {
  * Finds fields that `privacy.exclude` cannot name: without them a record could not be told from others, nor its company from
  * another. Names that nobody knows are judged with the mirror, which knows fields that the documentation does not show.
  */
-export function privacyFaults(values: Tree): readonly SettingFault[] {
+export function findPrivacyFaults(values: Tree): readonly SettingFault[] {
   return Object.entries(mapAt(values, ['privacy', 'exclude'])).flatMap(([kind, names]) => {
     const path = ['privacy', 'exclude', kind];
     const texts = (Array.isArray(names) ? (names as unknown[]) : []).map(String);
     return texts.flatMap((name) => {
-      const reason = reasonToKeep(values, kind, name);
+      const reason = reasonNotToExclude(values, kind, name);
       return reason === null ? [] : [{ path, fault: `${name} cannot be excluded: ${reason}` }];
     });
   });
 }
 
-function reasonToKeep(values: Tree, kind: string, name: string): string | null {
+function reasonNotToExclude(values: Tree, kind: string, name: string): string | null {
   if (name === 'id') return 'a record is known by it';
   if (name === 'system_id') return 'it tells which company a record belongs to';
   const key: unknown = documentedKind(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];

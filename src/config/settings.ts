@@ -14,8 +14,8 @@ import {
 } from './groups/process.ts';
 import { freshness, monitor, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, plans, privacy } from './groups/source.ts';
-import type { Path } from './layer.ts';
-import { aboutOf, group, setting, type About } from './groups/setting.ts';
+import type { Path } from './layers.ts';
+import { readSettingInfo, group, setting, type SettingInfo } from './groups/setting.ts';
 
 /** Every setting with its default, in the order of the table in docs/settings.md. */
 export const settings = group({
@@ -55,35 +55,37 @@ export type Config = DeepReadonly<z.infer<typeof settings>> & {
 };
 
 /** A place in the tree of settings: a setting, or a group of them. */
-export interface SettingPlace {
+export interface SettingNode {
   readonly path: Path;
   /** Its name in messages and tables: `source.baseUrl`. */
   readonly name: string;
   /** Its own environment variable: `BMS__SOURCE__BASE_URL`. */
   readonly variable: string;
   readonly schema: z.ZodType;
-  readonly about: About;
+  readonly info: SettingInfo;
 }
 
 /** Every place in the tree of settings, a group before its members. */
-export const PLACES: readonly SettingPlace[] = placesIn(settings, []);
+export const SETTING_NODES: readonly SettingNode[] = listSettingNodes(settings, []);
 
 /** The settings themselves, without the bare groups. */
-export const SETTINGS: readonly SettingPlace[] = PLACES.filter((place) => place.about.meaning !== undefined);
+export const SETTINGS: readonly SettingNode[] = SETTING_NODES.filter(
+  (node) => node.info.meaning !== undefined,
+);
 
 /** Finds the setting that a path leads to, or into. */
-export function settingAt(path: Path): SettingPlace | undefined {
-  return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
+export function findSetting(path: Path): SettingNode | undefined {
+  return SETTINGS.findLast((node) => node.path.every((key, depth) => key === path[depth]));
 }
 
-function placesIn(parent: z.ZodType, parentPath: Path): SettingPlace[] {
+function listSettingNodes(parent: z.ZodType, parentPath: Path): SettingNode[] {
   const inner = parent instanceof z.ZodPipe ? parent.out : parent;
   const members: Readonly<Record<string, z.ZodType>> = inner instanceof z.ZodObject ? inner.shape : {};
   return Object.entries(members).flatMap(([key, schema]) => {
     const path = [...parentPath, key];
-    const words = path.map((member) => member.replace(/[A-Z]/g, '_$&').toUpperCase());
-    const variable = `BMS__${words.join('__')}`;
-    const place = { path, name: path.join('.'), variable, schema, about: aboutOf(schema) };
-    return [place, ...placesIn(schema, path)];
+    const segments = path.map((member) => member.replace(/[A-Z]/g, '_$&').toUpperCase());
+    const variable = `BMS__${segments.join('__')}`;
+    const node = { path, name: path.join('.'), variable, schema, info: readSettingInfo(schema) };
+    return [node, ...listSettingNodes(schema, path)];
   });
 }

@@ -1,40 +1,40 @@
 import * as z from 'zod';
-import { latestChanges } from '../feed/read-changes.ts';
+import { readLatestChanges } from '../feed/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html } from '../http/html.ts';
-import { listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, before, chosen, type Dashboard } from './parts/page.ts';
+import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
+import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 /** Adds the page of change events, newest first, of all records or some. */
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
-  const querystring = z.object({ kind: chosen, record: chosen, before });
+  const querystring = z.object({ kind: filterValue, record: filterValue, before: beforeId });
   const page = { path: '/changes', summary: 'Show change events', querystring };
   addPage(app, dashboard, page, async (asked) => {
     const { query, reader } = asked;
-    const { say } = reader;
+    const { t } = reader;
     const { kind, record } = query;
     checkKind(kinds, kind);
-    const read = await latestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
+    const read = await readLatestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
     const { rows, next } = listPage(read, (change) => change.seq);
     const about =
       kind === undefined
-        ? say('Of all kinds, the newest first')
-        : say('Of {what}, the newest first', { what: `${kind} ${record ?? ''}`.trim() });
+        ? t('Of all kinds, the newest first')
+        : t('Of {what}, the newest first', { what: `${kind} ${record ?? ''}`.trim() });
     const pushers = await pushersOf(session, rows);
-    const list = html`${rows.length === 0 ? nothing(say('None.')) : changeList(rows, reader, pushers)}
+    const list = html`${rows.length === 0 ? emptyNote(t('None.')) : changeList(rows, reader, pushers)}
     ${pageLinks(reader, '/changes', query, next)}`;
-    const content = html`${pageTitle(say('Changes'), about)}
+    const content = html`${pageTitle(t('Changes'), about)}
     ${filterForm(reader, '/changes', [
-      { name: 'kind', label: say('kind'), value: kind, choices: names },
-      { name: 'record', label: say('record (with its kind)'), value: record },
+      { name: 'kind', label: t('kind'), value: kind, choices: names },
+      { name: 'record', label: t('record (with its kind)'), value: record },
     ])}
-    ${listPanel('changes', say('Change events'), query.before === undefined, list)}`;
-    return { title: say('Changes'), content };
+    ${listPanel('changes', t('Change events'), query.before === undefined, list)}`;
+    return { title: t('Changes'), content };
   });
 }

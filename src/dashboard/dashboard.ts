@@ -6,7 +6,7 @@ import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { OPERATIONS } from '../operations/all.ts';
-import { carryOut, inputOf, whatOf } from '../operations/operation.ts';
+import { runOperation, inputOf, trailName } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
@@ -18,7 +18,7 @@ import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
-import { readersIn } from './parts/reader.ts';
+import { createReaders } from './parts/reader.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addPlanPage } from './plan-page.ts';
 import { addPlansPage } from './plans-page.ts';
@@ -48,7 +48,7 @@ const PAGES = [
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone } = context;
-  const readers = readersIn(timezone, clock);
+  const readers = createReaders(timezone, clock);
   const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
   const dashboard = { ...context, readerOf, counts: createCounts(context), startedAt: clock.now() };
   app.addHook('onListen', () => {
@@ -70,14 +70,14 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   addForms(app, context);
 }
 
-const OWN = join(PACKAGE_FOLDER, 'src/dashboard/assets');
+const ASSET_FOLDER = join(PACKAGE_FOLDER, 'src/dashboard/assets');
 const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
 
 /** The files of the pages: ours, and the library that draws the plots. */
 const ASSETS = [
-  { name: 'dashboard.css', path: join(OWN, 'dashboard.css'), type: 'text/css; charset=utf-8' },
-  { name: 'dashboard.js', path: join(OWN, 'dashboard.js'), type: 'text/javascript; charset=utf-8' },
-  { name: 'icon.svg', path: join(OWN, 'icon.svg'), type: 'image/svg+xml' },
+  { name: 'dashboard.css', path: join(ASSET_FOLDER, 'dashboard.css'), type: 'text/css; charset=utf-8' },
+  { name: 'dashboard.js', path: join(ASSET_FOLDER, 'dashboard.js'), type: 'text/javascript; charset=utf-8' },
+  { name: 'icon.svg', path: join(ASSET_FOLDER, 'icon.svg'), type: 'image/svg+xml' },
   { name: 'uplot.css', path: join(UPLOT, 'uPlot.min.css'), type: 'text/css; charset=utf-8' },
   { name: 'uplot.js', path: join(UPLOT, 'uPlot.iife.min.js'), type: 'text/javascript; charset=utf-8' },
 ];
@@ -102,11 +102,11 @@ function addForms(app: Server, context: RouteContext): void {
     const config = { signsIn: true, role: operation.role } as const;
     app.post(operation.path, { config, schema }, async (request, reply) => {
       const body = (request.body ?? {}) as { readonly back?: string };
-      const given = { ...(request.params as object), ...body };
+      const values = { ...(request.params as object), ...body };
       const by = deciderOf(request, 'page');
-      const document = await carryOut(operation, { ...context, signal: context.closing, by }, given);
-      const page = operation.leadsTo?.(document) ?? body.back ?? '/';
-      return reply.redirect(`${page}?done=${encodeURIComponent(whatOf(operation))}`, 303);
+      const document = await runOperation(operation, { ...context, signal: context.closing, by }, values);
+      const page = operation.resultPage?.(document) ?? body.back ?? '/';
+      return reply.redirect(`${page}?done=${encodeURIComponent(trailName(operation))}`, 303);
     });
   }
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { DOORS, listDecisions, type StoredDecision } from '../store/people/decision-store.ts';
+import { INTERFACES, listDecisions, type StoredDecision } from '../store/users/decision-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, before, type Dashboard } from './parts/page.ts';
+import { badge, listPanel, emptyNote, pageTitle } from './parts/layout.ts';
+import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
@@ -11,32 +11,36 @@ const PATH = '/decisions';
 
 /** Adds the page of the trail: who has decided what, and by which door. */
 export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
-  const page = { path: PATH, summary: 'Show who has decided what', querystring: z.object({ before }) };
+  const page = {
+    path: PATH,
+    summary: 'Show who has decided what',
+    querystring: z.object({ before: beforeId }),
+  };
   addPage(app, dashboard, page, async (asked) => {
     const { query, reader } = asked;
-    const { say } = reader;
+    const { t } = reader;
     const read = await listDecisions(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, (decoded) => decoded.id);
-    const list = html`${rows.length === 0 ? nothing(say('None yet.')) : decisionTable(rows, reader)}
+    const list = html`${rows.length === 0 ? emptyNote(t('None yet.')) : decisionTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
-    const content = html`${pageTitle(say('Decisions'), say('Who has decided what, the newest first'))}
-    ${listPanel('decisions', say('Decisions'), query.before === undefined, list)}`;
-    return { title: say('Decisions'), content };
+    const content = html`${pageTitle(t('Decisions'), t('Who has decided what, the newest first'))}
+    ${listPanel('decisions', t('Decisions'), query.before === undefined, list)}`;
+    return { title: t('Decisions'), content };
   });
 }
 
 function decisionTable(decisions: readonly StoredDecision[], reader: Reader): Html {
-  const { say, when } = reader;
+  const { t, when } = reader;
   const rows = decisions.map(
     ({ at, who, role, via, what, target, detail }) =>
       html`<tr>
         <th scope="row" translate="no">${what}</th>
         <td translate="no">${target ?? '–'} <span class="small quiet">${detail}</span></td>
         <td class="early"><span translate="no">${who}</span> ${badge(reader, role)}</td>
-        <td data-title="${say('by way of')}">${say(DOORS[via])}</td>
+        <td data-title="${t('by way of')}">${t(INTERFACES[via])}</td>
         <td class="nowrap early">${when(at)}</td>
       </tr>`,
   );
-  const headings = [say('what'), say('on what'), say('who'), say('by way of'), say('when')];
-  return dataTable(say('Decisions'), headings, rows, 'cards');
+  const headings = [t('what'), t('on what'), t('who'), t('by way of'), t('when')];
+  return dataTable(t('Decisions'), headings, rows, 'cards');
 }

@@ -7,63 +7,70 @@ import {
   jsonOrText,
   readHistory,
   type Candidate,
-  type History,
+  type EntryHistory,
 } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
-import { objectIn } from '../store/records/record-name.ts';
+import { parseObjectText } from '../store/records/record-name.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
+import { factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { rowPath } from '../operations/inputs.ts';
-import { cut, breakableName, labelledField, membersText, valueAsText, verbatim } from './parts/values.ts';
+import {
+  ellipsize,
+  breakableName,
+  labelledField,
+  membersText,
+  valueAsText,
+  verbatim,
+} from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
 export function addEntryPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ done });
   const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
   addPage(app, dashboard, page, async (asked) => {
-    const { params, caller, reader } = asked;
-    const { say, word } = reader;
+    const { params, user, reader } = asked;
+    const { t, term } = reader;
     const history = await readHistory(dashboard.session, params.id);
     const { entry, attempts, candidates } = history;
     const { id, kind, recordId, operation, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry, reader).meaning}</p>
-      ${entryDecisions(reader, entry, caller?.role)} ${factsOf(history, reader)}
+      ${entryDecisions(reader, entry, user?.role)} ${factsOf(history, reader)}
     </div>`;
-    const beside = candidates.length === 0 ? null : say('beside the records that it may have made');
+    const beside = candidates.length === 0 ? null : t('beside the records that it may have made');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
-    const sent = items.length === 0 ? nothing(say('Nothing was sent.')) : feed(items);
-    const title = say('Entry {id}', { id });
-    const content = html`${pageTitle(title, html`${word(operation)} ${recordLink(kind, recordId)} ${entryBadge(reader, state)}`)}
+    const sent = items.length === 0 ? emptyNote(t('Nothing was sent.')) : itemList(items);
+    const title = t('Entry {id}', { id });
+    const content = html`${pageTitle(title, html`${term(operation)} ${recordLink(kind, recordId)} ${entryBadge(reader, state)}`)}
       <div id="entry" data-live>
-        ${panel({ id: 'state', title: say('State') }, standing)} ${conflictPanel(entry, reader)}
-        ${panel({ id: 'payload', title: say('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
-        ${panel({ id: 'attempts', title: say('Attempts'), note: say('journalled before they are sent') }, sent)}
+        ${panel({ id: 'state', title: t('State') }, standing)} ${conflictPanel(entry, reader)}
+        ${panel({ id: 'payload', title: t('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
+        ${panel({ id: 'attempts', title: t('Attempts'), note: t('journalled before they are sent') }, sent)}
       </div>`;
     return { title, content };
   });
 }
 
-function factsOf({ entry, isMaker }: History, { say, exactly }: Reader): Html {
+function factsOf({ entry, isMaker }: EntryHistory, { t, exactTime }: Reader): Html {
   const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
   const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
   return factList([
-    [say('Key'), html`<code>${key}</code>`],
-    [say('Verdict'), verdict === null ? null : html`<code>${verdict}</code>`],
-    [say('Candidates'), candidates.length === 0 ? null : html`${candidates}`],
-    [say('Made'), isMaker ? recordLink(kind, recordId) : null],
-    [say('Pushed by'), entry.pushedBy],
-    [say('Stored'), exactly(createdAt)],
-    [say('Changed'), exactly(updatedAt)],
-    [say('Next try'), nextAttemptAt === null || entry.state === 'done' ? null : exactly(nextAttemptAt)],
+    [t('Key'), html`<code>${key}</code>`],
+    [t('Verdict'), verdict === null ? null : html`<code>${verdict}</code>`],
+    [t('Candidates'), candidates.length === 0 ? null : html`${candidates}`],
+    [t('Made'), isMaker ? recordLink(kind, recordId) : null],
+    [t('Pushed by'), entry.pushedBy],
+    [t('Stored'), exactTime(createdAt)],
+    [t('Changed'), exactTime(updatedAt)],
+    [t('Next try'), nextAttemptAt === null || entry.state === 'done' ? null : exactTime(nextAttemptAt)],
     [
-      say('Result'),
+      t('Result'),
       candidates.length > 0 || result === null ? null : verbatim(membersText(jsonOrText(result))),
     ],
   ]);
@@ -71,7 +78,7 @@ function factsOf({ entry, isMaker }: History, { say, exactly }: Reader): Html {
 
 /** Fields that another user changed too, or that the service did not take. */
 function conflictPanel(entry: Entry, reader: Reader): Html | null {
-  const { say } = reader;
+  const { t } = reader;
   const noted = jsonOrText(entry.result);
   const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
   if (!isArray(fields) || fields.length === 0) return null;
@@ -83,55 +90,55 @@ function conflictPanel(entry: Entry, reader: Reader): Html | null {
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
-  const caption = say('Fields with the values of the base, of the service, and those that were wanted');
-  const headings = [say('field'), say('base'), say('in the service'), say('wanted')];
+  const caption = t('Fields with the values of the base, of the service, and those that were wanted');
+  const headings = [t('field'), t('base'), t('in the service'), t('wanted')];
   const table = dataTable(caption, headings, rows);
-  return panel({ id: 'conflicts', title: say('Fields in doubt') }, table);
+  return panel({ id: 'conflicts', title: t('Fields in doubt') }, table);
 }
 
 const LONGEST = 10_000;
 
 function valueTable(entry: Entry, candidates: readonly Candidate[], reader: Reader): Html {
   const { kind, payload } = entry;
-  const { say, sayEach } = reader;
+  const { t, tEach } = reader;
   const value = jsonOrText(payload);
-  if (!isObject(value)) return html`<div class="body"><pre>${cut(payload, LONGEST)}</pre></div>`;
-  const records = candidates.map((candidate) => objectIn(candidate.raw));
+  if (!isObject(value)) return html`<div class="body"><pre>${ellipsize(payload, LONGEST)}</pre></div>`;
+  const records = candidates.map((candidate) => parseObjectText(candidate.raw));
   const rows = Object.entries(value).map(
     ([name, one]) =>
       html`<tr>
         <th scope="row">${labelledField(reader, kind, name)}</th>
-        <td>${verbatim(cut(valueAsText(one), LONGEST))}</td>
-        ${records.map((record) => html`<td>${verbatim(cut(valueAsText(record[name]), LONGEST))}</td>`)}
+        <td>${verbatim(ellipsize(valueAsText(one), LONGEST))}</td>
+        ${records.map((record) => html`<td>${verbatim(ellipsize(valueAsText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
   const links = candidates.map((candidate) => recordLink(kind, candidate.id));
-  return dataTable(say('Fields to write'), [...sayEach('field', 'wanted'), ...links], rows);
+  return dataTable(t('Fields to write'), [...tEach('field', 'wanted'), ...links], rows);
 }
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
 
 function attemptItem(attempt: Attempt, reader: Reader): Html {
   const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
-  const { say, word, exactly } = reader;
-  const end = closedAt === null ? say('not answered yet') : word(grade ?? 'closed');
+  const { t, term, exactTime } = reader;
+  const end = closedAt === null ? t('not answered yet') : term(grade ?? 'closed');
   const times =
     closedAt === null
-      ? exactly(openedAt)
-      : say('{from} to {to}', { from: exactly(openedAt), to: exactly(closedAt) });
+      ? exactTime(openedAt)
+      : t('{from} to {to}', { from: exactTime(openedAt), to: exactTime(closedAt) });
   return html`<li>
     <div class="head">
-      <strong>${say('Try {n}', { n })}</strong>
+      <strong>${t('Try {n}', { n })}</strong>
       <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
-      <span>${status === null ? null : say('status {status}', { status })}</span>
+      <span>${status === null ? null : t('status {status}', { status })}</span>
       <span class="last quiet small"> ${times} </span>
     </div>
-    <pre tabindex="0" aria-label="${say('Request of try {n}', { n })}">${cut(request, LONGEST)}</pre>
+    <pre tabindex="0" aria-label="${t('Request of try {n}', { n })}">${ellipsize(request, LONGEST)}</pre>
     ${
       responseStart === null
         ? null
-        : html`<pre tabindex="0" aria-label="${say('Beginning of the answer to try {n}', { n })}">
-${cut(responseStart, LONGEST)}</pre>`
+        : html`<pre tabindex="0" aria-label="${t('Beginning of the answer to try {n}', { n })}">
+${ellipsize(responseStart, LONGEST)}</pre>`
     }
   </li>`;
 }

@@ -5,7 +5,7 @@ import { findRecords } from '../store/records/find-records.ts';
 import { recordName } from '../store/records/record-name.ts';
 import type { ListedRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
-import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
+import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
@@ -25,37 +25,37 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ q: searched });
   const page = { path: '/find', summary: 'Find records of all kinds by their texts', querystring };
   addPage(app, dashboard, page, async ({ query: { q: text = '' }, reader }) => {
-    const { say } = reader;
+    const { t } = reader;
     const panels: Html[] = [];
     for (const kind of kinds) {
       const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
       if (found.length === 0) continue;
-      const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${say('all of them')}</a>`;
+      const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all of them')}</a>`;
       const note = found.length > SHOWN_OF_A_KIND ? all : null;
       const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kind.name, note }, table));
     }
-    const none = nothing(say('No record has all of these words in its code, name, phone number or e-mail.'));
-    const content = html`${pageTitle(say('Found'), html`<span translate="no">${text}</span>`)}
+    const none = emptyNote(t('No record has all of these words in its code, name, phone number or e-mail.'));
+    const content = html`${pageTitle(t('Found'), html`<span translate="no">${text}</span>`)}
     ${panels.length === 0 ? none : panels}`;
-    return { title: say('Found'), content, isStill: true, searched: text };
+    return { title: t('Found'), content, isStill: true, searched: text };
   });
 }
 
 /** Records as a table of links to their pages. */
 export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {
-  const { say, exactly } = reader;
+  const { t, exactTime } = reader;
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr>
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
         <td class="brief" translate="no">${recordName(raw)}</td>
         <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted', TONES)}</td>
-        <td class="small nowrap early">${exactly(deletedAt ?? changedAt)}</td>
+        <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  const headings = [say('id'), say('name'), say('state'), say('changed')];
-  return dataTable(say('Records of {kind} in the order of their ids', { kind }), headings, rows, 'cards');
+  const headings = [t('id'), t('name'), t('state'), t('changed')];
+  return dataTable(t('Records of {kind} in the order of their ids', { kind }), headings, rows, 'cards');
 }
 
 const TONES = { live: 'good', deleted: 'bad' };

@@ -5,11 +5,11 @@ import { listOpenIssues, type ListedIssue } from '../store/records/issue-store.t
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
-import { addPage, before, chosen, type Dashboard } from './parts/page.ts';
+import { badge, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { cut, breakableName } from './parts/values.ts';
+import { ellipsize, breakableName } from './parts/values.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;
@@ -19,51 +19,51 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
-  const querystring = z.object({ kind: chosen, code: chosen, before });
+  const querystring = z.object({ kind: filterValue, code: filterValue, before: beforeId });
   addPage(app, dashboard, { path: PATH, summary, querystring }, async (asked) => {
     const { query, reader } = asked;
-    const { say } = reader;
+    const { t } = reader;
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
     const { rows, next } = listPage(read, (issue) => issue.id);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
-    const about = say('The service’s text is kept as it came; an issue says what of it fits no rule.');
-    const open = html`${rows.length === 0 ? nothing(say('None.')) : issueTable(rows, reader)}
+    const about = t('The service’s text is kept as it came; an issue says what of it fits no rule.');
+    const open = html`${rows.length === 0 ? emptyNote(t('None.')) : issueTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
-    const content = html`${pageTitle(say('Issues and drift'), about)}
+    const content = html`${pageTitle(t('Issues and drift'), about)}
       ${filterForm(reader, PATH, [
-        { name: 'kind', label: say('kind'), value: query.kind, choices: names },
-        { name: 'code', label: say('issue'), value: query.code, choices: codes, areWords: true },
+        { name: 'kind', label: t('kind'), value: query.kind, choices: names },
+        { name: 'code', label: t('issue'), value: query.code, choices: codes, hasTerms: true },
       ])}
       <div class="columns">
-        ${panel({ id: 'issues', title: say('Open issues') }, open)}
+        ${panel({ id: 'issues', title: t('Open issues') }, open)}
         <div>${countPanel(counts, reader)} ${driftPanel(drift, reader)}</div>
       </div>`;
-    return { title: say('Issues'), content, isStill: true };
+    return { title: t('Issues'), content, isStill: true };
   });
 }
 
 const LONGEST_DETAIL = 240;
 
 function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
-  const { say, word, exactly } = reader;
+  const { t, term, exactTime } = reader;
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
         <th scope="row">${recordLink(kind, recordId)}</th>
-        <td data-title="${say('field')}">${breakableName(field ?? '–')}</td>
-        <td data-title="${say('issue')}" title="${code}">${word(code)}</td>
-        <td class="small brief" translate="no">${cut(detail ?? '', LONGEST_DETAIL)}</td>
-        <td class="nowrap small early">${exactly(firstSeenAt)}</td>
+        <td data-title="${t('field')}">${breakableName(field ?? '–')}</td>
+        <td data-title="${t('issue')}" title="${code}">${term(code)}</td>
+        <td class="small brief" translate="no">${ellipsize(detail ?? '', LONGEST_DETAIL)}</td>
+        <td class="nowrap small early">${exactTime(firstSeenAt)}</td>
       </tr>`,
   );
-  const headings = [say('record'), say('field'), say('issue'), say('detail'), say('seen')];
-  return dataTable(say('Open issues, the newest first'), headings, rows, 'cards');
+  const headings = [t('record'), t('field'), t('issue'), t('detail'), t('seen')];
+  return dataTable(t('Open issues, the newest first'), headings, rows, 'cards');
 }
 
 function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null {
-  const { say, word, count } = reader;
+  const { t, term, count } = reader;
   if (counts.length === 0) return null;
   const rows = counts.slice(0, 30).map(
     ({ kind, field, code, count: issues }) =>
@@ -71,13 +71,13 @@ function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null 
         <th scope="row">
           <a href="${linkTo(PATH, { kind, code })}">${placeOf(kind, field)}</a>
         </th>
-        <td title="${code}">${word(code)}</td>
+        <td title="${code}">${term(code)}</td>
         <td class="number">${count(issues)}</td>
       </tr>`,
   );
-  const headings = [say('kind and field'), say('issue'), { number: say('open issues') }];
-  const table = dataTable(say('Open issues by kind and field'), headings, rows);
-  return panel({ id: 'counts', title: say('How many') }, table);
+  const headings = [t('kind and field'), t('issue'), { number: t('open issues') }];
+  const table = dataTable(t('Open issues by kind and field'), headings, rows);
+  return panel({ id: 'counts', title: t('How many') }, table);
 }
 
 const placeOf = (kind: string, field: string | null): Html =>
@@ -89,12 +89,12 @@ function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader
       html`<li>
         <div class="head">
           ${badge(reader, code)} <span>${placeOf(kind, field)}</span>
-          <span class="last quiet small">${reader.exactly(seenAt)}</span>
+          <span class="last quiet small">${reader.exactTime(seenAt)}</span>
         </div>
-        <p class="small quiet brief" lang="en">${cut(detail, LONGEST_DETAIL)}</p>
+        <p class="small quiet brief" lang="en">${ellipsize(detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
-  const { say } = reader;
-  const head = { id: 'drift', title: say('Drift'), note: say('how the service answers has changed') };
-  return panel(head, items.length === 0 ? nothing(say('None seen.')) : feed(items));
+  const { t } = reader;
+  const head = { id: 'drift', title: t('Drift'), note: t('how the service answers has changed') };
+  return panel(head, items.length === 0 ? emptyNote(t('None seen.')) : itemList(items));
 }

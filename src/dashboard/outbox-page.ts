@@ -1,53 +1,57 @@
 import * as z from 'zod';
 import { countEntries, listEntries, type Entry, type EntryState } from '../store/outbox/outbox-store.ts';
-import { jsonOrText, OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, OPEN_ENTRY_STATES, ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, listPanel, nothing, pageTitle, tile } from './parts/layout.ts';
-import { addPage, before, done, type Dashboard } from './parts/page.ts';
+import { badge, listPanel, emptyNote, pageTitle, tile } from './parts/layout.ts';
+import { addPage, beforeId, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { cut, membersText } from './parts/values.ts';
+import { ellipsize, membersText } from './parts/values.ts';
 
 /** Adds the page of the outbox: creates and updates on their way to the service, the newest first. */
 export function addOutboxPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
+  const querystring = z.object({
+    state: z.enum(['', 'open', ...ENTRY_STATES]).optional(),
+    before: beforeId,
+    done,
+  });
   const page = { path: '/outbox', summary: 'Show the outbox', querystring };
   addPage(app, dashboard, page, async (asked) => {
     const { query, reader } = asked;
     const { session } = dashboard;
-    const { say, word } = reader;
+    const { t, term } = reader;
     const { state: wanted = '', before: last } = query;
-    const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
+    const states = wanted === '' ? ENTRY_STATES : wanted === 'open' ? OPEN_ENTRY_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows, next } = listPage(read, (entry) => entry.id);
     const counts = await countEntries(session);
-    const list = html`${rows.length === 0 ? nothing(say('No entry.')) : entryTable(rows, reader)}
+    const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;
-    const content = html`${pageTitle(say('Outbox'), say('Creates and updates for the service, the newest first'))}
+    const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, the newest first'))}
       <ul class="tiles" id="counts" data-live>
-        ${STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, word(state)))}
+        ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, term(state)))}
       </ul>
-      ${filterForm(reader, '/outbox', [{ name: 'state', label: say('state'), value: wanted, choices: ['open', ...STATES], areWords: true }])}
-      ${listPanel('entries', say('Entries'), last === undefined, list)}`;
-    return { title: say('Outbox'), content };
+      ${filterForm(reader, '/outbox', [{ name: 'state', label: t('state'), value: wanted, choices: ['open', ...ENTRY_STATES], hasTerms: true }])}
+      ${listPanel('entries', t('Entries'), last === undefined, list)}`;
+    return { title: t('Outbox'), content };
   });
 }
 
 function entryTable(entries: readonly Entry[], reader: Reader): Html {
-  const { say, word, when } = reader;
-  const names = [say('entry'), say('what'), say('state'), say('changed'), say('next try')];
+  const { t, term, when } = reader;
+  const names = [t('entry'), t('what'), t('state'), t('changed'), t('next try')];
   const rows = entries.map((entry) => {
     const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
-    const nextTry = state === 'done' ? null : entry.nextAttemptAt;
+    const nextAttempt = state === 'done' ? null : entry.nextAttemptAt;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
-        <span class="early">${word(operation)} ${recordLink(kind, recordId)}</span>
+        <span class="early">${term(operation)} ${recordLink(kind, recordId)}</span>
         <p class="small quiet brief" translate="no">
-          ${cut(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}
+          ${ellipsize(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}
         </p>
       </td>
       <td class="parts">
@@ -55,11 +59,13 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
         <p class="small quiet brief">${state === 'done' ? null : explain(entry, reader).meaning}</p>
       </td>
       <td class="nowrap early">${when(updatedAt)}</td>
-      <td data-title="${say('next try')}" class="nowrap wide">${nextTry === null ? '–' : when(nextTry)}</td>
-      <td data-title="${say('tries')}" class="number wide">${attempts}</td>
+      <td data-title="${t('next try')}" class="nowrap wide">
+        ${nextAttempt === null ? '–' : when(nextAttempt)}
+      </td>
+      <td data-title="${t('tries')}" class="number wide">${attempts}</td>
     </tr>`;
   });
-  return dataTable(say('Entries of the outbox'), [...names, { number: say('tries') }], rows, 'cards');
+  return dataTable(t('Entries of the outbox'), [...names, { number: t('tries') }], rows, 'cards');
 }
 
 const LONGEST_PAYLOAD = 90;

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { latestChanges } from '../feed/read-changes.ts';
+import { readLatestChanges } from '../feed/read-changes.ts';
 import { countEntries, pushersOf, type EntryState } from '../store/outbox/outbox-store.ts';
-import { STATES } from '../outbound/decisions/entry-list.ts';
+import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
 import { kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
-import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
+import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
 import { planNeeds } from './parts/plans.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -22,49 +22,49 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const summary = 'Show what needs a person, and how every kind stands';
   const page = { path: '/', summary, querystring: z.object({ done }) };
   addPage(app, dashboard, page, async (asked) => {
-    const { caller, reader } = asked;
-    const { say } = reader;
+    const { user, reader } = asked;
+    const { t } = reader;
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),
       countEntries(session),
-      latestChanges(session, { limit: CHANGES_SHOWN }),
+      readLatestChanges(session, { limit: CHANGES_SHOWN }),
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
-    const waiting = await planNeeds(dashboard, { ...dashboard.plans, caller }, reader);
+    const waiting = await planNeeds(dashboard, { ...dashboard.plans, user }, reader);
     const stale = kinds.filter((kind) => kind.isStale);
     const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.last_sweep_at }));
     const needs = [...(await readNeedCards(session, staleKinds, reader)), ...waiting];
-    const none = nothing(say('No change yet: the first pull is the baseline.'));
+    const none = emptyNote(t('No change yet: the first pull is the baseline.'));
     const latest =
       changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));
-    const allRuns = html`<a href="/runs">${say('All runs')}</a>`;
-    const allChanges = html`<a href="/changes">${say('All changes')}</a>`;
+    const allRuns = html`<a href="/runs">${t('All runs')}</a>`;
+    const allChanges = html`<a href="/changes">${t('All changes')}</a>`;
     const location = html`<span translate="no">${session.location}</span>`;
-    const content = html`${pageTitle(say('Overview'), say('Mirror: {location}', { location }))}
-      ${needs.length === 0 ? calmPanel(kinds, reader) : needsPanel(needs, reader, caller?.role)}
+    const content = html`${pageTitle(t('Overview'), t('Mirror: {location}', { location }))}
+      ${needs.length === 0 ? calmPanel(kinds, reader) : needsPanel(needs, reader, user?.role)}
       ${tiles(reader, kinds, outbox)}
       <div class="columns">
         <div>
           ${kindsPanel(kinds, reader)}
-          ${panel({ id: 'runs', title: say('Latest runs'), note: allRuns, isLive: true }, runTable(runs, reader))}
+          ${panel({ id: 'runs', title: t('Latest runs'), note: allRuns, isLive: true }, runTable(runs, reader))}
         </div>
-        ${panel({ id: 'changes', title: say('Latest changes'), note: allChanges, isLive: true }, latest)}
+        ${panel({ id: 'changes', title: t('Latest changes'), note: allChanges, isLive: true }, latest)}
       </div>`;
-    return { title: say('Overview'), content };
+    return { title: t('Overview'), content };
   });
 }
 
-function calmPanel(kinds: readonly KindLine[], { say, when }: Reader): Html {
+function calmPanel(kinds: readonly KindLine[], { t, when }: Reader): Html {
   const [oldest] = kinds.map((kind) => kind.certified_at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
-      ? say('Not every list is proven yet; the next pulls go on with that.')
-      : say('Every list was proven {when} or later.', { when: when(oldest) });
+      ? t('Not every list is proven yet; the next pulls go on with that.')
+      : t('Every list was proven {when} or later.', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true">✓</span>
       <div>
-        <h2 id="needs-title">${say('Nothing needs you')}</h2>
+        <h2 id="needs-title">${t('Nothing needs you')}</h2>
         <p class="quiet">${proof}</p>
       </div>
     </div>
@@ -76,16 +76,16 @@ function tiles(
   kinds: readonly KindLine[],
   outbox: Partial<Record<EntryState, number>>,
 ): Html {
-  const { say } = reader;
+  const { t } = reader;
   const rows = sumOf(kinds.map((line) => line.rows));
   const changes = sumOf(kinds.flatMap((kind) => kind.hours?.slice(-24) ?? [null]));
-  const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
+  const open = ENTRY_STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
   return html`<ul class="tiles" id="tiles" data-live>
-    ${tile(reader, '#kinds', rows, say('live rows'))}
-    ${tile(reader, '/changes', changes, say('changes in 24 hours'))}
-    ${tile(reader, '/outbox?state=open', open, say('open in the outbox'))}
-    ${tile(reader, '/outbox?state=unsettled', outbox.unsettled ?? 0, say('with an unknown outcome'))}
-    ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, say('refused by the service'))}
+    ${tile(reader, '#kinds', rows, t('live rows'))}
+    ${tile(reader, '/changes', changes, t('changes in 24 hours'))}
+    ${tile(reader, '/outbox?state=open', open, t('open in the outbox'))}
+    ${tile(reader, '/outbox?state=unsettled', outbox.unsettled ?? 0, t('with an unknown outcome'))}
+    ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, t('refused by the service'))}
   </ul>`;
 }
 

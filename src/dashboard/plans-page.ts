@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { listPlans, type StoredPlan } from '../store/outbox/plan-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, before, type Dashboard } from './parts/page.ts';
+import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
+import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { planBadge } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
@@ -12,24 +12,28 @@ const PATH = '/plans';
 
 /** Adds the page of plans, the newest first. */
 export function addPlansPage(app: Server, dashboard: Dashboard): void {
-  const page = { path: PATH, summary: 'Show the plans of corrections', querystring: z.object({ before }) };
+  const page = {
+    path: PATH,
+    summary: 'Show the plans of corrections',
+    querystring: z.object({ before: beforeId }),
+  };
   addPage(app, dashboard, page, async (asked) => {
     const { query, reader } = asked;
-    const { say } = reader;
+    const { t } = reader;
     const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, (plan) => plan.id);
-    const none = nothing(say('None yet. An edited export becomes one by bms-sync plan FILE.'));
+    const none = emptyNote(t('None yet. An edited export becomes one by bms-sync plan FILE.'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
-    const title = say('Plans');
-    const content = html`${pageTitle(title, say('Corrections from spreadsheets, the newest first'))}
+    const title = t('Plans');
+    const content = html`${pageTitle(title, t('Corrections from spreadsheets, the newest first'))}
     ${listPanel('plans', title, query.before === undefined, list)}`;
     return { title, content };
   });
 }
 
 function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
-  const { say } = reader;
+  const { t } = reader;
   const by = (who: string | null, at: string | null): Html =>
     who === null || at === null
       ? html`–`
@@ -40,18 +44,11 @@ function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
         <th scope="row"><a href="${PATH}/${plan.id}">${plan.id}</a></th>
         <td class="early"><span translate="no">${plan.kind}</span> ${planBadge(reader, plan.state)}</td>
         <td translate="no">${plan.origin}</td>
-        <td data-title="${say('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
-        <td data-title="${say('Approved by')}">${by(plan.approvedBy, plan.approvedAt)}</td>
-        <td data-title="${say('Applied by')}">${by(plan.appliedBy, plan.appliedAt)}</td>
+        <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
+        <td data-title="${t('Approved by')}">${by(plan.approvedBy, plan.approvedAt)}</td>
+        <td data-title="${t('Applied by')}">${by(plan.appliedBy, plan.appliedAt)}</td>
       </tr>`,
   );
-  const headings = [
-    say('plan'),
-    say('kind'),
-    say('from'),
-    say('Made by'),
-    say('Approved by'),
-    say('Applied by'),
-  ];
-  return dataTable(say('Plans'), headings, rows, 'cards');
+  const headings = [t('plan'), t('kind'), t('from'), t('Made by'), t('Approved by'), t('Applied by')];
+  return dataTable(t('Plans'), headings, rows, 'cards');
 }

@@ -5,9 +5,9 @@ import { findRecords } from '../store/records/find-records.ts';
 import { recordsAfter } from '../store/records/record-store.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
 import { recordTable, searched } from './find-page.ts';
-import { nothing, pageTitle } from './parts/layout.ts';
+import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
-import { linkTo, listWays, PAGE_ROWS } from './parts/paging.ts';
+import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 
 /** Adds the page of a kind's records in the order of their ids: all, or those that a text finds. */
 export function addRecordsPage(app: Server, dashboard: Dashboard): void {
@@ -19,7 +19,7 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     querystring: z.object({ after: recordIdText.optional(), q: searched }),
   };
   addPage(app, dashboard, page, async ({ params: { kind: name }, query: { after, q = '' }, reader }) => {
-    const { say } = reader;
+    const { t } = reader;
     const kind = requireKind(kinds, name);
     const wanted = { after, limit: PAGE_ROWS + 1 };
     const records =
@@ -28,18 +28,18 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
         : await findRecords(session, kind, { text: q, ...wanted });
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
-    const title = say('Records of {kind}', { kind: kind.name });
+    const title = t('Records of {kind}', { kind: kind.name });
     const first = after === undefined ? null : linkTo(path, { q });
     const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
-    const about = after === undefined ? say('by id') : say('by id, after {id}', { id: after });
+    const about = after === undefined ? t('by id') : t('by id, after {id}', { id: after });
     const content = html`${pageTitle(title, about)}
       <form class="filters" method="get" action="${path}" role="search">
-        <label>${say('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
-        ><button>${say('Find')}</button>
+        <label>${t('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
+        ><button>${t('Find')}</button>
       </form>
-      <section class="panel" aria-label="${say('Records')}">
-        ${shown.length === 0 ? nothing(say('None.')) : recordTable(kind.name, shown, reader)}
-        ${listWays(reader, { words: say('First'), address: first }, { words: say('Next'), address: next })}
+      <section class="panel" aria-label="${t('Records')}">
+        ${shown.length === 0 ? emptyNote(t('None.')) : recordTable(kind.name, shown, reader)}
+        ${listLinks(reader, { words: t('First'), address: first }, { words: t('Next'), address: next })}
       </section>`;
     return { title, part: '/kinds', content, isStill: true };
   });

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { isFailedReading, outcomeWords } from '../words/outcome-words.ts';
+import { isFailedReading, describeOutcome } from '../words/outcome-texts.ts';
 import { findRun, type KindReport } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { stateBadge } from './parts/kinds.ts';
-import { countCell, factList, listPanel, nothing, pageTitle, panel } from './parts/layout.ts';
-import { addPage, before, type Dashboard } from './parts/page.ts';
+import { countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { duration, readRuns, runBadge, runTable } from './parts/runs.ts';
@@ -15,39 +15,37 @@ import { rowPath } from '../operations/inputs.ts';
 /** Adds the pages of runs. */
 export function addRunPages(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
-  const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before }) };
+  const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before: beforeId }) };
   addPage(app, dashboard, listed, async (asked) => {
     const { query, reader } = asked;
-    const { say } = reader;
+    const { t } = reader;
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), (run) => run.id);
     const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
-    const content = html`${pageTitle(say('Runs'), say('Every reading of the service, the newest first'))}
-    ${listPanel('runs', say('Runs'), query.before === undefined, list)}`;
-    return { title: say('Runs'), content };
+    const content = html`${pageTitle(t('Runs'), t('Every reading of the service, the newest first'))}
+    ${listPanel('runs', t('Runs'), query.before === undefined, list)}`;
+    return { title: t('Runs'), content };
   });
   const shown = { path: '/runs/:id', summary: 'Show one run', params: rowPath };
   addPage(app, dashboard, shown, async ({ params: { id }, reader }) => {
-    const { say, word, exactly } = reader;
+    const { t, term, exactTime } = reader;
     const run = await findRun(session, id, clock.now());
     if (run === null)
       throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
     const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([
-      [say('Began'), startedAt === null ? say('waits for a background service') : exactly(startedAt)],
-      [say('Ended'), finishedAt === null ? null : exactly(finishedAt)],
-      [say('Took'), finishedAt === null ? null : duration(startedAt, finishedAt, reader)],
-      [say('Reason'), reason === null ? null : html`<code>${reason}</code>`],
-      [say('Without a report'), waiting.length === 0 ? null : waiting.join(', ')],
+      [t('Began'), startedAt === null ? t('waits for a background service') : exactTime(startedAt)],
+      [t('Ended'), finishedAt === null ? null : exactTime(finishedAt)],
+      [t('Took'), finishedAt === null ? null : duration(startedAt, finishedAt, reader)],
+      [t('Reason'), reason === null ? null : html`<code>${reason}</code>`],
+      [t('Without a report'), waiting.length === 0 ? null : waiting.join(', ')],
     ]);
-    const content = html`${pageTitle(`${word(command)} ${id}`, runBadge(reader, state))}
+    const content = html`${pageTitle(`${term(command)} ${id}`, runBadge(reader, state))}
       <div id="run" data-live>
-        ${panel({ id: 'run', title: say('Run') }, html`<div class="body">${facts}</div>`)}
-        <section class="panel" aria-label="${say('Kinds of the run')}">
-          ${reportTable(reports, reader)}
-        </section>
+        ${panel({ id: 'run', title: t('Run') }, html`<div class="body">${facts}</div>`)}
+        <section class="panel" aria-label="${t('Kinds of the run')}">${reportTable(reports, reader)}</section>
       </div>`;
-    return { title: say('Run {id}', { id }), content, isStill: finishedAt !== null };
+    return { title: t('Run {id}', { id }), content, isStill: finishedAt !== null };
   });
 }
 
@@ -61,15 +59,15 @@ const COUNTS = [
 ] as const;
 
 function reportTable(reports: readonly KindReport[], reader: Reader): Html {
-  const { say, count, tenths } = reader;
-  if (reports.length === 0) return nothing(say('No kind has been read yet.'));
+  const { t, count, tenths } = reader;
+  if (reports.length === 0) return emptyNote(t('No kind has been read yet.'));
   const rows = reports.map(
     (report) =>
       html`<tr>
         <th scope="row"><a href="/kinds/${report.kind}">${report.kind}</a></th>
         <td class="parts">
           ${stateBadge(reader, report)}
-          <p class="small quiet brief" title="${report.detail}">${outcomeWords(report, reader).why}</p>
+          <p class="small quiet brief" title="${report.detail}">${describeOutcome(report, reader).why}</p>
           ${isFailedReading(report.state) ? html`<p class="small quiet brief" lang="en">${report.detail}</p>` : null}
         </td>
         ${COUNTS.map(({ of, text }) => countCell(reader, text, report[of]))}
@@ -78,6 +76,6 @@ function reportTable(reports: readonly KindReport[], reader: Reader): Html {
       </tr>`,
   );
   const numbers = [...COUNTS.map(({ text }) => text), 'requests', 'took'] as const;
-  const headings = [say('kind'), say('end'), ...numbers.map((number) => ({ number: say(number) }))];
-  return dataTable(say('What the run found, kind by kind'), headings, rows, 'cards');
+  const headings = [t('kind'), t('end'), ...numbers.map((number) => ({ number: t(number) }))];
+  return dataTable(t('What the run found, kind by kind'), headings, rows, 'cards');
 }

@@ -9,8 +9,8 @@ import { pageAnswer } from '../http/openapi.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { html, type Html } from '../http/html.ts';
 import { sendHtml } from '../http/language.ts';
-import { speechIn } from '../lib/text/speech.ts';
-import { told } from './parts/layout.ts';
+import { translatorFor } from '../lib/text/translator.ts';
+import { markEnglish } from './parts/layout.ts';
 import { languageSwitch, OWN_PATH } from './parts/language-switch.ts';
 
 const form = z.strictObject({
@@ -77,23 +77,23 @@ export function signInRoutes(app: Server, context: RouteContext): void {
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 
 /** Sends the form that asks for the token. */
-export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: SignIn = {}): FastifyReply {
+export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }: SignIn = {}): FastifyReply {
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
-  const speech = speechIn(reply.request.language);
-  const { say } = speech;
+  const translator = translatorFor(reply.request.language);
+  const { t } = translator;
   const fault =
     refusal === undefined
       ? null
       : html`<p class="fault" role="alert">
-          ${told(speech, refusal.detail)} ${told(speech, refusal.hint ?? '')}
+          ${markEnglish(translator, refusal.detail)} ${markEnglish(translator, refusal.hint ?? '')}
         </p>`;
   const page = html`<!doctype html>
-    <html lang="${speech.language}">
+    <html lang="${translator.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        ${asksAgain === true ? html`<meta http-equiv="refresh" content="0" />` : null}
-        <title>${say('Sign in')} · bms-sync</title>
+        ${shouldReload === true ? html`<meta http-equiv="refresh" content="0" />` : null}
+        <title>${t('Sign in')} · bms-sync</title>
         ${STYLE}
       </head>
       <body>
@@ -102,7 +102,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
           ${fault}
           <form method="post" action="/login">
             ${next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`}
-            <label for="token">${say('Your token')}</label>
+            <label for="token">${t('Your token')}</label>
             <input
               id="token"
               name="token"
@@ -111,10 +111,10 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
               required
               autofocus
             />
-            <button>${say('Sign in')}</button>
+            <button>${t('Sign in')}</button>
           </form>
           <p class="quiet">
-            ${say(
+            ${t(
               'An admin gives one: {command} shows it. The first admin’s is the value of the setting {setting}.',
               {
                 command: html`<code>bms-sync users add</code>`,

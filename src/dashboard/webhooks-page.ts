@@ -1,75 +1,75 @@
 import * as z from 'zod';
-import { shownUrl } from '../feed/webhooks/endpoints.ts';
-import type { UserRole } from '../store/people/user-store.ts';
+import { maskedUrl } from '../feed/webhooks/endpoints.ts';
+import type { UserRole } from '../store/users/user-store.ts';
 import { listDeliveries, type LoggedDelivery } from '../store/webhooks/delivery-queue.ts';
-import { listEndpoints, type EndpointStanding } from '../store/webhooks/endpoint-store.ts';
+import { listEndpoints, type EndpointWithHealth } from '../store/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
-import { decisionForms, endpointButtons, maySend } from './parts/decisions.ts';
+import { decisionForms, endpointButtons, canSend } from './parts/decisions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
-import { addPage, before, chosen, done, type Dashboard } from './parts/page.ts';
+import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { addPage, beforeId, filterValue, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { cut } from './parts/values.ts';
+import { ellipsize } from './parts/values.ts';
 
 const PATH = '/webhooks';
 
 /** Adds the page of webhooks: receivers of events, and their deliveries. */
 export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({ endpoint: chosen, before, done });
+  const querystring = z.object({ endpoint: filterValue, before: beforeId, done });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
-  addPage(app, dashboard, page, async ({ caller, query: { before: last, endpoint }, reader }) => {
+  addPage(app, dashboard, page, async ({ user, query: { before: last, endpoint }, reader }) => {
     const { session } = dashboard;
-    const { say } = reader;
+    const { t } = reader;
     const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
-    const none = nothing(say('None: bms-sync webhooks add URL --name N adds one.'));
+    const none = emptyNote(t('None: bms-sync webhooks add URL --name N adds one.'));
     const { rows, next } = listPage(read, (delivery) => delivery.id);
-    const deliveries = html`${rows.length === 0 ? nothing(say('None.')) : deliveryTable(rows, reader)}
+    const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
     ${pageLinks(reader, PATH, { endpoint, before: last }, next)}`;
     const choices = endpoints.map((endpoint) => endpoint.name);
-    const content = html`${pageTitle(say('Webhooks'), say('Events that are sent to other programs'))}
+    const content = html`${pageTitle(t('Webhooks'), t('Events that are sent to other programs'))}
     ${panel(
-      { id: 'endpoints', title: say('Endpoints'), isLive: true },
-      endpoints.length === 0 ? none : endpointTable(endpoints, reader, caller?.role),
+      { id: 'endpoints', title: t('Endpoints'), isLive: true },
+      endpoints.length === 0 ? none : endpointTable(endpoints, reader, user?.role),
     )}
-    ${filterForm(reader, PATH, [{ name: 'endpoint', label: say('endpoint'), value: endpoint, choices }])}
-    ${panel({ id: 'deliveries', title: say('Deliveries'), isLive: last === undefined }, deliveries)}`;
-    return { title: say('Webhooks'), content };
+    ${filterForm(reader, PATH, [{ name: 'endpoint', label: t('endpoint'), value: endpoint, choices }])}
+    ${panel({ id: 'deliveries', title: t('Deliveries'), isLive: last === undefined }, deliveries)}`;
+    return { title: t('Webhooks'), content };
   });
 }
 
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
-function endpointTable(endpoints: readonly EndpointStanding[], reader: Reader, role?: UserRole): Html {
-  const mayDecide = maySend(role, `${PATH}/name/enable`);
-  const { say, sayEach, word, count, when } = reader;
+function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader, role?: UserRole): Html {
+  const canDecide = canSend(role, `${PATH}/name/enable`);
+  const { t, tEach, term, count, when } = reader;
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
       <th scope="row"><span translate="no">${name}</span> ${badge(reader, health, HEALTH)}</th>
-      <td class="small brief" translate="no">${shownUrl(endpoint.url, endpoint.format)}</td>
+      <td class="small brief" translate="no">${maskedUrl(endpoint.url, endpoint.format)}</td>
       <td class="small brief">
-        ${kinds === null ? say('all kinds') : kinds.join(', ')};
-        ${changes === null ? say('all changes') : changes.map(word).join(', ')}
+        ${kinds === null ? t('all kinds') : kinds.join(', ')};
+        ${changes === null ? t('all changes') : changes.map(term).join(', ')}
       </td>
-      <td data-title="${say('last delivery')}" class="nowrap early">
-        ${deliveredAt === null ? say('never') : when(deliveredAt)}
+      <td data-title="${t('last delivery')}" class="nowrap early">
+        ${deliveredAt === null ? t('never') : when(deliveredAt)}
       </td>
-      <td data-title="${say('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
+      <td data-title="${t('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet wide">${say('since {when}', { when: when(pendingSince) })}</p>`}
+        ${pendingSince === null ? null : html`<p class="small quiet wide">${t('since {when}', { when: when(pendingSince) })}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
-      ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}
+      ${canDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}
     </tr>`;
   });
-  const numbers = sayEach('waiting', 'failures in a row').map((number) => ({ number }));
-  const decide = mayDecide ? [say('decide')] : [];
-  const names = sayEach('endpoint', 'address', 'events', 'last delivery');
+  const numbers = tEach('waiting', 'failures in a row').map((number) => ({ number }));
+  const decide = canDecide ? [t('decide')] : [];
+  const names = tEach('endpoint', 'address', 'events', 'last delivery');
   const headings = [...names, ...numbers, ...decide];
-  return dataTable(say('Endpoints, by name'), headings, rows, 'cards');
+  return dataTable(t('Endpoints, by name'), headings, rows, 'cards');
 }
 
 const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
@@ -77,25 +77,25 @@ const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
 const LONGEST_ANSWER = 120;
 
 function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): Html {
-  const { say, sayEach, when } = reader;
+  const { t, tEach, when } = reader;
   const rows = deliveries.map(
     (delivery) =>
       html`<tr>
         <th scope="row" translate="no">${delivery.type}</th>
-        <td data-title="${say('endpoint')}" translate="no">${delivery.endpoint}</td>
+        <td data-title="${t('endpoint')}" translate="no">${delivery.endpoint}</td>
         <td>${recordOf(delivery, reader)}</td>
         <td class="early">${badge(reader, delivery.state, STATES)}</td>
         <td class="small brief" translate="no">
           ${delivery.status ?? delivery.error ?? '–'}
-          <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
+          <span class="quiet">${ellipsize(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
         </td>
-        <td data-title="${say('attempts')}" class="number wide">${delivery.attempts}</td>
+        <td data-title="${t('attempts')}" class="number wide">${delivery.attempts}</td>
         <td class="nowrap early">${when(delivery.createdAt)}</td>
       </tr>`,
   );
-  const names = sayEach('event', 'endpoint', 'record', 'state', 'answer');
-  const headings = [...names, { number: say('attempts') }, say('planned')];
-  return dataTable(say('Deliveries, the newest first'), headings, rows, 'cards');
+  const names = tEach('event', 'endpoint', 'record', 'state', 'answer');
+  const headings = [...names, { number: t('attempts') }, t('planned')];
+  return dataTable(t('Deliveries, the newest first'), headings, rows, 'cards');
 }
 
 function recordOf(delivery: LoggedDelivery, reader: Reader): Html {
@@ -105,6 +105,6 @@ function recordOf(delivery: LoggedDelivery, reader: Reader): Html {
   const event =
     seq === null
       ? null
-      : html` <a class="small" href="/changes?before=${seq + 1}">${reader.say('event {seq}', { seq })}</a>`;
+      : html` <a class="small" href="/changes?before=${seq + 1}">${reader.t('event {seq}', { seq })}</a>`;
   return html`${recordLink(kind, recordId)}${event}`;
 }

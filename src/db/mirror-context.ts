@@ -1,9 +1,9 @@
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { repeat, type Repeating } from '../lib/log/repeat.ts';
+import { repeatTask, type RepeatingTask } from '../lib/log/repeat-task.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { isAway } from './session/errors.ts';
+import { isDatabaseUnavailable } from './session/errors.ts';
 import type { Session } from './session/session.ts';
 
 /** What work on a mirror needs. */
@@ -20,12 +20,16 @@ export interface ProcessContext extends MirrorContext {
 }
 
 /** Runs a task at once and then with pauses, and logs its faults, but for outages of the database, which are logged once for all. */
-export function repeatTask(
+export function repeatMirrorTask(
   context: MirrorContext,
   name: string,
   everyMs: number,
   task: () => Promise<void>,
-): Repeating {
-  const faults = createFaultLog({ logger: context.logger, clock: context.clock, isTold: isAway });
-  return repeat({ clock: context.clock, faults, everyMs, name, task });
+): RepeatingTask {
+  const faults = createFaultLog({
+    logger: context.logger,
+    clock: context.clock,
+    isReportedElsewhere: isDatabaseUnavailable,
+  });
+  return repeatTask({ clock: context.clock, faults, everyMs, name, task });
 }

@@ -26,9 +26,9 @@ export interface Certificate extends Pick<Spans, 'lastShown'> {
   /** Rows that the list had. */
   readonly size: number;
   /** The record was in the list at the point. */
-  readonly lists: (id: string) => boolean;
+  readonly isInList: (id: string) => boolean;
   /** Some response that is not certainly before the point showed it. */
-  readonly showedSince: (id: string) => boolean;
+  readonly wasShownSince: (id: string) => boolean;
   /** Ids that were shown before the point only, and were not in the list at the point. */
   readonly absent: () => string[];
 }
@@ -63,35 +63,38 @@ export function certify(
   known: readonly string[] = [],
   spans: Spans = spansOf(responses, known),
 ): Certification {
-  let told: Uncertified | null = null;
-  for (const point of pointsOf(responses)) {
-    const verdict = judge(point, responses, spans);
+  let bestSoFar: Uncertified | null = null;
+  for (const point of findPoints(responses)) {
+    const certification = certifyAt(point, responses, spans);
     // The newest point that certifies or contradicts the list decides; without one, the point with the most evidence.
-    if (verdict.certified || verdict.reason === 'too_many_rows') return verdict;
+    if (certification.certified || certification.reason === 'too_many_rows') return certification;
     // A point whose total agrees is stronger evidence than the empty page after it, which only bounds the list.
-    if (told === null || (told.reason === 'total_differs' && verdict.reason === 'rows_unseen'))
-      told = verdict;
+    if (
+      bestSoFar === null ||
+      (bestSoFar.reason === 'total_differs' && certification.reason === 'rows_unseen')
+    )
+      bestSoFar = certification;
   }
-  return told ?? uncertified('no_end', 'no response proves the end of the list');
+  return bestSoFar ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
 /** Newest first. */
-function pointsOf(responses: readonly Sighting[]): Point[] {
+function findPoints(responses: readonly Sighting[]): Point[] {
   return responses
     .filter((response): response is Point => response.sweep !== null && response.endRows !== null)
     .filter((response) => {
       // The same sweep then found rows beyond the point: its page has a hole, or the list grew.
-      const isBeyond = (other: Sighting): boolean =>
-        other.sweep === response.sweep &&
-        other.page > response.page &&
-        other.rows > 0 &&
-        other.sent > response.answered;
+      const isBeyond = (later: Sighting): boolean =>
+        later.sweep === response.sweep &&
+        later.page > response.page &&
+        later.rows > 0 &&
+        later.sent > response.answered;
       return response.rows === 0 || !responses.some(isBeyond);
     })
     .sort((a, b) => b.answered - a.answered);
 }
 
-function judge(point: Point, responses: readonly Sighting[], spans: Spans): Certification {
+function certifyAt(point: Point, responses: readonly Sighting[], spans: Spans): Certification {
   const { endRows, total, sent } = point;
   if (total !== null && total !== endRows)
     return uncertified('total_differs', `its total is ${total}, its pages hold ${endRows} rows`);
@@ -120,8 +123,8 @@ function judge(point: Point, responses: readonly Sighting[], spans: Spans): Cert
     certified: true,
     point,
     size,
-    lists: (id) => isLive[ids.find(id)] === 1,
-    showedSince: (id) => wasShownSince(ids.find(id)),
+    isInList: (id) => isLive[ids.find(id)] === 1,
+    wasShownSince: (id) => wasShownSince(ids.find(id)),
     lastShown,
     absent: () => ids.idsWhere((index) => isLive[index] === 0 && !wasShownSince(index)),
   };

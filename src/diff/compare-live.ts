@@ -16,7 +16,8 @@ export function compareLive({ ids, lastSent }: Spans, certificate: Certificate |
       for (const id of text.split(',')) {
         const index = ids.find(id);
         if (index >= 0) isLive[index] = 1;
-        if (certificate !== null && !certificate.lists(id) && !certificate.showedSince(id)) outside.push(id);
+        if (certificate !== null && !certificate.isInList(id) && !certificate.wasShownSince(id))
+          outside.push(id);
       }
     },
     /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */

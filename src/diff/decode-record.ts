@@ -3,12 +3,12 @@ import {
   compactJson,
   canonicalJson,
   isNumber,
-  itemsOf,
+  arrayItems,
   type Json,
   type JsonObject,
 } from '../lib/json/json.ts';
-import { isStorable, shortened } from '../lib/text/text.ts';
-import { atScale, decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
+import { isStorable, truncate } from '../lib/text/text.ts';
+import { padToScale, decimalPlaces, canonicalNumber } from '../lib/json/decimal.ts';
 import { isCalendarDate, isClockTime } from '../lib/time/clock.ts';
 
 /** The value of a column: 64-bit integers and decimals travel as text. */
@@ -35,27 +35,27 @@ interface DecodedRecord {
 const DETAIL_LENGTH = 200;
 
 /** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
-export function recordDecoder(kind: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
+export function createRecordDecoder(kind: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
   const columns = kind.fields.map((field) => ({
     field,
     decoder: field.refersTo === undefined ? DECODERS[field.type] : reference,
   }));
   let misfits = NO_MISFITS;
-  let lost = NOTHING_LOST;
+  let misfitValues = NOTHING_LOST;
   const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
-    misfits = [...misfits, { field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) }];
-    if (code !== 'more_places') lost = new Map(lost).set(name, value);
+    misfits = [...misfits, { field: name, code, detail: truncate(compactJson(value), DETAIL_LENGTH) }];
+    if (code !== 'more_places') misfitValues = new Map(misfitValues).set(name, value);
   };
   return (record) => {
     misfits = NO_MISFITS;
-    lost = NOTHING_LOST;
+    misfitValues = NOTHING_LOST;
     const values: ColumnValue[] = [];
     // A column of texts stands behind the field whose misfits it keeps.
     for (const { field, decoder } of columns)
       values.push(
         field.textOf === undefined
           ? decodeField(field, ownValue(record, field.name), onMisfit, decoder)
-          : textOf(lost.get(field.textOf)),
+          : misfitText(misfitValues.get(field.textOf)),
       );
     return { values, misfits };
   };
@@ -66,7 +66,7 @@ const NO_MISFITS: DecodedRecord['misfits'] = [];
 const NOTHING_LOST: ReadonlyMap<string, Json> = new Map();
 
 /** A lost value as text, JSON but for a string; null for an empty string and for text that no database can store. */
-function textOf(value: Json | undefined): string | null {
+function misfitText(value: Json | undefined): string | null {
   if (value === undefined || value === '') return null;
   const text = typeof value === 'string' ? value : compactJson(value);
   return isStorable(text) ? text : null;
@@ -84,7 +84,7 @@ type Decoder = (value: Exclude<Json, null>, field: Field) => ColumnValue | Misfi
 
 interface Misfit {
   readonly code: MisfitCode;
-  readonly kept: ColumnValue;
+  readonly columnValue: ColumnValue;
 }
 
 /** Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules. */
@@ -98,21 +98,21 @@ export function decodeField(
   const decoded = decoder(value, field);
   if (!isMisfit(decoded)) return decoded;
   onMisfit(field, decoded.code, value);
-  return decoded.kept;
+  return decoded.columnValue;
 }
 
 /** The value by its field's type; undefined where it violates the rules, unless by nothing but too many places. */
-export function fittingValue(field: Field, value: Json | undefined): ColumnValue | undefined {
+export function decodeIfFits(field: Field, value: Json | undefined): ColumnValue | undefined {
   if (value === undefined || value === null) return null;
   const decoded = DECODERS[field.type](value, field);
   if (!isMisfit(decoded)) return decoded;
-  return decoded.code === 'more_places' ? decoded.kept : undefined;
+  return decoded.code === 'more_places' ? decoded.columnValue : undefined;
 }
 
 const isMisfit = (decoded: ColumnValue | Misfit): decoded is Misfit =>
   typeof decoded === 'object' && decoded !== null;
 
-const misfit = (code: MisfitCode, kept: ColumnValue = null): Misfit => ({ code, kept });
+const misfit = (code: MisfitCode, columnValue: ColumnValue = null): Misfit => ({ code, columnValue });
 
 const POINT = '.'.charCodeAt(0);
 const CANONICAL = /^(?:0|-?[1-9]\d{0,30})\.\d{1,10}$/;
@@ -140,12 +140,12 @@ const DECODERS: Record<Field['type'], Decoder> = {
     if (isBlank(value)) return null;
     const token = tokenOf(value);
     if (token !== null && isCanonical(token, field.scale)) return token;
-    const shortest = token === null ? null : shortestNumber(token);
+    const shortest = token === null ? null : canonicalNumber(token);
     if (shortest === null || shortest.length > LONGEST_DECIMAL) return misfit('not_a_decimal');
     const scale = field.scale ?? 0;
     return field.scale !== undefined && decimalPlaces(shortest) > scale
       ? misfit('more_places', shortest)
-      : atScale(shortest, scale);
+      : padToScale(shortest, scale);
   },
 
   date: (value) => {
@@ -175,7 +175,7 @@ const DECODERS: Record<Field['type'], Decoder> = {
   },
 
   json: (value, { isObject }) => {
-    const text = canonicalJson(isObject === true ? value : (itemsOf(value) ?? value));
+    const text = canonicalJson(isObject === true ? value : (arrayItems(value) ?? value));
     return text.includes('\\u') && UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
   },
 };

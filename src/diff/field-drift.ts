@@ -7,7 +7,7 @@ export interface FieldDrift {
 }
 
 /** Finds the fields that are new, or have another JSON type, between two states of the known fields. */
-export function valueDrift(
+export function findTypeDrift(
   before: ReadonlyMap<string, SeenField>,
   after: ReadonlyMap<string, SeenField>,
 ): readonly FieldDrift[] {
@@ -23,7 +23,7 @@ export function valueDrift(
  * Finds the fields that no record of a complete list has any more, and those that are back; an empty list shows neither.
  * @param known By field, since when it is missing; null = it is not missing.
  */
-export function presenceDrift(
+export function findPresenceDrift(
   known: ReadonlyMap<string, { readonly vanishedAt: string | null }>,
   present: ReadonlySet<string>,
 ): readonly FieldDrift[] {

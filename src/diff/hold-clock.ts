@@ -1,4 +1,4 @@
-import type { DeletionPlan, DeletionRules } from './plan-deletions.ts';
+import type { DeletionDecision, DeletionRules } from './decide-deletions.ts';
 
 /** Since when the same records of a kind are held without any contrary evidence. */
 export interface HoldClock {
@@ -10,16 +10,16 @@ export interface HoldClock {
  * The clock of a hold after a sweep: it restarts if the set of held records has changed, or if the list may have been cut off:
  * then it misses the same records for ever, and time proves nothing.
  */
-export function holdAfter(
+export function nextHold(
   before: HoldClock | null,
-  held: DeletionPlan['held'],
-  mayBeCutOff: boolean,
+  held: DeletionDecision['held'],
+  canBeCutOff: boolean,
   now: Date,
 ): HoldClock | null {
   const records = held.ids.length;
   if (records === 0) return null;
-  const goesOn = before !== null && held.isSame && before.records === records && !mayBeCutOff;
-  return goesOn ? before : { since: now, records };
+  const isContinued = before !== null && held.isSame && before.records === records && !canBeCutOff;
+  return isContinued ? before : { since: now, records };
 }
 
 /** Whether a hold has lasted long enough to end by itself; never if a person must decide. */

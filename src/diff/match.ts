@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { sentField, type Kind } from '../catalog/kind.ts';
+import { findSentField, type Kind } from '../catalog/kind.ts';
 import { canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
-import { isBlank, keyForm, holdsWritten, readNameOf, shownValue } from './written.ts';
+import { isBlank, keyForm, isShownAsWritten, readNameOf, shownValue } from './merge-update.ts';
 
 interface SentField {
   /** Its name of a read. */
@@ -19,7 +19,7 @@ const LONGEST_KEY = 500;
  */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   const parts = keyFields(kind, payload, {}).map((field) =>
-    canonicalJson([field.name, keyForm(sentField(kind, field.name), field.sent)]),
+    canonicalJson([field.name, keyForm(findSentField(kind, field.name), field.sent)]),
   );
   const key = `[${parts.sort().join(',')}]`;
   return key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('hex');
@@ -28,7 +28,7 @@ export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
 /** The sent fields of the natural key, with a record's values: all sent fields with content where none is of the key. */
 export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): readonly SentField[] {
   const filled = sentFields(kind, payload, record).filter(
-    (field) => !isBlank(sentField(kind, field.name), field.sent),
+    (field) => !isBlank(findSentField(kind, field.name), field.sent),
   );
   const { naturalKey } = kind;
   if (naturalKey === 'all sent fields') return filled;
@@ -37,26 +37,26 @@ export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): 
 }
 
 /** Whether a record has the natural key of a payload. */
-export function hasKeyOf(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
+export function hasNaturalKeyOf(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = keyFields(kind, payload, record);
-  return fields.length > 0 && fields.every((field) => isHeld(kind, field));
+  return fields.length > 0 && fields.every((field) => isShownAsSent(kind, field));
 }
 
-const isHeld = (kind: Kind, field: SentField): boolean =>
-  holdsWritten(kind, field.name, field.sent, field.remote);
+const isShownAsSent = (kind: Kind, field: SentField): boolean =>
+  isShownAsWritten(kind, field.name, field.sent, field.remote);
 
 /** Whether a record shows every sent field as it was sent. A payload without content is equal to none. */
-export function isEqualTo(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
+export function hasAllSentValues(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = sentFields(kind, payload, record);
-  const isFilled = fields.some((field) => !isBlank(sentField(kind, field.name), field.sent));
-  return isFilled && fields.every((field) => isHeld(kind, field));
+  const isFilled = fields.some((field) => !isBlank(findSentField(kind, field.name), field.sent));
+  return isFilled && fields.every((field) => isShownAsSent(kind, field));
 }
 
 /** The sent fields that a record shows otherwise; a field that it does not show is none of them. */
 export function alteredFields(kind: Kind, payload: JsonObject, record: JsonObject) {
   return sentFields(kind, payload, record).flatMap((field) => {
     const { name, sent, remote } = field;
-    return remote === undefined || isHeld(kind, field) ? [] : [{ field: name, sent, shown: remote }];
+    return remote === undefined || isShownAsSent(kind, field) ? [] : [{ field: name, sent, shown: remote }];
   });
 }
 

@@ -1,13 +1,13 @@
-import { idColumn, type Field, type FieldType, type Shape } from '../catalog/kind.ts';
+import { idColumnName, type Field, type FieldType, type Shape } from '../catalog/kind.ts';
 import {
-  DECIMAL_TWINS,
-  LONGEST_IDENTIFIER,
-  LONGEST_NAMES,
+  DECIMAL_SUFFIXES,
+  MAX_IDENTIFIER_BYTES,
+  MAX_NAME_LENGTHS,
   POSTGRES_COLUMNS,
 } from '../catalog/reserved-names.ts';
 import { isArray, isNumber, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { isStorable } from '../lib/text/text.ts';
-import { fittingValue } from './decode-record.ts';
+import { decodeIfFits } from './decode-record.ts';
 
 /** The observed values of a field so far. */
 export interface SeenField {
@@ -22,7 +22,7 @@ export interface SeenField {
 const NOTHING_SEEN: SeenField = { type: 'none', fitsHint: true, wire: '' };
 
 /** The most field names tracked for a kind; a service that sends more uses data as names. */
-export const MOST_FIELDS = 1_000;
+export const MAX_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;
 
@@ -47,7 +47,7 @@ export function observeFields(
   const columns = kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name);
   // Of a field that has its column only the JSON types count; nearly always they have come before.
   const wires = new Map(columns.map((name) => [name, known.get(name)?.wire ?? null]));
-  let room = MOST_FIELDS - known.size;
+  let room = MAX_FIELDS - known.size;
   const widen = (name: string, value: Json): void => {
     const before = fields.get(name) ?? known.get(name);
     const isColumn = wires.has(name);
@@ -55,7 +55,7 @@ export function observeFields(
       untracked.add(name);
       return;
     }
-    const seen = isColumn ? seenInColumn(before, value) : seenAlso(kind, name, before, value);
+    const seen = isColumn ? observeColumnValue(before, value) : observeValue(kind, name, before, value);
     if (isSameField(seen, before) || !isStorable(name)) return;
     if (before === undefined && !isColumn) room--;
     if (isColumn) wires.set(name, seen.wire);
@@ -65,7 +65,7 @@ export function observeFields(
     for (const name of Object.keys(record)) {
       const value = record[name] ?? null;
       const wire = wires.get(name) ?? null;
-      if (wire === null || !hasCome(wire, value)) widen(name, value);
+      if (wire === null || !isKnownType(wire, value)) widen(name, value);
     }
   return { fields, untracked };
 }
@@ -73,32 +73,32 @@ export function observeFields(
 const isSameField = (seen: SeenField, before: SeenField | undefined): boolean =>
   seen.type === before?.type && seen.fitsHint === before.fitsHint && seen.wire === before.wire;
 
-function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
-  return { ...before, wire: alsoCame(before.wire, value) };
+function observeColumnValue(before = NOTHING_SEEN, value: Json): SeenField {
+  return { ...before, wire: addType(before.wire, value) };
 }
 
-function seenAlso(shape: Shape, name: string, before = NOTHING_SEEN, value: Json): SeenField {
+function observeValue(shape: Shape, name: string, before = NOTHING_SEEN, value: Json): SeenField {
   const hint = shape.hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
     fitsHint: hint !== undefined && before.fitsHint && fitsHint(hint, value),
-    wire: alsoCame(before.wire, value),
+    wire: addType(before.wire, value),
   };
 }
 
 /** A reference field is always a reference: a value that is no id is kept as text beside it. */
 function fitsHint(hint: Field, value: Json): boolean {
   if (hint.refersTo !== undefined) return !isArray(value) && !isObject(value);
-  return fittingValue(hint, value) !== undefined;
+  return decodeIfFits(hint, value) !== undefined;
 }
 
-function hasCome(wire: string, value: Json): boolean {
+function isKnownType(wire: string, value: Json): boolean {
   if (typeof value === 'string' && wire === 'text') return true; // Nearly always.
   return value === null || wire.includes(jsonType(value)); // No type's name is part of another's.
 }
 
-function alsoCame(wire: string, value: Json): string {
-  if (hasCome(wire, value)) return wire;
+function addType(wire: string, value: Json): string {
+  if (isKnownType(wire, value)) return wire;
   return [...wire.split(' '), jsonType(value)].filter(Boolean).sort().join(' ');
 }
 
@@ -120,7 +120,7 @@ const POINTED = /^-?(?:0|[1-9]\d*)\.\d+$/;
 export function seenType(value: Json): SeenType {
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return 'text';
-  const fits = (type: FieldType): boolean => fittingValue({ name: '', type }, value) !== undefined;
+  const fits = (type: FieldType): boolean => decodeIfFits({ name: '', type }, value) !== undefined;
   if (isNumber(value)) return (['integer', 'decimal'] as const).find(fits) ?? 'text';
   if (typeof value !== 'string') return 'json';
   if (POINTED.test(value) && fits('decimal')) return 'decimal';
@@ -136,7 +136,7 @@ export function widerType(a: SeenType, b: SeenType): SeenType {
 }
 
 /** A kind with more columns sends data as field names; further fields stay in `_raw`. */
-const MOST_COLUMNS = 300;
+const MAX_COLUMNS = 300;
 
 /**
  * The column for an undocumented field. Its type never changes afterwards: a field that was only ever empty is a text, which
@@ -154,9 +154,9 @@ export function discoveredColumn(shape: Shape, name: string, field: SeenField): 
  */
 export function columnObstacle(kind: Shape, { name, type }: Field): string | null {
   if (!isStorable(name) || name === '') return 'its name is no text that a database keeps';
-  if (Buffer.byteLength(name) > LONGEST_NAMES.field) return 'its name is too long';
+  if (Buffer.byteLength(name) > MAX_NAME_LENGTHS.field) return 'its name is too long';
   if (name.startsWith('_')) return 'names that begin with _ are those of bms-sync';
-  if (kind.fields.length >= MOST_COLUMNS) return `the kind has ${kind.fields.length} columns already`;
+  if (kind.fields.length >= MAX_COLUMNS) return `the kind has ${kind.fields.length} columns already`;
   const taken = takenNames(kind);
   const clash = namesOf({ name, type }).find((candidate) => taken.has(candidate));
   return clash === undefined ? null : `the name "${clash}" is taken`;
@@ -167,18 +167,18 @@ export function columnObstacle(kind: Shape, { name, type }: Field): string | nul
  * the service has that name; null if the kind can have no further column, or no name is short enough.
  */
 export function textColumnName(kind: Shape, field: string): string | null {
-  if (kind.fields.length >= MOST_COLUMNS) return null;
+  if (kind.fields.length >= MAX_COLUMNS) return null;
   const taken = takenNames(kind);
   let free = `${field}_text`;
   for (let at = 2; taken.has(free.toLowerCase()); at++) free = `${field}_text_${at}`;
-  return Buffer.byteLength(free) <= LONGEST_IDENTIFIER ? free : null;
+  return Buffer.byteLength(free) <= MAX_IDENTIFIER_BYTES ? free : null;
 }
 
 const takenNames = (kind: Shape): ReadonlySet<string> =>
   new Set([...POSTGRES_COLUMNS, ...kind.fields.flatMap(namesOf)]);
 
 function namesOf({ name, type, recordOf }: Field): string[] {
-  const twins = type === 'decimal' ? DECIMAL_TWINS.map((twin) => name + twin) : [];
-  const ids = recordOf === undefined ? [] : [idColumn(name)];
-  return [name, ...twins, ...ids].map((each) => each.toLowerCase());
+  const derivedNames = type === 'decimal' ? DECIMAL_SUFFIXES.map((suffix) => name + suffix) : [];
+  const ids = recordOf === undefined ? [] : [idColumnName(name)];
+  return [name, ...derivedNames, ...ids].map((each) => each.toLowerCase());
 }

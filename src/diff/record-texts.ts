@@ -1,4 +1,4 @@
-import { isArray, isObject, tryParse, type Json } from '../lib/json/json.ts';
+import { isArray, isObject, tryParseJson, type Json } from '../lib/json/json.ts';
 
 /** Shorter texts occur in too many other places by chance. */
 const LEAST_CHARACTERS = 4;
@@ -7,10 +7,10 @@ const LEAST_CHARACTERS = 4;
 const COMMON = /^(?:\d{4}-\d\d-\d\d(?:[ T].*)?|\d\d:\d\d(?::\d\d)?|-?\d*[.,]\d+|\d{1,6})$/;
 
 /** The texts of a record, at any depth, that may tell it from others. */
-export function textsOf(value: Json): readonly string[] {
-  if (isArray(value)) return value.flatMap(textsOf);
-  if (isObject(value)) return Object.values(value).flatMap(textsOf);
-  const isLong = typeof value === 'string' && folded(value).trim().length >= LEAST_CHARACTERS;
+export function identifyingTexts(value: Json): readonly string[] {
+  if (isArray(value)) return value.flatMap(identifyingTexts);
+  if (isObject(value)) return Object.values(value).flatMap(identifyingTexts);
+  const isLong = typeof value === 'string' && foldWords(value).trim().length >= LEAST_CHARACTERS;
   return isLong && !COMMON.test(value.trim()) ? [value] : [];
 }
 
@@ -18,7 +18,7 @@ export function textsOf(value: Json): readonly string[] {
  * The words of a text between single blanks, without case, accents, signs and what JSON escapes, so that a text is found as
  * part of any other by whole words.
  */
-export function folded(text: string): string {
+export function foldWords(text: string): string {
   const plain = text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replace(/\\[^u"/\\]/g, ' ');
@@ -33,6 +33,6 @@ export function folded(text: string): string {
 /** The objects among these JSON texts; a text that is no JSON is none. */
 export const objectsIn = (texts: readonly (string | null)[]) =>
   texts.flatMap((text) => {
-    const value = tryParse(text ?? '');
+    const value = tryParseJson(text ?? '');
     return isObject(value) ? [value] : [];
   });

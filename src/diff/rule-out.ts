@@ -1,10 +1,10 @@
-import { sentField, type Field, type Kind } from '../catalog/kind.ts';
+import { findSentField, type Field, type Kind } from '../catalog/kind.ts';
 import { Big } from 'big.js';
 import { decimalPlaces } from '../lib/json/decimal.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
-import { fittingValue } from './decode-record.ts';
-import { hasKeyOf, keyFields } from './match.ts';
-import { holds, isBlank, numberText, readNameOf, shownValue } from './written.ts';
+import { decodeIfFits } from './decode-record.ts';
+import { hasNaturalKeyOf, keyFields } from './match.ts';
+import { isSameValue, isBlank, numberText, readNameOf, shownValue } from './merge-update.ts';
 
 /** A text that a create sent; `field` is its name of a read. */
 export interface SentText {
@@ -19,7 +19,7 @@ const LEAST_CHARACTERS = 4;
 export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] {
   return Object.entries(payload).flatMap(([name, text]) => {
     const field = readNameOf(kind, name);
-    const { type, refersTo }: Partial<Field> = sentField(kind, field) ?? { type: 'text' };
+    const { type, refersTo }: Partial<Field> = findSentField(kind, field) ?? { type: 'text' };
     const isText = type === 'text' && refersTo === undefined;
     const isLong = typeof text === 'string' && text.replace(/\s/g, '').length >= LEAST_CHARACTERS;
     return isText && isLong ? [{ field, text }] : [];
@@ -31,40 +31,41 @@ export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] 
  * rewrite, or the record shows none of the telling texts. Nothing is guessed of how the service spells, and people may have
  * changed other fields since: all other records stay in doubt. `telling` are the sent texts that few records share.
  */
-export function isRuledOut(judged: {
+export function isRuledOut(match: {
   readonly kind: Kind;
   readonly payload: JsonObject;
-  readonly telling: readonly SentText[];
+  readonly distinctive: readonly SentText[];
   readonly record: JsonObject;
 }): boolean {
-  const { kind, payload, telling, record } = judged;
-  if (hasKeyOf(kind, payload, record)) return false;
+  const { kind, payload, distinctive, record } = match;
+  if (hasNaturalKeyOf(kind, payload, record)) return false;
   const keyed = keyFields(kind, payload, record);
-  if (keyed.some((field) => contradicts(sentField(kind, field.name), field.sent, field.remote))) return true;
+  if (keyed.some((field) => isContradicted(findSentField(kind, field.name), field.sent, field.remote)))
+    return true;
   // Where a record shows nothing, the service may have dropped what was sent.
-  const told = telling.filter(
-    (text) => !isBlank(sentField(kind, text.field), shownValue(kind, record, text.field)),
+  const shownDistinctive = distinctive.filter(
+    (text) => !isBlank(findSentField(kind, text.field), shownValue(kind, record, text.field)),
   );
-  return told.length > 0 && !told.some((sent) => showsText(kind, record, sent));
+  return shownDistinctive.length > 0 && !shownDistinctive.some((sent) => showsText(kind, record, sent));
 }
 
 /** Whether the service may have made the shown value of the sent one, in a field that was just written. */
-export function mayBeMadeOf(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
-  if (holds(field, sent, remote)) return true;
+export function canComeFrom(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
+  if (isSameValue(field, sent, remote)) return true;
   if (remote === undefined || isBlank(field, remote)) return false;
   if (field?.type === 'decimal') return isRounded(sent, remote);
-  if (field?.type === 'time') return !contradicts(field, sent, remote);
+  if (field?.type === 'time') return !isContradicted(field, sent, remote);
   const isText = typeof sent === 'string' && (field === undefined || field.type === 'text');
   return isText && textsIn(remote).some((text) => isSpelledLike(sent, text));
 }
 
-function contradicts(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
+function isContradicted(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
   if (field === undefined || isBlank(field, sent) || remote === undefined || isBlank(field, remote))
     return false;
-  if (holds(field, sent, remote)) return false;
-  if (isReference(field)) return isRecordId(sent) && isRecordId(remote);
-  const ours = fittingValue(field, sent);
-  const theirs = fittingValue(field, remote);
+  if (isSameValue(field, sent, remote)) return false;
+  if (isReference(field)) return isRecordReference(sent) && isRecordReference(remote);
+  const ours = decodeIfFits(field, sent);
+  const theirs = decodeIfFits(field, remote);
   if (typeof ours !== 'string' || typeof theirs !== 'string') return false;
   if (field.type === 'date') return true;
   return field.type === 'time' && minutesApart(ours, theirs) > MOST_MINUTES;
@@ -74,8 +75,8 @@ function contradicts(field: Field | undefined, sent: Json, remote: Json | undefi
 const MOST_MINUTES = 60;
 const MINUTES_A_DAY = 1440;
 
-function minutesApart(one: string, other: string): number {
-  const apart = Math.abs(minuteOf(one) - minuteOf(other));
+function minutesApart(timeA: string, timeB: string): number {
+  const apart = Math.abs(minuteOf(timeA) - minuteOf(timeB));
   return Math.min(apart, MINUTES_A_DAY - apart);
 }
 
@@ -88,7 +89,7 @@ export const isReference = ({ name, type, refersTo }: Field): boolean =>
   refersTo !== undefined || (type === 'integer' && name.endsWith('_id'));
 
 /** 0 names no record. */
-function isRecordId(value: Json): boolean {
+function isRecordReference(value: Json): boolean {
   const number = numberText(value);
   return number !== null && number !== '0';
 }
@@ -103,8 +104,9 @@ function isRounded(sent: Json, remote: Json): boolean {
 
 /** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
 function showsText(kind: Kind, record: JsonObject, sentText: SentText): boolean {
-  const own = shownValue(kind, record, sentText.field);
-  if (own !== undefined && textsIn(own).some((shown) => isSpelledLike(sentText.text, shown))) return true;
+  const fieldValue = shownValue(kind, record, sentText.field);
+  if (fieldValue !== undefined && textsIn(fieldValue).some((shown) => isSpelledLike(sentText.text, shown)))
+    return true;
   return textsIn(record).some(
     (shown) => shown.length >= LEAST_CHARACTERS && isSpelledLike(sentText.text, shown),
   );
@@ -131,7 +133,10 @@ function isSpelledLike(sent: string, shown: string): boolean {
 /** Accents off, or every letter left out that has one, as old encodings and escapes do. */
 const FORMS: readonly ((text: string) => string)[] = [
   (text) =>
-    inOneCase(unescaped(text).normalize('NFKD')).replace(/œ/g, 'oe').replace(/æ/g, 'ae').replace(SIGNS, ''),
+    inOneCase(unescaped(text).normalize('NFKD'))
+      .replace(/œ/g, 'oe')
+      .replace(/æ/g, 'ae')
+      .replace(PUNCTUATION, ''),
   (text) =>
     unescaped(text)
       .normalize('NFC')
@@ -142,7 +147,7 @@ const FORMS: readonly ((text: string) => string)[] = [
 /** The sharp s has a capital form of two letters. */
 const inOneCase = (text: string): string => text.toUpperCase().toLowerCase();
 
-const SIGNS = /[^\p{L}\p{N}]/gu;
+const PUNCTUATION = /[^\p{L}\p{N}]/gu;
 
 /** Without HTML entities, escaped once or more often, whole or cut off. */
 const unescaped = (text: string): string => text.replace(/&(?:(?:amp|#0*38|#x0*26);)*#?\w*(?:;|$)/gi, '');

@@ -11,7 +11,7 @@ interface Span {
 export interface Spans {
   readonly ids: IdNumbers;
   /** The ids that no response has shown after a tick, and some up to it. */
-  readonly lastAnsweredUpTo: (tick: number) => string[];
+  readonly idsLastAnsweredUpTo: (tick: number) => string[];
   readonly firstAnswered: (index: number) => number;
   readonly lastSent: (index: number) => number;
   readonly lastAnswered: (index: number) => number;
@@ -19,14 +19,14 @@ export interface Spans {
   readonly lastShown: (id: string) => number | null;
 }
 
-interface Shown {
+interface ShownIds {
   readonly ids: string;
   readonly sent: number;
   readonly answered: number;
 }
 
 /** @param known Ids that were shown before all of these responses. */
-export function spansOf(responses: readonly Shown[], known: readonly string[]): Spans {
+export function spansOf(responses: readonly ShownIds[], known: readonly string[]): Spans {
   const ids = createIdNumbers();
   const first: number[] = [];
   const sent: number[] = [];
@@ -45,7 +45,7 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
   const lastSent = (index: number): number => sent[index] ?? -Infinity;
   return {
     ids,
-    lastAnsweredUpTo: (tick) =>
+    idsLastAnsweredUpTo: (tick) =>
       ids.idsWhere((index) => (answered[index] ?? Infinity) <= tick && answered[index] !== -Infinity),
     firstAnswered: (index) => first[index] ?? Infinity,
     lastSent,
@@ -86,7 +86,7 @@ function createIdNumbers() {
   };
 }
 
-function spansByText(responses: readonly Shown[]): Map<string, Span> {
+function spansByText(responses: readonly ShownIds[]): Map<string, Span> {
   const byText = new Map<string, Span>();
   for (const { ids, sent, answered } of responses) {
     const before = byText.get(ids);
@@ -111,7 +111,7 @@ export interface Unseen extends Pick<Spans, 'lastShown'> {
  * Finds the records that no response sent after a tick has shown. A response under way at that tick counts as one from before
  * it: its content may be older.
  */
-export function unseenSince({ ids, lastSent, lastShown }: Spans, tick: number): Unseen {
+export function findUnseen({ ids, lastSent, lastShown }: Spans, tick: number): Unseen {
   let shown = 0;
   for (let index = 0; index < ids.size(); index++) if (lastSent(index) > tick) shown++;
   return { lastShown, ids: () => ids.idsWhere((index) => lastSent(index) <= tick), shown };

@@ -1,13 +1,13 @@
-import { isLess, shortestNumber } from '../lib/json/decimal.ts';
+import { isLessThan, canonicalNumber } from '../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../lib/json/json.ts';
-import { instantOf, instantText, isAhead } from '../lib/time/clock.ts';
-import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
+import { parseInstant, formatInstant, isFromFastClock } from '../lib/time/clock.ts';
+import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
 import { readSeenNames } from '../store/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { latestSeq } from '../store/records/change-store.ts';
-import { objectIn } from '../store/records/record-name.ts';
-import { alertNews, leaveNews } from '../store/webhooks/news.ts';
+import { parseObjectText } from '../store/records/record-name.ts';
+import { alertNotification, addNotification } from '../store/webhooks/notifications.ts';
 import { readChanges, type RecordedChange } from './read-changes.ts';
 
 /** A setting of `alerts`: what people want to be told of a field. The limits are decimals. */
@@ -19,21 +19,21 @@ export interface AlertRule {
   readonly changed?: true | undefined;
 }
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 /** Tells the receivers of news of changes that match a rule. Returns a function that stops it. */
 export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]): () => Promise<void> {
   let isFirst = true;
   const task = async (): Promise<void> => {
-    if (isFirst) await warnOfUnknown(mirror, rules);
+    if (isFirst) await warnOfUnknownFields(mirror, rules);
     isFirst = false;
-    for (const rule of rules) await judgeNew(mirror.session, rule, mirror.clock.now());
+    for (const rule of rules) await matchNewChanges(mirror.session, rule, mirror.clock.now());
   };
-  return repeatTask(mirror, 'looking for alerts', LOOK_MS, task).stop;
+  return repeatMirrorTask(mirror, 'looking for alerts', POLL_MS, task).stop;
 }
 
 /** A field that nobody knows may be misspelt: its rule would be silent for ever. */
-async function warnOfUnknown(context: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
+async function warnOfUnknownFields(context: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
   const kinds = [...new Set(rules.map((rule) => rule.kind))];
   const seen = await readSeenNames(context.session, kinds);
   for (const { kind, field } of rules)
@@ -47,48 +47,50 @@ async function warnOfUnknown(context: MirrorContext, rules: readonly AlertRule[]
 /** Messages of one rule have at least this between them: what matches meanwhile shares the next one. */
 const QUIET_MS = 600_000;
 const PAGE = 500;
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 const SHOWN = 10;
 
 /** How far the events are judged by a rule, and when people were last told. */
-interface Mark {
+interface AlertPosition {
   readonly seq: number;
   readonly toldAt: string | null;
 }
 
-const keyOf = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
+const positionKey = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
 
 /** Judges the events after a rule's mark, and leaves one piece of news for all that match; a new rule begins with the next event. */
-export async function judgeNew(session: Session, rule: AlertRule, now: Date): Promise<void> {
+export async function matchNewChanges(session: Session, rule: AlertRule, now: Date): Promise<void> {
   const upTo = await latestSeq(session);
-  const stored = await readMark(session, rule);
+  const stored = await readAlertPosition(session, rule);
   const { seq: after, toldAt } = stored ?? { seq: upTo, toldAt: null };
   if (stored !== null && (isTooSoon(toldAt, now) || upTo <= after)) return;
   const matches: number[] = [];
   let seq = after;
-  for (let pages = 0; seq < upTo && pages < MOST_PAGES; pages += 1) {
+  for (let pages = 0; seq < upTo && pages < MAX_PAGES; pages += 1) {
     const events = await readChanges(session, { after: seq, upTo, kind: rule.kind, limit: PAGE });
     matches.push(...events.filter((event) => isMatch(rule, event)).map((event) => event.seq));
     seq = events.length < PAGE ? upTo : (events.at(-1)?.seq ?? upTo);
   }
-  const mark = { seq, toldAt: matches.length > 0 ? instantText(now) : toldAt };
+  const position = { seq, toldAt: matches.length > 0 ? formatInstant(now) : toldAt };
   await session.atomically(async (tx) => {
-    if ((await readMark(tx, rule))?.seq !== stored?.seq) return; // Another process has told them.
+    if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has told them.
     if (matches.length > 0)
-      await leaveNews(
+      await addNotification(
         tx,
-        alertNews({ ...rule, seqs: matches.slice(0, SHOWN), changes: matches.length }, now),
+        alertNotification({ ...rule, seqs: matches.slice(0, SHOWN), changes: matches.length }, now),
       );
-    await writeMeta(tx, keyOf(rule), JSON.stringify(mark));
+    await writeMeta(tx, positionKey(rule), JSON.stringify(position));
   });
 }
 
 const isTooSoon = (toldAt: string | null, now: Date): boolean =>
-  toldAt !== null && !isAhead(toldAt, now) && now.getTime() - instantOf(toldAt).getTime() < QUIET_MS;
+  toldAt !== null &&
+  !isFromFastClock(toldAt, now) &&
+  now.getTime() - parseInstant(toldAt).getTime() < QUIET_MS;
 
-async function readMark(db: Queryable, rule: AlertRule): Promise<Mark | null> {
-  const stored = await readMeta(db, keyOf(rule));
-  return stored === null ? null : (JSON.parse(stored) as Mark);
+async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertPosition | null> {
+  const stored = await readMeta(db, positionKey(rule));
+  return stored === null ? null : (JSON.parse(stored) as AlertPosition);
 }
 
 type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
@@ -100,15 +102,15 @@ export function isMatch(rule: AlertRule, event: Judged): boolean {
   if (above === undefined && below === undefined)
     return event.change === 'updated' && Object.hasOwn(parseObject(event.fields), field);
   const isBeyond = (raw: string | null): boolean => {
-    const value = decimalIn(raw, field);
+    const value = decimalValue(raw, field);
     if (value === null) return false;
-    return above === undefined ? isLess(value, below ?? value) : isLess(above, value);
+    return above === undefined ? isLessThan(value, below ?? value) : isLessThan(above, value);
   };
   return isBeyond(event.after) && !isBeyond(event.before);
 }
 
 /** The value of a field as a decimal; null where it is none. */
-function decimalIn(raw: string | null, field: string): string | null {
-  const value = objectIn(raw)[field];
-  return typeof value === 'string' || isNumber(value) ? shortestNumber(String(value)) : null;
+function decimalValue(raw: string | null, field: string): string | null {
+  const value = parseObjectText(raw)[field];
+  return typeof value === 'string' || isNumber(value) ? canonicalNumber(String(value)) : null;
 }

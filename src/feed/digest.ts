@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
-import { aheadOf, type Clock } from '../lib/time/clock.ts';
-import { isAway } from '../db/session/errors.ts';
+import { repeatTask } from '../lib/log/repeat-task.ts';
+import { latestPlausible, type Clock } from '../lib/time/clock.ts';
+import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import { bigint, textColumn } from '../db/rows/engine-column.ts';
 import { readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
-import { digestNews, leaveNews } from '../store/webhooks/news.ts';
+import { digestNotification, addNotification } from '../store/webhooks/notifications.ts';
 
 interface DigestParts {
   readonly session: Session;
@@ -28,34 +28,34 @@ interface DigestTime {
   readonly timezone: string;
 }
 
-const LOOK_MS = 30_000;
+const POLL_MS = 30_000;
 
 /** Leaves the digest of each day, for those who read e-mail. Returns a function that stops it. */
 export function startDigest(parts: DigestParts, time: DigestTime): () => Promise<void> {
   const { session, clock } = parts;
-  const faults = createFaultLog({ ...parts, isTold: isAway });
-  const task = (): Promise<void> => leaveDigest(session, time, clock.now(), parts.readStale);
-  return repeat({ clock, faults, everyMs: LOOK_MS, name: 'writing the digest', task }).stop;
+  const faults = createFaultLog({ ...parts, isReportedElsewhere: isDatabaseUnavailable });
+  const task = (): Promise<void> => addDigest(session, time, clock.now(), parts.readStale);
+  return repeatTask({ clock, faults, everyMs: POLL_MS, name: 'writing the digest', task }).stop;
 }
 
 /** The last digest: its day in the time zone, and the last event before it. */
-interface Mark {
+interface DigestPosition {
   readonly day: string;
   readonly seq: number;
 }
 
 /** Leaves the digest if its time of the day has passed; the first one comes the day after. */
-export async function leaveDigest(
+export async function addDigest(
   session: Session,
   digestTime: DigestTime,
   now: Date,
   readStale: ReadStale = () => Promise.resolve([]),
 ): Promise<void> {
-  const { day, time } = dateIn(digestTime.timezone, now);
-  const { day: latest } = dateIn(digestTime.timezone, aheadOf(now));
-  const isOther = (other: string): boolean => other < day || other > latest; // A clock that was ahead has written it.
+  const { day, time } = localDate(digestTime.timezone, now);
+  const { day: latest } = localDate(digestTime.timezone, latestPlausible(now));
+  const isAnotherDay = (storedDay: string): boolean => storedDay < day || storedDay > latest; // A clock that was ahead has written it.
   const isDue = (stored: string | null): boolean =>
-    stored === null || (time >= digestTime.at && isOther(markIn(stored).day));
+    stored === null || (time >= digestTime.at && isAnotherDay(parseDigestPosition(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
   const stale = await readStale();
   await session.atomically(async (tx) => {
@@ -67,20 +67,20 @@ export async function leaveDigest(
         type,
         data: { ...data },
       }));
-      const facts = { needs, changes: await countChanges(tx, markIn(stored).seq) };
-      await leaveNews(tx, digestNews(facts, day, now));
+      const facts = { needs, changes: await countChanges(tx, parseDigestPosition(stored).seq) };
+      await addNotification(tx, digestNotification(facts, day, now));
     }
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
 }
 
-function dateIn(timeZone: string, instant: Date): { readonly day: string; readonly time: string } {
+function localDate(timeZone: string, instant: Date): { readonly day: string; readonly time: string } {
   const style = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
   const [day = '', time = ''] = new Intl.DateTimeFormat('sv-SE', style).format(instant).split(' ');
   return { day, time };
 }
 
-const markIn = (stored: string): Mark => JSON.parse(stored) as Mark;
+const parseDigestPosition = (stored: string): DigestPosition => JSON.parse(stored) as DigestPosition;
 
 /** How many records of each kind are new, changed and deleted since an event. */
 async function countChanges(tx: Transaction, after: number) {

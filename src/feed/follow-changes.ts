@@ -1,6 +1,6 @@
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { changesBetween, readChanges, type RecordedChange } from './read-changes.ts';
+import { streamChanges, readChanges, type RecordedChange } from './read-changes.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 
 interface WantedPage extends FollowOptions {
@@ -19,7 +19,7 @@ export async function readChangesPage(db: Queryable, page: WantedPage) {
 const POLL_MS = 250;
 
 /** Reads the first events after a `seq`; where there are none, waits up to `waitMs` for the first. */
-export async function awaitChanges(
+export async function waitForChanges(
   db: Queryable,
   wanted: WantedPage,
   { clock, signal, waitMs }: { clock: Clock; signal: AbortSignal; waitMs: number },
@@ -54,7 +54,7 @@ export async function* followChanges(
   let cursor = options.after;
   while (!signal.aborted) {
     const upTo = await latestSeq(db);
-    yield* changesBetween(db, { after: cursor, upTo, kind: options.kind }, signal);
+    yield* streamChanges(db, { after: cursor, upTo, kind: options.kind }, signal);
     cursor = Math.max(cursor, upTo);
     await sleepUnlessStopped(FOLLOW_MS, { clock, signal });
   }

@@ -27,14 +27,14 @@ export async function readChanges(
   db: Queryable,
   { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit }: ChangeRange & { readonly limit: number },
 ): Promise<RecordedChange[]> {
-  const range = sql`seq > ${after} and seq <= ${upTo}${ofKind(kind)}`;
+  const range = sql`seq > ${after} and seq <= ${upTo}${kindFilter(kind)}`;
   return select(db, CHANGES, sql`where ${range} order by seq limit ${limit}`);
 }
 
 const PAGE = 500;
 
 /** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */
-export async function* changesBetween(
+export async function* streamChanges(
   db: Queryable,
   { after, upTo, kind }: Required<ChangeRange>,
   signal: AbortSignal,
@@ -48,11 +48,11 @@ export async function* changesBetween(
 }
 
 /** Reads the events with these numbers; one that was removed is left out. */
-export async function readChangesOf(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
+export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
   return seqs.length === 0 ? [] : select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`);
 }
 
-interface LatestWanted {
+interface LatestQuery {
   readonly before?: number | undefined;
   readonly kind?: string | undefined;
   /** Only events of this record of the kind. */
@@ -61,22 +61,22 @@ interface LatestWanted {
 }
 
 /** Events that are looked through for those of a kind before its index is asked. */
-const NEAR = 2_000;
+const RECENT_EVENTS = 2_000;
 
 /** Reads the latest events before a `seq`, the newest first: a page at any place of the log costs the same. */
-export async function latestChanges(db: Queryable, wanted: LatestWanted): Promise<RecordedChange[]> {
+export async function readLatestChanges(db: Queryable, wanted: LatestQuery): Promise<RecordedChange[]> {
   const { before = Number.MAX_SAFE_INTEGER, kind, recordId, limit } = wanted;
   const read = (condition: SQL): Promise<RecordedChange[]> =>
     select(db, CHANGES, sql`where seq < ${before} and ${condition} order by seq desc limit ${limit}`);
   if (kind === undefined) return read(sql`1 = 1`);
   const latest = sql`select min(seq) from (
-    select seq from changes where seq < ${before} order by seq desc limit ${NEAR}) near`;
-  const near = recordId === undefined ? await read(sql`kind = ${kind} and seq >= (${latest})`) : [];
-  if (near.length === limit) return near;
-  const isOne = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
+    select seq from changes where seq < ${before} order by seq desc limit ${RECENT_EVENTS}) near`;
+  const recent = recordId === undefined ? await read(sql`kind = ${kind} and seq >= (${latest})`) : [];
+  if (recent.length === limit) return recent;
+  const recordFilter = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
   // `-seq` keeps a database from walking through all events of the other kinds.
   return read(sql`seq in (
-    select seq from changes where kind = ${kind}${isOne} and seq < ${before} order by -seq limit ${limit})`);
+    select seq from changes where kind = ${kind}${recordFilter} and seq < ${before} order by -seq limit ${limit})`);
 }
 
 /** The `seq` after which the latest `count` events (of a kind) lie. */
@@ -85,9 +85,9 @@ export async function seqBeforeLatest(
   kind: string | undefined,
   count: number,
 ): Promise<number> {
-  const latest = sql`select seq from changes where seq > 0${ofKind(kind)} order by seq desc limit ${count}`;
+  const latest = sql`select seq from changes where seq > 0${kindFilter(kind)} order by seq desc limit ${count}`;
   const first = await readNumber(db, sql`select min(seq) from (${latest}) latest`);
   return first === null ? latestSeq(db) : first - 1;
 }
 
-const ofKind = (kind: string | undefined): SQL => (kind === undefined ? sql`` : sql` and kind = ${kind}`);
+const kindFilter = (kind: string | undefined): SQL => (kind === undefined ? sql`` : sql` and kind = ${kind}`);

@@ -1,21 +1,21 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
+import { isLoopback, normalizeAddress } from '../lib/net/loopback.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
-import { endSession, hasEnded } from '../store/people/ended-sessions.ts';
+import { endSession, isSessionEnded } from '../store/users/ended-sessions.ts';
 import {
   findUser,
   findUserByToken,
   FIRST_ADMIN,
-  type Person,
+  type SignedInUser,
   type UserRole,
-} from '../store/people/user-store.ts';
-import type { Decider } from '../store/people/decision-store.ts';
+} from '../store/users/user-store.ts';
+import type { Decider } from '../store/users/decision-store.ts';
 import type { Problem } from './send.ts';
-import { giveSession, isSameSecret, sessionOf, type SignInCodes } from './credentials.ts';
+import { setSessionCookie, isSameSecret, readSession, type SignInCodes } from './credentials.ts';
 
 /** A person or a program that asks. */
-export interface Caller {
+export interface RequestUser {
   readonly name: string;
   readonly role: UserRole;
   /** How it was authenticated; `loopback` if no token is set and reads are free. */
@@ -30,7 +30,7 @@ interface TrustedHeader {
 
 export type Access = ReturnType<typeof createAccess>;
 
-const UNKNOWN: Problem = {
+const NOT_SIGNED_IN: Problem = {
   status: 401,
   code: 'http.unauthorized',
   detail: 'This needs a token.',
@@ -38,16 +38,16 @@ const UNKNOWN: Problem = {
   headers: { 'www-authenticate': 'Bearer realm="bms-sync"' },
 };
 
-const WRONG: Problem = { ...UNKNOWN, detail: 'That is nobody’s token.' };
+const WRONG_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'That is nobody’s token.' };
 
-const USED: Problem = {
-  ...UNKNOWN,
+const CODE_USED: Problem = {
+  ...NOT_SIGNED_IN,
   code: 'http.code_used',
   detail: 'This link was used already, or is too old.',
   hint: 'Take a new one, or a token.',
 };
 
-const NO_TOKEN: Problem = { ...UNKNOWN, detail: 'Without ADMIN_TOKEN, nobody can sign in.' };
+const NO_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Without ADMIN_TOKEN, nobody can sign in.' };
 
 const TOO_MANY: Problem = {
   status: 429,
@@ -55,13 +55,13 @@ const TOO_MANY: Problem = {
   detail: 'Too many wrong tokens came from this address.',
 };
 
-const NOT_HERE: Problem = {
+const LOOPBACK_ONLY: Problem = {
   status: 403,
   code: 'server.loopback_only',
   detail: 'Without ADMIN_TOKEN, only this machine is answered.',
 };
 
-const FORGED: Problem = {
+const FORGED_HEADER: Problem = {
   status: 403,
   code: 'http.forged_person',
   detail: 'The header that names a person did not come from the proxy that signs in.',
@@ -75,7 +75,7 @@ const NOT_A_USER: Problem = {
   hint: 'An admin adds users: bms-sync users add NAME --role ROLE.',
 };
 
-const ANYBODY: Caller = { name: 'this machine', role: 'viewer', by: 'loopback' };
+const LOOPBACK_USER: RequestUser = { name: 'this machine', role: 'viewer', by: 'loopback' };
 
 /** By what callers are let in. */
 export interface SignInSettings {
@@ -104,45 +104,50 @@ export function createAccess(
     const seconds = counted.ttlInSeconds;
     return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
   };
-  const ofToken = async (given: string): Promise<Person | null> =>
-    token !== null && isSameSecret(given, token) ? FIRST_ADMIN : findUserByToken(session, given);
-  const ofCookie = async (request: FastifyRequest): Promise<Person | null> => {
-    const given = sessionOf(request, clock.now());
-    if (given === null || (await hasEnded(session, given.id))) return null;
-    const { name, tokenHash } = given;
-    const person = name === FIRST_ADMIN.name ? FIRST_ADMIN : await findUser(session, name);
-    return person?.tokenHash === tokenHash ? person : null;
+  const findTokenUser = async (credential: string): Promise<SignedInUser | null> =>
+    token !== null && isSameSecret(credential, token) ? FIRST_ADMIN : findUserByToken(session, credential);
+  const findCookieUser = async (request: FastifyRequest): Promise<SignedInUser | null> => {
+    const credential = readSession(request, clock.now());
+    if (credential === null || (await isSessionEnded(session, credential.id))) return null;
+    const { name, tokenHash } = credential;
+    const user = name === FIRST_ADMIN.name ? FIRST_ADMIN : await findUser(session, name);
+    return user?.tokenHash === tokenHash ? user : null;
   };
-  const named = async (told: string): Promise<Caller | Problem> => {
-    const name = Buffer.from(told, 'latin1').toString(); // Node takes each byte of a header for a character.
-    return callerFor(await findUser(session, name), 'proxy') ?? NOT_A_USER;
+  const findProxyUser = async (proxyUser: string): Promise<RequestUser | Problem> => {
+    const name = Buffer.from(proxyUser, 'latin1').toString(); // Node takes each byte of a header for a character.
+    return toRequestUser(await findUser(session, name), 'proxy') ?? NOT_A_USER;
   };
-  const letIn = async (reply: FastifyReply, person: Person | null, wrong: Problem) => {
+  const startSession = async (reply: FastifyReply, user: SignedInUser | null, wrong: Problem) => {
     if (token === null) return NO_TOKEN;
-    if (person === null) return await refuse(reply.request, wrong);
-    giveSession(reply, person, clock.now());
+    if (user === null) return await refuse(reply.request, wrong);
+    setSessionCookie(reply, user, clock.now());
     return null;
   };
   return {
     /** The caller, or why it is not let in. */
-    judge: async (request: FastifyRequest): Promise<Caller | Problem> => {
-      if (token === null) return isLoopback(request.ip) ? ANYBODY : NOT_HERE;
-      const told = trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
-      if (told !== '')
-        return proxies.check(request.ip, familyOf(request.ip)) ? await named(String(told)) : FORGED;
+    authenticate: async (request: FastifyRequest): Promise<RequestUser | Problem> => {
+      if (token === null) return isLoopback(request.ip) ? LOOPBACK_USER : LOOPBACK_ONLY;
+      const proxyUser =
+        trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
+      if (proxyUser !== '')
+        return proxies.check(request.ip, familyOf(request.ip))
+          ? await findProxyUser(String(proxyUser))
+          : FORGED_HEADER;
       const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
-      if (bearer === undefined) return callerFor(await ofCookie(request), 'cookie') ?? UNKNOWN;
-      return callerFor(await ofToken(bearer), 'bearer') ?? (await refuse(request, WRONG));
+      if (bearer === undefined)
+        return toRequestUser(await findCookieUser(request), 'cookie') ?? NOT_SIGNED_IN;
+      return toRequestUser(await findTokenUser(bearer), 'bearer') ?? (await refuse(request, WRONG_TOKEN));
     },
     /** Exchanges a token for a cookie; returns the refusal of a wrong one. */
-    signIn: async (reply: FastifyReply, given: string) => letIn(reply, await ofToken(given), WRONG),
+    signIn: async (reply: FastifyReply, credential: string) =>
+      startSession(reply, await findTokenUser(credential), WRONG_TOKEN),
     /** Exchanges a code that signs in once for a cookie of the first admin. */
     redeem: (reply: FastifyReply, code: string) =>
-      letIn(reply, codes.redeem(code) ? FIRST_ADMIN : null, USED),
+      startSession(reply, codes.redeem(code) ? FIRST_ADMIN : null, CODE_USED),
     /** Ends the session of a cookie, so that a copy of it is worth nothing. */
     signOut: async (request: FastifyRequest) => {
       const now = clock.now();
-      const open = sessionOf(request, now);
+      const open = readSession(request, now);
       if (open === null) return;
       const nowSeconds = Math.floor(now.getTime() / 1000);
       await session.atomically((tx) => endSession(tx, open.id, open.untilSeconds, nowSeconds));
@@ -150,13 +155,13 @@ export function createAccess(
   };
 }
 
-const callerFor = (person: Person | null, by: Caller['by']): Caller | null =>
-  person === null ? null : { name: person.name, role: person.role, by };
+const toRequestUser = (user: SignedInUser | null, by: RequestUser['by']): RequestUser | null =>
+  user === null ? null : { name: user.name, role: user.role, by };
 
 /** The caller as the person who decides. */
 export function deciderOf(request: FastifyRequest, via: Decider['via']): Decider {
-  if (request.caller === null) throw new Error('A decision came by a route that asks for nobody.');
-  return { who: request.caller.name, role: request.caller.role, via };
+  if (request.user === null) throw new Error('A decision came by a route that asks for nobody.');
+  return { who: request.user.name, role: request.user.role, via };
 }
 
 /** The addresses and networks (`10.0.0.0/8`) of proxies. */
@@ -171,5 +176,5 @@ const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /** Whether a server that listens on this host is reachable by every address of its machine. */
 export function isEveryAddress(host: string): boolean {
-  return ['0.0.0.0', '::', '*'].includes(plainAddress(host));
+  return ['0.0.0.0', '::', '*'].includes(normalizeAddress(host));
 }

@@ -15,8 +15,8 @@ export function answerErrors(
   logger: Logger,
   sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply,
 ): void {
-  app.setErrorHandler((error, { caller, routeOptions: { config } }, reply) => {
-    const problem = caller === null && error instanceof MirrorError ? AWAY : problemFor(error, logger);
+  app.setErrorHandler((error, { user, routeOptions: { config } }, reply) => {
+    const problem = user === null && error instanceof MirrorError ? AWAY : problemFor(error, logger);
     return config.signsIn === true ? sendProblemPage(reply, problem) : sendProblem(reply, problem);
   });
   const hint = 'GET /openapi.json tells what there is.';
@@ -113,7 +113,7 @@ function isOfFramework(error: unknown): error is FastifyError {
 const NOT_FOUND = { code: 'http.not_found', detail: 'There is nothing here.' };
 
 /** Worded by us, because the framework's message may repeat the caller's text. */
-const WORDS: Readonly<Record<number, { code: string; detail: string; hint?: string }>> = {
+const PROBLEMS_BY_STATUS: Readonly<Record<number, { code: string; detail: string; hint?: string }>> = {
   404: NOT_FOUND,
   413: { code: 'http.body_too_large', detail: 'The body is too large.', hint: 'Send less in one request.' },
   415: {
@@ -130,14 +130,15 @@ const OF_CONNECTIONS: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'http.too_slow', detail: 'The request took too long.' },
 };
 
-const FAULTS_TOLD = 10;
+const MAX_FAULTS = 10;
 
 function problemOfFramework(error: FastifyError): Problem | null {
   const { statusCode: status = 500 } = error;
   if (status >= 500) return null;
-  if (!hasZodFastifySchemaValidationErrors(error)) return { status, ...(WORDS[status] ?? MALFORMED) };
+  if (!hasZodFastifySchemaValidationErrors(error))
+    return { status, ...(PROBLEMS_BY_STATUS[status] ?? MALFORMED) };
   const faults = error.validation
-    .slice(0, FAULTS_TOLD)
+    .slice(0, MAX_FAULTS)
     .map(({ instancePath, message = '' }) => `${error.validationContext ?? ''}${instancePath}: ${message}`);
   return {
     status: 400,

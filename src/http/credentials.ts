@@ -1,20 +1,20 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Person } from '../store/people/user-store.ts';
+import type { SignedInUser } from '../store/users/user-store.ts';
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Compares two secrets in constant time. */
-export function isSameSecret(given: string, secret: string): boolean {
-  return timingSafeEqual(digest(given), digest(secret));
+export function isSameSecret(candidate: string, secret: string): boolean {
+  return timingSafeEqual(sha256(candidate), sha256(secret));
 }
 
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
 /** Gives a browser the cookie that replaces a token until it expires: an instant, whose it is and its id, signed with the setting's token. */
-export function giveSession(reply: FastifyReply, person: Person, now: Date): void {
+export function setSessionCookie(reply: FastifyReply, person: SignedInUser, now: Date): void {
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
   const name = Buffer.from(person.nameKey).toString('base64url');
   const id = randomBytes(9).toString('base64url');
@@ -33,7 +33,7 @@ export const isByHttps = (request: FastifyRequest): boolean =>
   request.headers['x-forwarded-proto'] === 'https' || /^https:/.test(request.headers.origin ?? '');
 
 /** Whose cookie a request has; null if it has none of ours, or an expired one. */
-export function sessionOf(request: FastifyRequest, now: Date) {
+export function readSession(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
   const [until, name = '', tokenHash = '', id = ''] = value?.split('.') ?? [];
   if (!valid || id === '' || Number(until) * 1000 <= now.getTime()) return null;
@@ -44,7 +44,7 @@ export function sessionOf(request: FastifyRequest, now: Date) {
 export type SignInCodes = ReturnType<typeof createSignInCodes>;
 
 const LIFE_MS = 600_000;
-const MOST = 100;
+const MAX_CODES = 100;
 
 /** Keeps codes in the memory of this process, as hashes. */
 export function createSignInCodes(clock: Clock) {
@@ -54,7 +54,7 @@ export function createSignInCodes(clock: Clock) {
     issue: (isLasting = false): string => {
       const code = randomBytes(24).toString('base64url');
       const [oldest] = until.keys();
-      if (until.size >= MOST && oldest !== undefined) until.delete(oldest);
+      if (until.size >= MAX_CODES && oldest !== undefined) until.delete(oldest);
       until.set(hashOf(code), isLasting ? Infinity : clock.monotonicMs() + LIFE_MS);
       return code;
     },
@@ -68,4 +68,4 @@ export function createSignInCodes(clock: Clock) {
   };
 }
 
-const hashOf = (code: string): string => digest(code).toString('base64');
+const hashOf = (code: string): string => sha256(code).toString('base64');

@@ -1,5 +1,5 @@
 import { fastify, LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify';
-import { DEEPEST, isDeeper, parseJson, type Json } from '../lib/json/json.ts';
+import { MAX_DEPTH, isNestedDeeper, parseJson, type Json } from '../lib/json/json.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { answerMalformed, sendError } from './answer-errors.ts';
@@ -30,7 +30,7 @@ export function createApp(logger: Logger): Server {
       void sendError(reply, error, logger);
     },
   }) as unknown as Server;
-  app.server.maxConnections = limits.CONNECTIONS;
+  app.server.maxConnections = limits.MAX_CONNECTIONS;
   return app;
 }
 
@@ -51,23 +51,23 @@ export function endStreams(app: Server): AbortSignal {
  */
 export function logRequests(app: Server, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, caller, routeOptions, entryId } = request;
+    const { method, user: caller, routeOptions, entryId } = request;
     const { statusCode: status, elapsedTime } = reply;
     const by = { caller: caller?.by ?? null, who: caller?.name ?? null };
-    const told = { method, route: routeOptions.url ?? null, status, ...by, ms: Math.round(elapsedTime) };
+    const logFields = { method, route: routeOptions.url ?? null, status, ...by, ms: Math.round(elapsedTime) };
     const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
-    if (!isChange) logger.debug(told, 'answered');
+    if (!isChange) logger.debug(logFields, 'answered');
     else {
       const what = entryId === null ? (routeOptions.url ?? '') : `entry ${entryId} of the outbox`;
       const target = { target: request.params, ...(entryId !== null && { entryId }) };
-      logger.info({ ...told, ...target }, `changed by HTTP: ${what}`);
+      logger.info({ ...logFields, ...target }, `changed by HTTP: ${what}`);
     }
     done();
   });
 }
 
 /** Deeper than any value that can be stored, so that the check of the field itself refuses it and names the field. */
-const DEEPEST_BODY = 2 * DEEPEST;
+const DEEPEST_BODY = 2 * MAX_DEPTH;
 
 /** Reads bodies of JSON without rounding a number, and no others. */
 export function readBodies(app: Server): void {
@@ -84,7 +84,7 @@ function readJson(body: Buffer): Json {
   if (body.length === 0) return null;
   try {
     const json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    if (!isDeeper(json, DEEPEST_BODY)) return json;
+    if (!isNestedDeeper(json, DEEPEST_BODY)) return json;
   } catch (error) {
     if (![SyntaxError, RangeError, TypeError].some((fault) => error instanceof fault)) throw error;
   }

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
-import { allows, type UserRole } from '../store/people/user-store.ts';
+import { isRoleAllowed, type UserRole } from '../store/users/user-store.ts';
 import { sendProblem, type Problem } from './send.ts';
 import type { RouteContext, Server, ServerSettings } from './server.ts';
-import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
-import { isEveryAddress, type Caller } from './access.ts';
+import { isLoopback, normalizeAddress } from '../lib/net/loopback.ts';
+import { isEveryAddress, type RequestUser } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
 export function requireToken(settings: ServerSettings): void {
@@ -24,73 +24,77 @@ export interface SignIn {
   readonly refusal?: Problem;
   readonly next?: string;
   /** Asks for the page once more: the browser keeps a strict cookie back where a link of another site was followed. */
-  readonly asksAgain?: boolean;
+  readonly shouldReload?: boolean;
 }
 
 /** Refuses callers who are not known, or whose role is too small: only routes marked as open need neither. */
-export function guard(
+export function guardRequests(
   app: Server,
   context: RouteContext,
   sendSignIn: (reply: FastifyReply, signIn: SignIn) => FastifyReply,
   sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply,
 ): void {
-  app.decorateRequest('caller', null);
+  app.decorateRequest('user', null);
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
-    const refusal = await refusalOf(request, context);
+    const refusal = await findRefusal(request, context);
     if (refusal === null) return;
     const { method, url, routeOptions } = request;
     if (routeOptions.config.signsIn !== true) return sendProblem(reply, refusal);
     if (![401, 429].includes(refusal.status)) return sendProblemPage(reply, refusal);
     const { 'sec-fetch-site': from, cookie } = request.headers;
-    const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
-    return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
+    const shouldReload = method === 'GET' && from === 'cross-site' && cookie === undefined;
+    return sendSignIn(reply, {
+      refusal,
+      shouldReload,
+      ...(method === 'GET' && url !== '/' && { next: url }),
+    });
   });
 }
 
-async function refusalOf(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
+async function findRefusal(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
   const { headers, routeOptions } = request;
   const { publicUrl } = context.webhooks;
   const foreign = hostsRefusal(request, { host: context.host, names: context.names, publicUrl });
   if (foreign !== null) return foreign;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
-    const verdict = await context.access.judge(request);
-    if (!('role' in verdict)) return verdict;
-    request.caller = verdict;
+    const authentication = await context.access.authenticate(request);
+    if (!('role' in authentication)) return authentication;
+    request.user = authentication;
     if (context.token === null && !isRead) return READ_ONLY;
-    const needed = neededFor(request, isRead);
-    if (!allows(verdict.role, needed)) return forbidden(verdict, needed);
+    const minimumRole = requiredRole(request, isRead);
+    if (!isRoleAllowed(authentication.role, minimumRole)) return forbidden(authentication, minimumRole);
   }
   if (isRead) return null;
   if (headers.origin !== undefined && headers.origin === publicUrl) return null; // A proxy may send its own Host.
-  return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.caller));
+  return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.user));
 }
 
 /** Refuses a request that names several hosts, or one that is not ours. */
 function hostsRefusal(
   request: FastifyRequest,
-  ours: { readonly host: string; readonly names: readonly string[]; readonly publicUrl: string | null },
+  ownHosts: { readonly host: string; readonly names: readonly string[]; readonly publicUrl: string | null },
 ): Problem | null {
-  const { host, names, publicUrl } = ours;
-  const sent = request.raw.rawHeaders.filter(
+  const { host, names, publicUrl } = ownHosts;
+  const hostHeaders = request.raw.rawHeaders.filter(
     (text, place) => place % 2 === 0 && text.toLowerCase() === 'host',
   );
-  if (sent.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
+  if (hostHeaders.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
   const publicName = publicUrl === null ? [] : [new URL(publicUrl).hostname];
   return hostRefusal(request.headers.host, { host, names: names.concat(publicName) });
 }
 
-const isByBrowser = (caller: Caller | null): boolean => caller?.by === 'cookie' || caller?.by === 'proxy';
+const isByBrowser = (user: RequestUser | null): boolean => user?.by === 'cookie' || user?.by === 'proxy';
 
 /** A change whose route does not say who may is for admins. */
-const neededFor = (request: FastifyRequest, isRead: boolean): UserRole =>
+const requiredRole = (request: FastifyRequest, isRead: boolean): UserRole =>
   request.routeOptions.config.role ?? (isRead || request.is404 ? 'viewer' : 'admin');
 
-const forbidden = (caller: Caller, needed: UserRole): Problem => ({
+const forbidden = (user: RequestUser, minimumRole: UserRole): Problem => ({
   status: 403,
   code: 'http.forbidden',
-  detail: `This is for the role ${needed}; ${caller.name} is ${caller.role}.`,
+  detail: `This is for the role ${minimumRole}; ${user.name} is ${user.role}.`,
   hint: 'An admin gives roles: bms-sync users remove NAME, then add NAME --role ROLE.',
 });
 
@@ -107,7 +111,7 @@ const BAD_HOST: Problem = {
   detail: 'The Host header is missing, malformed or sent twice.',
 };
 
-const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
 
 /**
@@ -121,9 +125,13 @@ export function hostRefusal(
 ): Problem | null {
   const name = HOST.exec(header ?? '')?.[1];
   if (name === undefined) return BAD_HOST;
-  const asked = plainAddress(name);
-  if (OWN_NAMES.includes(asked) || [host, ...names].map(plainAddress).includes(asked)) return null;
-  if (isEveryAddress(host) && isIP(asked) !== 0) return null;
+  const requestedHost = normalizeAddress(name);
+  if (
+    LOOPBACK_NAMES.includes(requestedHost) ||
+    [host, ...names].map(normalizeAddress).includes(requestedHost)
+  )
+    return null;
+  if (isEveryAddress(host) && isIP(requestedHost) !== 0) return null;
   return {
     status: 421,
     code: 'http.foreign_host',

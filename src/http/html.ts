@@ -16,14 +16,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Writes HTML; values are escaped as text, except HTML that this function itself wrote. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { html: texts.map((text, index) => `${text}${written(parts[index] ?? null)}`).join('') };
+  return { html: texts.map((text, index) => `${text}${renderPart(parts[index] ?? null)}`).join('') };
 }
 
-function written(part: Part): string {
+function renderPart(part: Part): string {
   if (part === null) return '';
   if (typeof part === 'string' || typeof part === 'number')
     return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-  return 'html' in part ? part.html : part.map(written).join('');
+  return 'html' in part ? part.html : part.map(renderPart).join('');
 }
 
 /** A heading: a text, a text over numbers, or HTML. */
@@ -36,12 +36,12 @@ export function dataTable(
   rows: readonly Html[],
   layout: 'cards' | 'grid' | 'words' | 'diff' = 'grid',
 ): Html {
-  const areSpoken = layout === 'words' || layout === 'diff';
+  const hasHiddenHeadings = layout === 'words' || layout === 'diff';
   return html`<table class="${layout}">
     <caption class="unseen">
       ${caption}
     </caption>
-    <thead ${areSpoken ? html`class="unseen"` : null}>
+    <thead ${hasHiddenHeadings ? html`class="unseen"` : null}>
       <tr>
         ${headings.map((heading) =>
           typeof heading === 'object' && 'number' in heading

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { LANGUAGES, type Language } from '../lib/text/speech.ts';
+import { LANGUAGES, type Language } from '../lib/text/translator.ts';
 import { isByHttps } from './credentials.ts';
 import type { Html } from './html.ts';
 import type { RouteContext, Server } from './server.ts';
@@ -10,7 +10,7 @@ export function chooseLanguages(app: Server, context: RouteContext): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { cookies, headers } = request;
     const chosen = LANGUAGES.find((one) => one === cookies[LANGUAGE_COOKIE]);
-    request.language = chosen ?? acceptedIn(headers['accept-language'] ?? '') ?? context.language;
+    request.language = chosen ?? acceptedLanguage(headers['accept-language'] ?? '') ?? context.language;
     done();
   });
 }
@@ -19,7 +19,7 @@ const LANGUAGE_COOKIE = 'bms_language';
 const YEAR_SECONDS = 31_536_000;
 
 /** Has a browser ask for pages in this language, for a year. */
-export function giveLanguage(reply: FastifyReply, language: Language): void {
+export function setLanguageCookie(reply: FastifyReply, language: Language): void {
   void reply.setCookie(LANGUAGE_COOKIE, language, {
     path: '/',
     maxAge: YEAR_SECONDS,
@@ -38,14 +38,14 @@ export function sendHtml(reply: FastifyReply, page: Html): FastifyReply {
 }
 
 /** The language of ours that a browser would rather have; undefined if it names none. */
-function acceptedIn(header: string): Language | undefined {
-  const wishes = header.split(',').map((wish) => {
-    const { tag = '', weight = '1' } = WISH.exec(wish)?.groups ?? {};
+function acceptedLanguage(header: string): Language | undefined {
+  const ranges = header.split(',').map((range) => {
+    const { tag = '', weight = '1' } = LANGUAGE_RANGE.exec(range)?.groups ?? {};
     return { language: LANGUAGES.find((one) => one === tag.toLowerCase()), weight: Number(weight) };
   });
-  const fitting = wishes.filter((wish) => wish.language !== undefined && wish.weight > 0);
+  const fitting = ranges.filter((range) => range.language !== undefined && range.weight > 0);
   return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.language;
 }
 
 /** `fr-CA;q=0.8`: the first part of the tag, and how much it is wished for. */
-const WISH = /^\s*(?<tag>[a-z]+)(?:-[\w-]+)?\s*(?:;\s*q=(?<weight>[01](?:\.\d*)?))?\s*$/i;
+const LANGUAGE_RANGE = /^\s*(?<tag>[a-z]+)(?:-[\w-]+)?\s*(?:;\s*q=(?<weight>[01](?:\.\d*)?))?\s*$/i;

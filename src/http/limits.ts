@@ -5,12 +5,12 @@ export const HEAD_BYTES = 16_384;
 export const BODY_BYTES = 1_048_576;
 /** Of the bodies of `POST /login` and `POST /language`, which anybody may send. */
 export const SIGN_IN_BYTES = 4_096;
-export const CONNECTIONS = 1_024;
+export const MAX_CONNECTIONS = 1_024;
 /** Connections that the system keeps until we accept them: with a short queue, many at once would retry a second later. */
 export const BACKLOG = 4_096;
 /** Change streams that may be open at once: of all callers, and of one. */
-export const STREAMS = 64;
-export const STREAMS_OF_ONE = 8;
+export const MAX_STREAMS = 64;
+export const MAX_STREAMS_PER_USER = 8;
 
 /** Time to send the head of a request, and all of it. */
 export const HEADERS_MS = 10_000;
@@ -27,23 +27,23 @@ export type StreamLimit = ReturnType<typeof createStreamLimit>;
 
 /** Limits the number of streams that are open at the same time, so that one caller leaves seats for the others. */
 export function createStreamLimit() {
-  const taken = new Map<symbol, string>();
+  const openStreams = new Map<symbol, string>();
   return {
-    taken: (): number => taken.size,
+    openStreams: (): number => openStreams.size,
     /** Takes a seat for a caller; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
-    take: (caller: string): (() => void) => {
-      const own = [...taken.values()].filter((other) => other === caller).length;
-      if (taken.size >= STREAMS || own >= STREAMS_OF_ONE)
+    acquire: (userName: string): (() => void) => {
+      const ownStreams = [...openStreams.values()].filter((holder) => holder === userName).length;
+      if (openStreams.size >= MAX_STREAMS || ownStreams >= MAX_STREAMS_PER_USER)
         throw new SyncError(
-          `Too many streams are open already (${own} of this user, ${taken.size} of all).`,
+          `Too many streams are open already (${ownStreams} of this user, ${openStreams.size} of all).`,
           {
             code: 'server.full',
-            hint: `Close some of them (a user may have ${STREAMS_OF_ONE}), or ask for pages.`,
+            hint: `Close some of them (a user may have ${MAX_STREAMS_PER_USER}), or ask for pages.`,
           },
         );
-      const seat = Symbol('seat');
-      taken.set(seat, caller);
-      return () => void taken.delete(seat);
+      const slot = Symbol('seat');
+      openStreams.set(slot, userName);
+      return () => void openStreams.delete(slot);
     },
   };
 }

@@ -5,21 +5,21 @@ import type { Kind } from '../catalog/kind.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import type { Owner } from '../lib/owner.ts';
-import type { Language } from '../lib/text/speech.ts';
+import type { Language } from '../lib/text/translator.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
-import type { WriteStanding } from '../db/session/write-watch.ts';
-import type { SendMark } from '../outbound/freeze.ts';
-import type { UserRole } from '../store/people/user-store.ts';
-import type { Access, Caller, SignInSettings } from './access.ts';
+import type { WriteHealth } from '../db/session/write-watch.ts';
+import type { SendCounter } from '../outbound/freeze.ts';
+import type { UserRole } from '../store/users/user-store.ts';
+import type { Access, RequestUser, SignInSettings } from './access.ts';
 import type { StreamLimit } from './limits.ts';
 
 /** The process that the server is a part of. */
 export interface ServingProcess extends MirrorContext {
   /** Tells whether this process's writes land in the mirror. */
-  readonly writes: () => WriteStanding;
+  readonly writes: () => WriteHealth;
   readonly isDead: Owner['isDead'];
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
-  readonly sendMark: { readonly read: SendMark['read'] };
+  readonly sendCounter: { readonly read: SendCounter['read'] };
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
   /** The queue's own metrics; absent if there is no queue. */
@@ -80,7 +80,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** The authenticated caller; null on open routes. */
-    caller: Caller | null;
+    user: RequestUser | null;
     /** That of the pages and messages which answer it. */
     language: Language;
     /** The entry of the outbox that the request has stored or changed; null if none. */

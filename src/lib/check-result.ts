@@ -10,20 +10,20 @@ export interface CheckResult {
   readonly hint: string | null;
 }
 
-export function passed(name: string, detail: string): CheckResult {
+export function passedCheck(name: string, detail: string): CheckResult {
   return { name, ok: true, code: null, detail, hint: null };
 }
 
-export function faulty(name: string, code: string, detail: string, hint: string | null): CheckResult {
+export function failedCheck(name: string, code: string, detail: string, hint: string | null): CheckResult {
   return { name, ok: false, code, detail, hint };
 }
 
 /** Runs one check: an error that it throws is the fault found. */
-export async function check(name: string, look: () => Promise<string>): Promise<CheckResult> {
+export async function runCheck(name: string, work: () => Promise<string>): Promise<CheckResult> {
   try {
-    return passed(name, await look());
+    return passedCheck(name, await work());
   } catch (error) {
-    if (error instanceof SyncError) return faulty(name, error.code, error.message, error.hint ?? null);
+    if (error instanceof SyncError) return failedCheck(name, error.code, error.message, error.hint ?? null);
     throw error;
   }
 }

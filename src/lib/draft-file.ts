@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isRunning } from './is-running.ts';
+import { isProcessRunning } from './process-id.ts';
 
 /**
  * Begins a file: it is written beside its place, in a folder that only its owner may enter, whose name nobody can foresee. So
@@ -8,7 +8,7 @@ import { isRunning } from './is-running.ts';
  */
 export function createDraft(path: string) {
   removeDrafts(path);
-  const folder = fs.mkdtempSync(`${path}${ENDING}${process.pid}-`);
+  const folder = fs.mkdtempSync(`${path}${DRAFT_SUFFIX}${process.pid}-`);
   const draft = join(folder, 'draft');
   const discard = (): void => fs.rmSync(folder, { recursive: true, force: true });
   return {
@@ -17,7 +17,7 @@ export function createDraft(path: string) {
     discard,
     /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
     publish: (): number => {
-      fs.chmodSync(draft, modeFor(path, draft));
+      fs.chmodSync(draft, fileMode(path, draft));
       const written = fs.openSync(draft, 'r+');
       fs.fsyncSync(written);
       fs.closeSync(written);
@@ -29,25 +29,25 @@ export function createDraft(path: string) {
   };
 }
 
-const ENDING = '.partial-';
+const DRAFT_SUFFIX = '.partial-';
 const OWNER_ONLY = 0o600;
 
 /** A file that replaces one of ours keeps its mode: whoever admitted a group to it need not do so again. Any other is its owner's. */
-function modeFor(path: string, draft: string): number {
-  const former = fs.lstatSync(path, { throwIfNoEntry: false });
+function fileMode(path: string, draft: string): number {
+  const oldFile = fs.lstatSync(path, { throwIfNoEntry: false });
   const written = fs.lstatSync(draft);
-  if (former?.isFile() !== true || former.uid !== written.uid) return OWNER_ONLY;
-  return former.mode & (former.gid === written.gid ? 0o777 : 0o707);
+  if (oldFile?.isFile() !== true || oldFile.uid !== written.uid) return OWNER_ONLY;
+  return oldFile.mode & (oldFile.gid === written.gid ? 0o777 : 0o707);
 }
 
 /** Removes drafts of processes that have ended: they hold content that may have been removed since. */
 function removeDrafts(path: string): void {
   const folder = dirname(path);
-  const start = `${basename(path)}${ENDING}`;
+  const start = `${basename(path)}${DRAFT_SUFFIX}`;
   for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
     const [, pid] = name.startsWith(start) ? (/^([1-9]\d*)-\w{6}$/.exec(name.slice(start.length)) ?? []) : [];
     // A container's processes all have number 1: another one of our own number was here before us.
-    const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
-    if (isLeft) fs.rmSync(join(folder, name), { recursive: true, force: true });
+    const isStale = pid !== undefined && (Number(pid) === process.pid || !isProcessRunning(Number(pid)));
+    if (isStale) fs.rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

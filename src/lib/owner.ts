@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { isRunning, processPlace } from './is-running.ts';
+import { isProcessRunning, processNamespace } from './process-id.ts';
 
 /** A process of bms-sync in the rows that it works. */
 export interface Owner {
@@ -15,14 +15,14 @@ export interface Owner {
  * is its lease.
  */
 export function createOwner(): Owner {
-  const place = processPlace();
+  const place = processNamespace();
   const name = [hostname(), process.pid, place ?? 'unknown', randomUUID().slice(0, 8)].join(':');
   return {
     name,
     isDead: (other) => {
       const [, pid, otherPlace] = other.split(':');
       if (other === name || place === null || otherPlace !== place) return false;
-      return Number(pid) === process.pid || !isRunning(Number(pid)); // Of our own number there can have been only another one before us.
+      return Number(pid) === process.pid || !isProcessRunning(Number(pid)); // Of our own number there can have been only another one before us.
     },
   };
 }

@@ -21,7 +21,7 @@ export class UsageError extends SyncError {
 }
 
 /** The message and the advice in one text for a person. */
-export function describe(error: SyncError): string {
+export function errorText(error: SyncError): string {
   const message = /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;
   return error.hint === undefined ? error.message : `${message} ${error.hint}`;
 }
@@ -31,7 +31,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const FILE_FAULTS: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',
   ENOTDIR: 'is not there: a part of its path is no folder',
   EISDIR: 'is a folder, not a file',
@@ -40,8 +40,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Says why a file cannot be read, as the end of a sentence about it: `is not there`. */
-export function fileFault(error: unknown): string {
+export function describeFileFault(error: unknown): string {
   const code = errorCode(error);
   if (code === 'file.encoding' && error instanceof SyncError) return error.message;
-  return WORDS[code] ?? `cannot be read${code === '' ? '' : ` (${code})`}`;
+  return FILE_FAULTS[code] ?? `cannot be read${code === '' ? '' : ` (${code})`}`;
 }

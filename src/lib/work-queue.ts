@@ -24,5 +24,5 @@ export interface WorkQueue {
    */
   work(ref: WorkRef, signal: AbortSignal): Promise<void>;
   /** Frees the rows of owners that are gone. */
-  takeOver(): Promise<void>;
+  releaseStaleClaims(): Promise<void>;
 }

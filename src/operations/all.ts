@@ -1,30 +1,38 @@
-import { approve, reject } from './deletions.ts';
+import { approveDeletions, rejectDeletions } from './deletions.ts';
 import type { AnyOperation } from './operation.ts';
-import { abandon, adopt, resume, retry } from './outbox.ts';
+import { abandonOutboxEntry, adoptOutboxEntry, resumeOutbox, retryOutboxEntry } from './outbox.ts';
 import { applyCorrections, approveCorrections, undoCorrections } from './plans.ts';
-import { pull } from './pulls.ts';
+import { pullOperation } from './pulls.ts';
 import { addUser, removeUser } from './users.ts';
-import { add, disable, enable, remove, replay, rotate, test } from './webhooks.ts';
+import {
+  addWebhook,
+  disableWebhook,
+  enableWebhook,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhook,
+  testWebhook,
+} from './webhooks.ts';
 
 /** Everything that a person may do by the API, and by forms of the dashboard where it has a notice. */
 export const OPERATIONS: readonly AnyOperation[] = [
-  pull,
-  retry,
-  adopt,
-  abandon,
-  resume,
-  approve,
-  reject,
+  pullOperation,
+  retryOutboxEntry,
+  adoptOutboxEntry,
+  abandonOutboxEntry,
+  resumeOutbox,
+  approveDeletions,
+  rejectDeletions,
   approveCorrections,
   applyCorrections,
   undoCorrections,
-  add,
-  test,
-  rotate,
-  enable,
-  disable,
-  replay,
-  remove,
+  addWebhook,
+  testWebhook,
+  rotateWebhook,
+  enableWebhook,
+  disableWebhook,
+  replayWebhook,
+  removeWebhook,
   addUser,
   removeUser,
 ];

@@ -14,7 +14,7 @@ const answer = z.object({
   newer: z.int().optional().describe('records that have joined since, and that stay held'),
 });
 
-const deciding =
+const decideHold =
   (decision: 'approved' | 'rejected') =>
   async (context: OperationContext, options: z.output<typeof input>) => ({
     ...(await decideHeld(
@@ -25,7 +25,7 @@ const deciding =
     )),
   });
 
-export const approve = operation({
+export const approveDeletions = operation({
   name: 'approve',
   path: '/deletions/:kind/approve',
   role: 'operator',
@@ -35,10 +35,10 @@ export const approve = operation({
   },
   input,
   answer,
-  run: deciding('approved'),
+  run: decideHold('approved'),
 });
 
-export const reject = operation({
+export const rejectDeletions = operation({
   name: 'reject',
   path: '/deletions/:kind/reject',
   role: 'operator',
@@ -48,5 +48,5 @@ export const reject = operation({
   },
   input,
   answer,
-  run: deciding('rejected'),
+  run: decideHold('rejected'),
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isListed, type Kind } from '../catalog/kind.ts';
-import { wholeText } from '../lib/json/decimal.ts';
+import { wholeNumberText } from '../lib/json/decimal.ts';
 import { isNumber, type Json } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
@@ -28,7 +28,7 @@ export const recordIdOrNumber = z
     (value) => typeof value === 'string' || isNumber(value as Json),
     'expected the id of a record',
   )
-  .transform((value) => (typeof value === 'string' ? value : isNumber(value) ? wholeText(value) : null))
+  .transform((value) => (typeof value === 'string' ? value : isNumber(value) ? wholeNumberText(value) : null))
   .pipe(recordIdText)
   .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }], description: 'id of a record' });
 

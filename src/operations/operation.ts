@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import type { Text } from '../lib/text/speech.ts';
+import type { MessageKey } from '../lib/text/translator.ts';
 import type { DocumentOf } from '../lib/json/document.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
-import { noting, type Decider } from '../store/people/decision-store.ts';
-import type { UserRole } from '../store/people/user-store.ts';
+import { withDecision, type Decider } from '../store/users/decision-store.ts';
+import type { UserRole } from '../store/users/user-store.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
-import type { SendMark } from '../outbound/freeze.ts';
+import type { SendCounter } from '../outbound/freeze.ts';
 
 /** What operations work with. */
 export interface OperationContext {
@@ -18,7 +18,7 @@ export interface OperationContext {
   readonly kinds: readonly Kind[];
   readonly clock: Clock;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
-  readonly sendMark: { readonly read: SendMark['read'] };
+  readonly sendCounter: { readonly read: SendCounter['read'] };
   readonly webhooks: SendingRules;
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };
@@ -38,12 +38,12 @@ interface Described {
   readonly role: UserRole;
   readonly words: {
     /** What it does, as a clause: `keep the records live`. */
-    readonly summary: Text;
+    readonly summary: MessageKey;
     /** What has been done, as a sentence; the dashboard has a form for the operations that have one. */
-    readonly notice?: Text;
+    readonly notice?: MessageKey;
   };
   /** The page of what it has made, where that is another one than the form's. */
-  readonly leadsTo?: (document: JsonObject) => string;
+  readonly resultPage?: (document: JsonObject) => string;
   /** The document of the result. */
   readonly answer: z.ZodObject;
   /** The status of the API's answer, where it is not 200. */
@@ -62,7 +62,7 @@ interface Declared<Input extends Members, Answer extends z.ZodObject> extends De
 export interface AnyOperation extends Described {
   readonly input: Members;
   /** @throws {UsageError} `usage.input` where what is given does not fit; the errors of the stage that does the work. */
-  readonly run: (context: OperationContext, given: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
+  readonly run: (context: OperationContext, values: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
 }
 
 /** Declares an operation. */
@@ -70,36 +70,36 @@ export const operation = <Input extends Members, Answer extends z.ZodObject>(
   declared: Declared<Input, Answer>,
 ): AnyOperation => ({
   ...declared,
-  run: async (context, given) => {
-    const input = checked(declared.input, given);
-    const decision = { ...context.by, ...decisionOf(declared, input) };
-    const session = noting(context.session, decision, context.clock.now());
+  run: async (context, values) => {
+    const input = parseInput(declared.input, values);
+    const decision = { ...context.by, ...toDecision(declared, input) };
+    const session = withDecision(context.session, decision, context.clock.now());
     return (await declared.run({ ...context, session }, input)) as JsonObject;
   },
 });
 
-function checked<Input extends Members>(input: Input, given: unknown): z.output<Input> {
-  const { data, error } = input.safeParse(given);
+function parseInput<Input extends Members>(input: Input, values: unknown): z.output<Input> {
+  const { data, error } = input.safeParse(values);
   if (error === undefined) return data;
   const faults = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new UsageError(`${faults.join('; ')}.`, { code: 'usage.input' });
 }
 
 /** The members of inputs that the trail of decisions quotes: any other one may hold content of a record, or a secret. */
-const QUOTED = ['id', 'kind', 'name', 'kinds', 'recordId', 'role', 'after', 'changes', 'format'];
+const TRAIL_MEMBERS = ['id', 'kind', 'name', 'kinds', 'recordId', 'role', 'after', 'changes', 'format'];
 
 /** What the trail calls an operation, as no other one is called: `outbox retry`, `pull`. */
-export function whatOf({ name, path }: Described): string {
+export function trailName({ name, path }: Described): string {
   const [, subject = ''] = path.split('/');
   return subject === `${name}s` ? name : `${subject} ${name}`;
 }
 
-function decisionOf(operation: Described, input: object) {
+function toDecision(operation: Described, input: object) {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
-    .filter(({ member, text }) => QUOTED.includes(member) && text !== '');
+    .filter(({ member, text }) => TRAIL_MEMBERS.includes(member) && text !== '');
   return {
-    what: whatOf(operation),
+    what: trailName(operation),
     target: target?.text ?? null,
     detail: details.map((detail) => `${detail.member} ${detail.text}`).join('; ') || null,
   };
@@ -107,22 +107,22 @@ function decisionOf(operation: Described, input: object) {
 
 /** The schemas of the path and of the body; `more` are further members of the body. */
 export function inputOf(operation: AnyOperation, more: z.ZodRawShape = {}) {
-  const places = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const pathParams = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const members = Object.entries(operation.input.shape);
-  const params = z.strictObject(Object.fromEntries(members.filter(([name]) => places.includes(name))));
-  const rest = members.filter(([name]) => !places.includes(name));
+  const params = z.strictObject(Object.fromEntries(members.filter(([name]) => pathParams.includes(name))));
+  const rest = members.filter(([name]) => !pathParams.includes(name));
   const body = z.strictObject({ ...Object.fromEntries(rest), ...more });
-  const mayLack = body.safeParse({}).success;
-  return { ...(places.length > 0 && { params }), body: mayLack ? body.nullable() : body };
+  const canBeEmpty = body.safeParse({}).success;
+  return { ...(pathParams.length > 0 && { params }), body: canBeEmpty ? body.nullable() : body };
 }
 
 /** Carries an operation out with those of its members that are given, and wakes the engine: rows may have become due. */
-export async function carryOut(
+export async function runOperation(
   operation: AnyOperation,
   context: OperationContext & { readonly wakeEngine: () => void },
-  given: object,
+  values: object,
 ): Promise<JsonObject> {
-  const known = Object.entries(given).filter(([name]) => name in operation.input.shape);
+  const known = Object.entries(values).filter(([name]) => name in operation.input.shape);
   const document = await operation.run(context, Object.fromEntries(known));
   context.wakeEngine();
   return document;

@@ -10,7 +10,7 @@ const documentOf = (decidedEntry: DecidedEntry) => ({
   warning: decidedEntry.warning,
 });
 
-export const retry = operation({
+export const retryOutboxEntry = operation({
   name: 'retry',
   path: '/outbox/:id/retry',
   role: 'operator',
@@ -23,7 +23,7 @@ export const retry = operation({
   run: async (context, { id }) => documentOf(await retryEntry(context.session, id, context.clock.now())),
 });
 
-export const adopt = operation({
+export const adoptOutboxEntry = operation({
   name: 'adopt',
   path: '/outbox/:id/adopt',
   role: 'operator',
@@ -39,7 +39,7 @@ export const adopt = operation({
     ),
 });
 
-export const abandon = operation({
+export const abandonOutboxEntry = operation({
   name: 'abandon',
   path: '/outbox/:id/abandon',
   role: 'operator',
@@ -52,7 +52,7 @@ export const abandon = operation({
   run: async (context, { id }) => documentOf(await abandonEntry(context.session, id, context.clock.now())),
 });
 
-export const resume = operation({
+export const resumeOutbox = operation({
   name: 'resume',
   path: '/outbox/resume',
   role: 'operator',
@@ -60,7 +60,7 @@ export const resume = operation({
   input: z.strictObject({}),
   answer: z.object({ wasFrozen: z.boolean(), reason: z.string().optional(), since: z.string().optional() }),
   run: async (context) => {
-    const frozen = await resumeSends(context.session, (await context.sendMark.read()) ?? 0);
+    const frozen = await resumeSends(context.session, (await context.sendCounter.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });

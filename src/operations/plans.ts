@@ -52,7 +52,7 @@ export const undoCorrections = operation({
     summary: 'make the plan that returns what an applied plan has changed and nobody has touched since',
     notice: 'This plan is the way back: look at it, and apply it.',
   },
-  leadsTo: ({ id }) => `/plans/${compactJson(id ?? null)}`,
+  resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id, unproven }) => {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { DOORS } from '../store/people/decision-store.ts';
+import { INTERFACES } from '../store/users/decision-store.ts';
 import { requestPull } from '../store/runs/run-requests.ts';
 import { kindText, pulledKinds } from './inputs.ts';
 import { operation } from './operation.ts';
 
-export const pull = operation({
+export const pullOperation = operation({
   name: 'pull',
   path: '/pulls',
   role: 'operator',
@@ -24,7 +24,7 @@ export const pull = operation({
   run: async (context, { kinds: names }) => {
     const kinds = pulledKinds(context.kinds, names);
     await context.session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
-    const wanted = { kinds, request: DOORS[context.by.via], now: context.clock.now() };
+    const wanted = { kinds, request: INTERFACES[context.by.via], now: context.clock.now() };
     const runId = await context.session.atomically((tx) => requestPull(tx, wanted));
     return { runId, state: 'requested' as const, kinds };
   },

@@ -10,7 +10,7 @@ import {
   listUsers,
   nameKey,
   USER_ROLES,
-} from '../store/people/user-store.ts';
+} from '../store/users/user-store.ts';
 import { operation } from './operation.ts';
 
 const userName = z
@@ -43,18 +43,18 @@ export const addUser = operation({
   }),
   answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
   status: 201,
-  run: async (context, { name, role: given }) => {
+  run: async (context, { name, role: userRole }) => {
     const token = randomBytes(32).toString('base64url');
     await context.session.makeDurable();
     await context.session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
-      if (isFirst || !(await insertUser(tx, { name, role: given, token })))
+      if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
         throw new SyncError(`There is a user ${name} already.`, {
           code: 'users.name_taken',
           hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
         });
     });
-    return { name, role: given, token };
+    return { name, role: userRole, token };
   },
 });
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/endpoint-activity.ts';
-import { addEndpoint, dropEndpoint, FORMATS, rotateSecret } from '../feed/webhooks/endpoints.ts';
-import { mailUnset } from '../feed/webhooks/mailer.ts';
+import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../feed/webhooks/endpoints.ts';
+import { mailUnsetError } from '../feed/webhooks/mailer.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { isNumber, type Json } from '../lib/json/json.ts';
-import { LANGUAGES } from '../lib/text/speech.ts';
+import { LANGUAGES } from '../lib/text/translator.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';
 
@@ -13,15 +13,15 @@ const endpointName = z
   .regex(/^[\w-]{1,64}$/, 'expected a name: letters, digits, _ and -, 64 at most')
   .describe('name of the endpoint');
 
-const named = z.strictObject({ name: endpointName });
-const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled']) });
+const endpointInput = z.strictObject({ name: endpointName });
+const endpointState = z.object({ name: z.string(), state: z.enum(['active', 'disabled']) });
 const secret = z.string().describe('shown this once');
 const revealed = z.object({ name: z.string(), url: z.string(), secret });
 
 const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
 const fieldName = z.string().regex(/^\w{1,64}$/);
 
-export const add = operation({
+export const addWebhook = operation({
   name: 'add',
   path: '/webhooks',
   role: 'admin',
@@ -54,7 +54,7 @@ export const add = operation({
     const { kinds = null, changes = null, fields = null, language = null, ...rest } = input;
     for (const kind of kinds ?? []) requireKind(context.kinds, kind);
     if (rest.format === 'email' && context.webhooks.mail.url === null)
-      throw mailUnset('The receiver is not added');
+      throw mailUnsetError('The receiver is not added');
     const wish = { ...rest, kinds, changes, fields, language };
     return {
       ...(await addEndpoint(context.session, wish, { ...context.webhooks, now: context.clock.now() })),
@@ -62,7 +62,7 @@ export const add = operation({
   },
 });
 
-export const remove = operation({
+export const removeWebhook = operation({
   name: 'remove',
   path: '/webhooks/:name/remove',
   role: 'admin',
@@ -70,25 +70,25 @@ export const remove = operation({
     summary: 'send a receiver nothing more, and forget its deliveries',
     notice: 'The endpoint is removed, with its deliveries.',
   },
-  input: named,
+  input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
   run: async (context, { name }) => {
-    await dropEndpoint(context.session, name);
+    await deleteEndpoint(context.session, name);
     return { name, removed: true };
   },
 });
 
-export const rotate = operation({
+export const rotateWebhook = operation({
   name: 'rotate',
   path: '/webhooks/:name/rotate',
   role: 'admin',
   words: { summary: 'give a receiver a new secret; the present one stays valid for a day' },
-  input: named,
+  input: endpointInput,
   answer: revealed,
   run: async (context, { name }) => ({ ...(await rotateSecret(context.session, name, context.clock.now())) }),
 });
 
-export const enable = operation({
+export const enableWebhook = operation({
   name: 'enable',
   path: '/webhooks/:name/enable',
   role: 'operator',
@@ -96,12 +96,12 @@ export const enable = operation({
     summary: 'send a receiver what waits for it, and then the events since',
     notice: 'Enabled: the endpoint is sent what waits for it.',
   },
-  input: named,
-  answer: standing,
+  input: endpointInput,
+  answer: endpointState,
   run: (context, { name }) => enableEndpoint(context.session, name, context.clock.now()),
 });
 
-export const disable = operation({
+export const disableWebhook = operation({
   name: 'disable',
   path: '/webhooks/:name/disable',
   role: 'operator',
@@ -109,15 +109,15 @@ export const disable = operation({
     summary: 'send a receiver nothing until it is enabled; waiting deliveries stay',
     notice: 'Disabled: the endpoint is sent nothing until it is enabled.',
   },
-  input: named,
-  answer: standing,
+  input: endpointInput,
+  answer: endpointState,
   run: (context, { name }) => disableEndpoint(context.session, name, context.clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
   (typeof value === 'string' || isNumber(value as Json)) && /^\d{1,15}(?:\.0+)?$/.test(String(value));
 
-export const replay = operation({
+export const replayWebhook = operation({
   name: 'replay',
   path: '/webhooks/:name/replay',
   role: 'operator',
@@ -126,7 +126,7 @@ export const replay = operation({
       'send a receiver the events after a seq again, or those since its last success; activate a disabled one',
     notice: 'The endpoint is sent the events again.',
   },
-  input: named.extend({
+  input: endpointInput.extend({
     after: z
       .custom<Json>(isSeq, 'expected the number of an event (seq), or 0')
       .transform(Number)
@@ -142,12 +142,12 @@ export const replay = operation({
   run: (context, { name, after = null }) => replayEvents(context.session, name, after, context.clock.now()),
 });
 
-export const test = operation({
+export const testWebhook = operation({
   name: 'test',
   path: '/webhooks/:name/test',
   role: 'operator',
   words: { summary: 'send a receiver one test event now' },
-  input: named,
+  input: endpointInput,
   answer: z.object({
     name: z.string(),
     webhookId: z.string(),

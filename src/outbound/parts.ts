@@ -1,9 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
-import { instantOf, type Clock } from '../lib/time/clock.ts';
+import { parseInstant, type Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../db/session/session.ts';
 import type { Source } from '../source/source.ts';
-import type { SendMark } from './freeze.ts';
+import type { SendCounter } from './freeze.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** The dependencies of sending. The composition root makes them, and a test may replace any of them. */
@@ -11,7 +11,7 @@ export interface OutboundParts {
   readonly session: Session;
   readonly source: Pick<Source, 'write' | 'retrieve' | 'pages'>;
   readonly clock: Clock;
-  readonly watch: Stopwatch;
+  readonly stopwatch: Stopwatch;
   readonly logger: Logger;
   /** From 0 up to 1; spreads the waits. */
   readonly random: () => number;
@@ -19,7 +19,7 @@ export interface OutboundParts {
   readonly owner: string;
   readonly kinds: readonly Kind[];
   readonly rules: OutboundRules;
-  readonly mark: SendMark;
+  readonly sendCounter: SendCounter;
 }
 
 /** The settings under `outbound`, and those of other groups that sending needs. */
@@ -38,7 +38,7 @@ export interface OutboundRules {
 const FRESH_MS = 900_000;
 
 /** Whether an instant is a short time ago; one in the future is not, since the clock has jumped. */
-export function isYoung(instant: string | null, now: Date): boolean {
+export function isRecent(instant: string | null, now: Date): boolean {
   if (instant === null) return false;
-  return Math.abs(now.getTime() - instantOf(instant).getTime()) <= FRESH_MS;
+  return Math.abs(now.getTime() - parseInstant(instant).getTime()) <= FRESH_MS;
 }

@@ -1,4 +1,4 @@
-import { instantOf, instantText, type Clock } from '../lib/time/clock.ts';
+import { parseInstant, formatInstant, type Clock } from '../lib/time/clock.ts';
 
 /**
  * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
@@ -7,14 +7,14 @@ import { instantOf, instantText, type Clock } from '../lib/time/clock.ts';
 export interface Stopwatch {
   readonly now: () => Date;
   /** Since the process began to measure. */
-  readonly ranMs: () => number;
+  readonly runningMs: () => number;
 }
 
 export function startStopwatch(clock: Clock): Stopwatch {
   const wallMs = clock.now().getTime();
   const startMs = clock.monotonicMs();
-  const ranMs = (): number => clock.monotonicMs() - startMs;
-  return { ranMs, now: () => new Date(wallMs + ranMs()) };
+  const runningMs = (): number => clock.monotonicMs() - startMs;
+  return { runningMs, now: () => new Date(wallMs + runningMs()) };
 }
 
 /** The time since an entry's send was lost, as its row keeps it. */
@@ -24,15 +24,15 @@ interface Elapsed {
 }
 
 /** A send has just been lost: time begins. */
-export const noneElapsed = (watch: Stopwatch): Elapsed => ({
+export const startElapsed = (stopwatch: Stopwatch): Elapsed => ({
   elapsedMs: 0,
-  elapsedAt: instantText(watch.now()),
+  elapsedAt: formatInstant(stopwatch.now()),
 });
 
 /** The time until now. It grows by no more than this process has run: of the rest nobody knows how long it was. */
-export function elapsedBy(watch: Stopwatch, elapsed: Elapsed): Elapsed {
-  if (elapsed.elapsedAt === null) return noneElapsed(watch);
-  const sinceMs = watch.now().getTime() - instantOf(elapsed.elapsedAt).getTime();
-  const grownMs = Math.min(Math.max(0, sinceMs), watch.ranMs());
-  return { elapsedMs: elapsed.elapsedMs + Math.floor(grownMs), elapsedAt: instantText(watch.now()) };
+export function updateElapsed(stopwatch: Stopwatch, elapsed: Elapsed): Elapsed {
+  if (elapsed.elapsedAt === null) return startElapsed(stopwatch);
+  const sinceMs = stopwatch.now().getTime() - parseInstant(elapsed.elapsedAt).getTime();
+  const grownMs = Math.min(Math.max(0, sinceMs), stopwatch.runningMs());
+  return { elapsedMs: elapsed.elapsedMs + Math.floor(grownMs), elapsedAt: formatInstant(stopwatch.now()) };
 }

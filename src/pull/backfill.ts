@@ -1,9 +1,9 @@
-import { isListed, askableKind, type Kind, type ListedKind } from '../catalog/kind.ts';
-import { describe } from '../lib/sync-error.ts';
+import { isListed, withUsableRetrieve, type Kind, type ListedKind } from '../catalog/kind.ts';
+import { errorText } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
 import { inChunks } from '../db/session/sql-text.ts';
 import { spansOf } from '../diff/spans.ts';
-import { asMirrored } from '../store/kinds/field-store.ts';
+import { readMirroredKind } from '../store/kinds/field-store.ts';
 import { findSurplus, removeSurplus } from '../store/records/surplus-rows.ts';
 import { liveRows, liveRowsOf } from '../store/records/tombstone-store.ts';
 import { refill } from '../store/schema/redecode.ts';
@@ -11,22 +11,22 @@ import { readSightings } from '../store/sightings/sighting-store.ts';
 import { releaseKind } from '../store/kinds/kind-lease.ts';
 import type { Retention } from '../store/runs/retention.ts';
 import type { KindReport } from '../store/runs/run-store.ts';
-import { claimSource, readTenants } from '../store/kinds/source-binding.ts';
+import { openSourceBinding, readCompanies } from '../store/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { PageRange } from '../source/paging/walk-steps.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
-import { addColumns } from './sweep/end-sweep.ts';
-import { keepPageSize } from './sweep/page-size.ts';
+import { addDiscoveredColumns } from './sweep/end-sweep.ts';
+import { savePageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { recordRun, type RunFacts } from './run/record-run.ts';
-import { landArriving, landTogether } from './land/land-pages.ts';
+import { landResponses, landTogether } from './land/land-pages.ts';
 import { createTally, type Tally } from './land/tally.ts';
-import { sortPage, type SortedPage } from '../diff/judge-page.ts';
-import type { LandingAnswer } from './land/compare-records.ts';
+import { splitPage, type SplitPage } from '../diff/compare-page.ts';
+import type { AnswerTicks } from './land/compare-records.ts';
 import { landRecords, type LandedRecords } from './land/land-records.ts';
-import { underLease, type Sweep } from './run/sweep.ts';
+import { withLease, type Sweep } from './run/sweep.ts';
 
 /** The part of a list to read again: some records, some pages, or all of it. */
 export type Extent = { readonly ids: readonly string[] } | { readonly pages: PageRange };
@@ -64,22 +64,22 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
     parts,
     { ...request, command: 'backfill', kinds: [kind] },
     async (runId) => {
-      const claim = await claimSource(parts.session, request.baseUrl, false);
-      if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
-      const reading = { kind, runId, claim, rules: request, isPartial: true } as const;
+      const binding = await openSourceBinding(parts.session, request.baseUrl, false);
+      if ((await readCompanies(parts.session, kind, false)).isLearning) await verifyTenant(parts, binding);
+      const reading = { kind, runId, binding, rules: request, isPartial: true } as const;
       const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
       const work = { sweep, tally: createTally(), missing: [], surplus: 0 };
-      const ending = await read(parts, request, work)
+      const ending = await readExtent(parts, request, work)
         .then(async (found) => {
           if (found.state === 'complete') await mend(parts, request, work);
           return found;
         })
         .catch(async (error: unknown) => {
-          if (error instanceof OtherSourceError) await end(parts, work, 'refused'); // The lease is still ours.
+          if (error instanceof OtherSourceError) await endBackfill(parts, work, 'refused'); // The lease is still ours.
           throw error;
         })
         .finally(stopHeartbeat);
-      await end(parts, work, ending.state);
+      await endBackfill(parts, work, ending.state);
       const counts = { ...work.tally.counts(), missing: work.missing, surplus: work.surplus };
       const isInterrupted = ending.reason === 'interrupted';
       const state = isInterrupted ? 'interrupted' : ending.state === 'complete' ? 'done' : 'incomplete';
@@ -95,7 +95,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
   };
 }
 
-async function read(
+async function readExtent(
   parts: PullParts,
   { kind, extent }: BackfillRequest,
   work: BackfillWork,
@@ -111,12 +111,12 @@ async function read(
       const onLanded = ({ page, walk: { lastPage } }: ListResponse): void => {
         onProgress?.({ kind: kind.name, pages: page, lastPage });
       };
-      await landArriving(parts, { sweep, tally, responses, onLanded });
+      await landResponses(parts, { sweep, tally, responses, onLanded });
     }
     return { state: 'complete', reason: null, detail: null };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    return { state: error.state, reason: error.reason, detail: describe(error) };
+    return { state: error.state, reason: error.reason, detail: errorText(error) };
   }
 }
 
@@ -128,34 +128,34 @@ async function mend(parts: PullParts, request: BackfillRequest, work: BackfillWo
   const { kind, extent } = request;
   const { session, clock } = parts;
   const { sweep, tally } = work;
-  const read = tally.ids();
-  await refill(session, await asMirrored(session, kind), read, clock.now());
+  const readExtent = tally.ids();
+  await refill(session, await readMirroredKind(session, kind), readExtent, clock.now());
   if ('ids' in extent || extent.pages.from > 1 || extent.pages.to < Infinity) return;
-  const shown = new Set(read);
+  const shown = new Set(readExtent);
   const { lastShown } = spansOf(await readSightings(session, kind.name), []);
   for await (const rows of liveRows(session, kind.name)) {
     const unseen = rows.filter((row) => !shown.has(row.id)).map((row) => row.id);
     if (unseen.length === 0) continue;
     const response = sweep.ticks.next();
-    work.surplus += await underLease(parts, sweep, async (tx, now) => {
+    work.surplus += await withLease(parts, sweep, async (tx, now) => {
       const live = await liveRowsOf(tx, kind.name, unseen);
       const { knownFrom } = sweep.lease;
       const ids = [...(await findSurplus(tx, kind.name, live, { knownFrom, lastShown }))];
-      for (const some of inChunks(ids)) await removeSurplus(tx, kind.name, { ids: some, response, now });
+      for (const batch of inChunks(ids)) await removeSurplus(tx, kind.name, { ids: batch, response, now });
       return ids.length;
     });
   }
 }
 
 /** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
-async function end(
+async function endBackfill(
   parts: PullParts,
   work: BackfillWork,
   state: BackfillEnding['state'] | 'refused',
 ): Promise<void> {
   const { session, clock } = parts;
   const { lease, kind } = work.sweep;
-  if (state === 'complete') await addColumns(parts, kind);
+  if (state === 'complete') await addDiscoveredColumns(parts, kind);
   await session.atomically(async (tx) => {
     await releaseKind(tx, lease, {
       ...lease.before,
@@ -163,11 +163,11 @@ async function end(
       hasChanges: work.tally.changes() > 0,
       now: clock.now(),
     });
-    await keepPageSize(tx, parts, kind.name);
+    await savePageSize(tx, parts, kind.name);
   });
 }
 
-const ASKED_TOGETHER = 50;
+const RETRIEVED_AT_ONCE = 50;
 
 /** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
 async function backfillIds(
@@ -176,25 +176,25 @@ async function backfillIds(
   kind: Kind,
   ids: readonly string[],
 ): Promise<void> {
-  const askable = askableKind(kind);
-  if (askable === null) return isListed(kind) ? lookForIds(parts, work, kind, new Set(ids)) : undefined;
+  const askable = withUsableRetrieve(kind);
+  if (askable === null) return isListed(kind) ? findInList(parts, work, kind, new Set(ids)) : undefined;
   const { ticks, tenants } = work.sweep;
-  for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
-    const some = ids.slice(from, from + ASKED_TOGETHER);
+  for (let from = 0; from < ids.length; from += RETRIEVED_AT_ONCE) {
+    const batch = ids.slice(from, from + RETRIEVED_AT_ONCE);
     const options = { tick: ticks.next, signal: parts.signal };
-    const answers = await Promise.all(some.map((id) => parts.source.retrieve(askable, id, options)));
+    const answers = await Promise.all(batch.map((id) => parts.source.retrieve(askable, id, options)));
     const records = answers.flatMap((answer) => answer.record ?? []);
-    requireCompany({ kind, tenants }, { isKnown: false, read: () => records });
+    requireCompany({ kind, tenants }, { isUnchanged: false, read: () => records });
     const shown = answers.flatMap(({ record, ...ticks }) =>
-      record === null ? [] : [{ ...sortPage([record]), ...ticks }],
+      record === null ? [] : [{ ...splitPage([record]), ...ticks }],
     );
-    for (const [index, id] of some.entries()) if (answers[index]?.record === null) work.missing.push(id);
-    await land(parts, work, shown, false);
-    parts.onProgress?.({ kind: kind.name, pages: from + some.length, lastPage: ids.length });
+    for (const [index, id] of batch.entries()) if (answers[index]?.record === null) work.missing.push(id);
+    await landAnswers(parts, work, shown, false);
+    parts.onProgress?.({ kind: kind.name, pages: from + batch.length, lastPage: ids.length });
   }
 }
 
-async function lookForIds(
+async function findInList(
   parts: PullParts,
   work: BackfillWork,
   kind: ListedKind,
@@ -204,23 +204,23 @@ async function lookForIds(
   const options = { tick: ticks.next, signal: parts.signal };
   const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
   for await (const response of requireCompanies(pages, { kind, tenants })) {
-    const { incoming, quarantined } = sortPage(response.read());
+    const { incoming, quarantined } = splitPage(response.read());
     const found = {
       incoming: incoming.filter((incoming) => wanted.has(incoming.id)),
       quarantined: quarantined.filter((quarantined) => quarantined.id !== null && wanted.has(quarantined.id)),
     };
     for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
-    await land(parts, work, [{ ...response, ...found }], true);
+    await landAnswers(parts, work, [{ ...response, ...found }], true);
     parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.walk.lastPage });
     if (wanted.size === 0) return;
   }
   for (const id of wanted) work.missing.push(id);
 }
 
-async function land(
+async function landAnswers(
   parts: PullParts,
   work: BackfillWork,
-  answers: readonly (SortedPage & LandingAnswer)[],
+  answers: readonly (SplitPage & AnswerTicks)[],
   isListed: boolean,
 ): Promise<void> {
   const landings = await landTogether(

@@ -1,17 +1,17 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { describe } from '../lib/sync-error.ts';
+import { errorText } from '../lib/sync-error.ts';
 import { LeaseError, MirrorError, OtherSourceError } from '../db/session/errors.ts';
-import { makeReportIndexes } from '../store/schema/grow-kind-tables.ts';
+import { createReportIndexes } from '../store/schema/change-kind-tables.ts';
 import type { Retention } from '../store/runs/retention.ts';
-import { isRead, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
-import { claimSource, readTenants, type SourceClaim } from '../store/kinds/source-binding.ts';
-import { requireTenant, tellingFirst, type TenantGuard } from './land/guard-source.ts';
+import { isReadToEnd, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
+import { openSourceBinding, readCompanies, type SourceBinding } from '../store/kinds/source-binding.ts';
+import { requireTenant, sortKindsByCompany, type TenantGuard } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { recordRun, type RunFacts } from './run/record-run.ts';
 import { sweepKind } from './sweep/sweep-kind.ts';
 import type { SweepRequest } from './sweep/begin-sweep.ts';
-import { instantOf } from '../lib/time/clock.ts';
+import { parseInstant } from '../lib/time/clock.ts';
 import { SourceError } from '../source/http/errors.ts';
 
 export interface PullRequest extends ReadingRules {
@@ -37,29 +37,29 @@ export interface PullReport extends RunFacts {
 export async function pullKinds(parts: PullParts, request: PullRequest): Promise<PullReport> {
   const { kinds, baseUrl, acceptNewSource } = request;
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
-    const claim = await claimSource(parts.session, baseUrl, acceptNewSource);
+    const binding = await openSourceBinding(parts.session, baseUrl, acceptNewSource);
     const swept = new Map<ListedKind, KindReport>();
-    for (const kind of await tellingFirst(parts.session, kinds)) {
+    for (const kind of await sortKindsByCompany(parts.session, kinds)) {
       parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
       const report = parts.signal?.aborted
-        ? notSwept(kind, INTERRUPTED)
-        : await trySweep(parts, { kind, runId, claim, rules: request });
+        ? unsweptReport(kind, INTERRUPTED)
+        : await trySweep(parts, { kind, runId, binding, rules: request });
       swept.set(kind, report);
     }
     const reports = kinds.flatMap((kind) => swept.get(kind) ?? []);
     const reasons = reports.map((report) => report.reason);
-    if (claim.refusal !== null && reasons.every((reason) => reason === OTHER_SOURCE)) throw claim.refusal;
+    if (binding.refusal !== null && reasons.every((reason) => reason === OTHER_SOURCE)) throw binding.refusal;
     const state = reasons.includes('interrupted') ? 'interrupted' : 'incomplete';
-    return { state: reports.every(isRead) ? 'done' : state, result: reports };
+    return { state: reports.every(isReadToEnd) ? 'done' : state, result: reports };
   });
   try {
-    await makeReportIndexes(parts.session, kinds);
+    await createReportIndexes(parts.session, kinds);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const message = 'indexes for reports could not be made: they are made after the next run';
     parts.logger.warn({ err: error }, message);
   }
-  return { ...facts, kinds: result.map(withZone) };
+  return { ...facts, kinds: result.map(withUtcInstants) };
 }
 
 /** Sweeps a kind, or reports that another process is sweeping it. */
@@ -68,8 +68,8 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
     return await sweepKind(parts, request);
   } catch (error) {
     if (!(error instanceof LeaseError)) throw error;
-    const why = { reason: 'busy', detail: describe(error) };
-    const report = { ...notSwept(request.kind, why), state: 'busy' } as const;
+    const why = { reason: 'busy', detail: errorText(error) };
+    const report = { ...unsweptReport(request.kind, why), state: 'busy' } as const;
     const run = { runId: request.runId, owner: parts.owner.name };
     await parts.session.atomically((tx) => saveKindReport(tx, run, report, parts.clock.now()));
     return report;
@@ -79,13 +79,13 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
 const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
 
 /** The database's instants are UTC by contract; a reader of a report must not take them for local time. */
-export function withZone(report: KindReport): KindReport {
+export function withUtcInstants(report: KindReport): KindReport {
   const { certifiedAt } = report;
-  return { ...report, certifiedAt: certifiedAt === null ? null : instantOf(certifiedAt).toISOString() };
+  return { ...report, certifiedAt: certifiedAt === null ? null : parseInstant(certifiedAt).toISOString() };
 }
 
 /** Reports a kind that a run did not reach. */
-export function notSwept(
+export function unsweptReport(
   kind: ListedKind,
   why: { readonly reason: string; readonly detail: string },
 ): KindReport {
@@ -95,23 +95,23 @@ export function notSwept(
 }
 
 /** Finds the kinds that a pull would refuse as another company's, with the reasons; lands nothing. */
-export async function findForeign(
+export async function findForeignKinds(
   parts: TenantGuard['parts'],
   kinds: readonly ListedKind[],
-  claim: SourceClaim,
+  binding: SourceBinding,
 ): Promise<ReadonlyMap<string, OtherSourceError>> {
   const foreign = new Map<string, OtherSourceError>();
-  for (const kind of await tellingFirst(parts.session, kinds)) {
+  for (const kind of await sortKindsByCompany(parts.session, kinds)) {
     const stop = new AbortController();
     let ticks = 0;
     const options = { thorough: false, tick: () => ++ticks, signal: stop.signal };
-    const tenants = await readTenants(parts.session, kind, claim.isNew);
-    const responses = requireTenant(parts.source.sweep(kind, options), { parts, kind, claim, tenants });
+    const tenants = await readCompanies(parts.session, kind, binding.isNew);
+    const responses = requireTenant(parts.source.sweep(kind, options), { parts, kind, binding, tenants });
     try {
       await responses.next(); // It comes once the list is recognised.
     } catch (error) {
       if (error instanceof OtherSourceError) {
-        claim.refusal ??= error;
+        binding.refusal ??= error;
         foreign.set(kind.name, error);
       } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is no reason to refuse.
     } finally {

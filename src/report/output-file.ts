@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createDraft } from '../lib/draft-file.ts';
-import { errorCode, fileFault, SyncError, UsageError } from '../lib/sync-error.ts';
+import { errorCode, describeFileFault, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
 
@@ -22,7 +22,7 @@ export function outputFile(mirrorUrl: string, file: string): string {
       'is a device, a pipe or a socket, not a file.',
       'Name a file; to feed a program, leave --out away and pipe stdout to it.',
     );
-  if (isMirror(mirrorUrl, path))
+  if (isMirrorFile(mirrorUrl, path))
     throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
   return path;
 }
@@ -35,13 +35,13 @@ function realPath(path: string, refuse: Refuse): string {
   if (found !== null) return found.isFile() ? realpathSync(path) : path; // A pipe that /dev/stdout leads to has no path.
   if (statOf(dirname(path))?.isDirectory() !== true)
     throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
-  const place = placeOf(path);
+  const place = resolvedPath(path);
   const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink ? realPath(resolve(dirname(place), readlinkSync(place)), refuse) : place;
 }
 
 /** The path with a folder that has no links in it. */
-const placeOf = (path: string): string =>
+const resolvedPath = (path: string): string =>
   statOf(dirname(path)) === null ? path : join(realpathSync(dirname(path)), basename(path));
 
 /** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is no snapshot. */
@@ -54,19 +54,22 @@ export function snapshotFile(mirrorUrl: string, file: string): string {
   });
 }
 
-const OWN_ENDS = ['', '-wal', '-shm', '-journal', '.sends'];
+const MIRROR_SUFFIXES = ['', '-wal', '-shm', '-journal', '.sends'];
 
 /** By name, and by the file that a link leads to. SQLite has its files beside the real one, we beside the one that the setting names. */
-function isMirror(mirrorUrl: string, path: string): boolean {
+function isMirrorFile(mirrorUrl: string, path: string): boolean {
   const mirror = sqlitePath(mirrorUrl);
   if (mirror === null) return false;
-  const given = statOf(path);
+  const target = statOf(path);
   const bases = [resolve(mirror), ...(statOf(mirror) === null ? [] : [realpathSync(mirror)])];
   return bases
-    .flatMap((base) => OWN_ENDS.map((end) => `${base}${end}`))
-    .some((own) => {
-      const found = statOf(own);
-      return placeOf(own) === path || (found !== null && found.ino === given?.ino && found.dev === given.dev);
+    .flatMap((base) => MIRROR_SUFFIXES.map((end) => `${base}${end}`))
+    .some((mirrorFile) => {
+      const found = statOf(mirrorFile);
+      return (
+        resolvedPath(mirrorFile) === path ||
+        (found !== null && found.ino === target?.ino && found.dev === target.dev)
+      );
     });
 }
 
@@ -75,7 +78,7 @@ function statOf(path: string): Stats | null {
     return statSync(path);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error))) return null;
-    const message = `${path} ${fileFault(error)}.`; // Such as links that lead in a circle.
+    const message = `${path} ${describeFileFault(error)}.`; // Such as links that lead in a circle.
     throw new UsageError(message, { code: 'usage.file', hint: 'Name another file.', cause: error });
   }
 }
@@ -95,11 +98,11 @@ export async function writeWhole(path: string, write: (draft: string) => Promise
       throw error;
     }
   } catch (error) {
-    throw outputFault(error, path);
+    throw outputError(error, path);
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const FAULT_TEXTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EACCES: 'this user may not write there',
@@ -108,8 +111,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Turns the fault of writing a file into one that names the file and what to do; passes on other errors. */
-export function outputFault(error: unknown, path: string): unknown {
-  const words = WORDS[errorCode(error)];
+export function outputError(error: unknown, path: string): unknown {
+  const words = FAULT_TEXTS[errorCode(error)];
   if (words === undefined) return error;
   return new SyncError(`${path} could not be written: ${words}.`, {
     code: 'file.not_written',

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { createOutageLog } from '../lib/log/outage-log.ts';
-import { isAway } from '../db/session/errors.ts';
+import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { AWAY_REASONS, SourceError } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
@@ -23,7 +23,7 @@ export function watchDatabase(session: Session, parts: OutageWatch): Session {
       log.answered(part);
       return result;
     } catch (error) {
-      if (isAway(error)) log.failed(error, part);
+      if (isDatabaseUnavailable(error)) log.failed(error, part);
       throw error;
     }
   };

@@ -1,7 +1,7 @@
 import type { Logger } from '../lib/log/logger.ts';
 import { createOutageLog } from '../lib/log/outage-log.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { isRead } from '../store/runs/run-store.ts';
+import { isReadToEnd } from '../store/runs/run-store.ts';
 import { pullKinds, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
@@ -35,7 +35,7 @@ export function createPing(
 export async function pullAndPing(parts: PullParts, request: PullRequest, ping: Ping): Promise<PullReport> {
   try {
     const report = await pullKinds(parts, request);
-    const isWhole = report.kinds.every((kind) => isRead(kind) || kind.state === 'busy');
+    const isWhole = report.kinds.every((kind) => isReadToEnd(kind) || kind.state === 'busy');
     if (parts.signal?.aborted !== true) await ping(isWhole);
     return report;
   } catch (error) {

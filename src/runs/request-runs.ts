@@ -1,15 +1,18 @@
 import { schedule as tickBy } from 'node-cron';
 import { sweptKinds } from '../store/kinds/status-store.ts';
-import { readMark, requestSlot, writeMark } from '../store/runs/open-runs.ts';
-import { repeatTask, type MirrorContext, type ProcessContext } from '../db/mirror-context.ts';
+import { readHandledUntil, requestSlot, saveHandledUntil } from '../store/runs/open-runs.ts';
+import { repeatMirrorTask, type MirrorContext, type ProcessContext } from '../db/mirror-context.ts';
 import { dueSlot, nextSlot, type Schedule } from './schedule.ts';
 
 const CHECK_MS = 10_000;
 
 /** Requests runs by the clock, as several processes may do at once. Returns a function that stops it. */
-export function startSchedules(context: ProcessContext, schedules: readonly Schedule[]): () => Promise<void> {
+export function startRunRequests(
+  context: ProcessContext,
+  schedules: readonly Schedule[],
+): () => Promise<void> {
   const firstReads = createFirstReads(context, [...new Set(schedules.flatMap((schedule) => schedule.kinds))]);
-  const check = repeatTask(context, 'requesting the first pull', CHECK_MS, firstReads);
+  const check = repeatMirrorTask(context, 'requesting the first pull', CHECK_MS, firstReads);
   const stopTicking = startTicking(context, schedules);
   return async () => {
     await Promise.all([stopTicking(), check.stop()]);
@@ -26,7 +29,7 @@ export function startTicking(context: ProcessContext, schedules: readonly Schedu
   const started = schedules.map((schedule) => {
     const task = createScheduleCheck(context, schedule);
     const name = `requesting the run of the schedule ${schedule.name}`;
-    const checks = repeatTask(context, name, CHECK_MS, task);
+    const checks = repeatMirrorTask(context, name, CHECK_MS, task);
     const ticks = tickBy(schedule.cron, checks.wake, { timezone: schedule.timezone });
     return { checks, ticks };
   });
@@ -37,22 +40,22 @@ export function startTicking(context: ProcessContext, schedules: readonly Schedu
 }
 
 /** The clocks of processes may differ, or go back, by this much without a slot coming due twice. */
-const BACK_MS = 60_000;
+const MAX_CLOCK_STEP_MS = 60_000;
 
 /** Creates the check that requests a schedule's run if it has come due since the check before. */
 export function createScheduleCheck(context: ProcessContext, schedule: Schedule): () => Promise<void> {
   const { session, clock, logger, owner } = context;
   const { name, cron, timezone, kinds } = schedule;
-  let dealtWith: Date | null = null;
+  let handledTo: Date | null = null;
   let next: Date | null = null; // Known between two slots: a check costs nothing then.
   return async () => {
     const now = clock.now();
-    if (dealtWith === null || isFarBefore(now, dealtWith)) {
-      dealtWith = await readStart(context, schedule, now);
+    if (handledTo === null || isFarBefore(now, handledTo)) {
+      handledTo = await readStart(context, schedule, now);
       next = null;
     }
-    if (now <= dealtWith || (next !== null && now < next)) return;
-    const slot = dueSlot({ cron, timezone, lastSlot: next ?? dealtWith, now }) ?? next;
+    if (now <= handledTo || (next !== null && now < next)) return;
+    const slot = dueSlot({ cron, timezone, lastSlot: next ?? handledTo, now }) ?? next;
     if (slot !== null) {
       const due = { slot, now, schedule: name, kinds, isDead: owner.isDead };
       const end = await session.atomically((tx) => requestSlot(tx, due));
@@ -62,18 +65,19 @@ export function createScheduleCheck(context: ProcessContext, schedule: Schedule)
           : 'a schedule has come due: its run is asked for';
       if (end.is !== 'taken') logger.debug({ ...end, schedule: name, slot: slot.toISOString() }, message);
     }
-    dealtWith = now;
+    handledTo = now;
     next = nextSlot(cron, timezone, now);
   };
 }
 
-const isFarBefore = (now: Date, mark: Date): boolean => now.getTime() < mark.getTime() - BACK_MS;
+const isFarBefore = (now: Date, handledUntil: Date): boolean =>
+  now.getTime() < handledUntil.getTime() - MAX_CLOCK_STEP_MS;
 
 /** Reads the instant up to which slots are handled: a schedule begins at its first check, and again after a wrong clock. */
 async function readStart(context: MirrorContext, schedule: Schedule, now: Date): Promise<Date> {
-  const mark = await readMark(context.session, schedule.name);
-  if (mark !== null && !isFarBefore(now, mark)) return mark;
-  await context.session.atomically((tx) => writeMark(tx, schedule.name, now));
+  const handledUntil = await readHandledUntil(context.session, schedule.name);
+  if (handledUntil !== null && !isFarBefore(now, handledUntil)) return handledUntil;
+  await context.session.atomically((tx) => saveHandledUntil(tx, schedule.name, now));
   return now;
 }
 

@@ -1,15 +1,15 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
-import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../store/runs/run-requests.ts';
+import { claimRun, closeStaleRuns, raiseRun, resumeInterrupted } from '../store/runs/run-requests.ts';
 import { finishRun } from '../store/runs/run-store.ts';
 import { startableRuns } from '../store/runs/open-runs.ts';
-import { isAway } from '../db/session/errors.ts';
-import { goneOwners } from '../store/runs/worker-store.ts';
+import { isDatabaseUnavailable } from '../db/session/errors.ts';
+import { createStaleOwnerCheck } from '../store/runs/worker-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { pullAndPing, type Ping } from './ping.ts';
 import type { PullSettings } from './verify-kinds.ts';
-import { watchRun } from './tell-run.ts';
+import { createRunLog } from './run-log.ts';
 
 /**
  * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault of a run ends it, and no
@@ -33,7 +33,7 @@ export function createRunsQueue(
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
     work: async (ref, signal) => {
       const runId = ref.id;
-      const tellRun = await watchRun(parts, runId);
+      const logRun = await createRunLog(parts, runId);
       const claim = { ...ref, owner: owner.name, now: clock.now() };
       const names = await session.atomically((tx) => claimRun(tx, claim));
       if (names === null) return;
@@ -42,16 +42,16 @@ export function createRunsQueue(
         await pullAndPing({ ...parts, signal }, request, rules.ping);
         if (signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
       } catch (error) {
-        if (isAway(error) || !(error instanceof SyncError)) throw error;
+        if (isDatabaseUnavailable(error) || !(error instanceof SyncError)) throw error;
         const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
         await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
       }
-      await tellRun();
+      await logRun();
     },
-    takeOver: async () => {
+    releaseStaleClaims: async () => {
       const now = clock.now();
-      const isDead = await goneOwners(session, { now, isDead: owner.isDead });
-      await session.atomically((tx) => closeDeadRuns(tx, { isDead, now }));
+      const isDead = await createStaleOwnerCheck(session, { now, isDead: owner.isDead });
+      await session.atomically((tx) => closeStaleRuns(tx, { isDead, now }));
     },
   };
 }

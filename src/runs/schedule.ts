@@ -1,5 +1,5 @@
 import { CronExpressionParser, type CronExpression } from 'cron-parser';
-import { instantText } from '../lib/time/clock.ts';
+import { formatInstant } from '../lib/time/clock.ts';
 
 /** When to request a run, and for which kinds. */
 export interface Schedule {
@@ -30,7 +30,7 @@ export function dueSlot(search: SlotSearch): Date | null {
   const last = search.lastSlot.getTime();
   for (let hours = 1; ; hours *= 8) {
     const from = Math.max(last, search.now.getTime() - hours * HOUR_MS);
-    const walk = parse(search.cron, search.timezone, from);
+    const walk = parseCron(search.cron, search.timezone, from);
     let slot: Date | null = null;
     for (let next = walk.next().toDate(); next <= search.now; next = walk.next().toDate()) slot = next;
     if (slot !== null || from <= last) return slot;
@@ -39,10 +39,10 @@ export function dueSlot(search: SlotSearch): Date | null {
 
 /** Finds the next slot after an instant. */
 export function nextSlot(cron: string, timezone: string, after: Date): Date {
-  return parse(cron, timezone, after.getTime()).next().toDate();
+  return parseCron(cron, timezone, after.getTime()).next().toDate();
 }
 
-const parse = (cron: string, timezone: string, from: number): CronExpression =>
+const parseCron = (cron: string, timezone: string, from: number): CronExpression =>
   CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: timezone });
 
 /** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
@@ -71,7 +71,7 @@ export function staleKinds(
   const { sweptAt, startedAt, now } = readings;
   const stale = new Map<string, StaleKind>();
   for (const { cron, timezone, kinds } of schedules) {
-    const walk = parse(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
+    const walk = parseCron(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
     for (let slot = 1; slot < STALE_SLOTS; slot += 1) walk.prev();
     const oldest = walk.prev().toDate();
     for (const kind of kinds) {
@@ -90,6 +90,6 @@ export interface ScheduleSlot extends Schedule {
 /** The next slot of every schedule, the earliest first. */
 export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
   return schedules
-    .map((each) => ({ ...each, at: instantText(nextSlot(each.cron, each.timezone, now)) }))
+    .map((each) => ({ ...each, at: formatInstant(nextSlot(each.cron, each.timezone, now)) }))
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
 }

@@ -1,9 +1,9 @@
 import { verifyKind, type KindComparison, type PullOutcome } from '../report/verify/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
-import { describe } from '../lib/sync-error.ts';
-import { claimSource } from '../store/kinds/source-binding.ts';
+import { errorText } from '../lib/sync-error.ts';
+import { openSourceBinding } from '../store/kinds/source-binding.ts';
 import type { Retention } from '../store/runs/retention.ts';
-import { isRead } from '../store/runs/run-store.ts';
+import { isReadToEnd } from '../store/runs/run-store.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts, ReadingRules } from '../pull/run/parts.ts';
@@ -21,14 +21,14 @@ export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
 export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[], settings: PullSettings) {
   const request = { ...settings, command: 'verify', kinds };
   const { result, ...facts } = await recordRun(parts, request, async () => {
-    const verdicts: KindComparison[] = [];
-    await claimSource(parts.session, settings.baseUrl, false);
+    const comparisons: KindComparison[] = [];
+    await openSourceBinding(parts.session, settings.baseUrl, false);
     for (const kind of kinds)
-      if (parts.signal?.aborted === true) verdicts.push(notReached(kind));
-      else verdicts.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
-    const isBrokenOff = verdicts.some((verdict) => verdict.reason === 'interrupted');
-    const isSame = verdicts.every((verdict) => verdict.reason === null && verdict.differs === 0);
-    return { state: isBrokenOff ? 'interrupted' : isSame ? 'done' : 'incomplete', result: verdicts };
+      if (parts.signal?.aborted === true) comparisons.push(notReached(kind));
+      else comparisons.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
+    const isInterrupted = comparisons.some((verdict) => verdict.reason === 'interrupted');
+    const isSame = comparisons.every((verdict) => verdict.reason === null && verdict.differs === 0);
+    return { state: isInterrupted ? 'interrupted' : isSame ? 'done' : 'incomplete', result: comparisons };
   });
   return { ...facts, kinds: result };
 }
@@ -49,10 +49,10 @@ export interface PullSettings extends ReadingRules {
 async function pullBetween(parts: PullParts, kind: ListedKind, settings: PullSettings): Promise<PullOutcome> {
   try {
     const { kinds } = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings });
-    const failed = kinds.find((report) => !isRead(report));
+    const failed = kinds.find((report) => !isReadToEnd(report));
     return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
   } catch (error) {
     if (!(error instanceof OtherSourceError)) throw error;
-    return { reason: OTHER_SOURCE, detail: describe(error) }; // A list of another company stops only its own kind.
+    return { reason: OTHER_SOURCE, detail: errorText(error) }; // A list of another company stops only its own kind.
   }
 }

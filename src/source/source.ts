@@ -2,13 +2,13 @@ import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts
 import { withoutExcluded } from '../catalog/exclude.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
-import { sweepList, somePages, type ListResponse, type SweepOptions } from './paging/list-responses.ts';
-import { pageQuery, type KnownPages, type LoadOptions } from './paging/load-page.ts';
-import { readListBody, readRecord } from './http/read-answer.ts';
+import { readSweep, readPageRange, type ListResponse, type SweepOptions } from './paging/list-responses.ts';
+import { pageQuery, type KnownPages, type LoadOptions } from './paging/page-loader.ts';
+import { readListBody, recordReader } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
-import { createRequester, type Answered, type PageSizes } from './http/requester.ts';
+import { createRequester, type AnswerWithTicks, type PageSizes } from './http/requester.ts';
 import type { PageRange } from './paging/walk-steps.ts';
-import { createWrite, type WriteOptions, type WriteRequest } from './write.ts';
+import { createWriteSender, type WriteOptions, type WriteRequest } from './write.ts';
 import type { WriteAnswer } from './http/write-answer.ts';
 
 /** The service. Every method that reads throws `SourceError` where the service fails us. */
@@ -26,7 +26,7 @@ export interface Source extends AsyncDisposable {
     kind: RetrievableKind,
     id: string,
     options?: Partial<LoadOptions>,
-  ): Promise<{ readonly record: JsonObject | null } & Omit<Answered<unknown>, 'value'>>;
+  ): Promise<{ readonly record: JsonObject | null } & Omit<AnswerWithTicks<unknown>, 'value'>>;
   /** Asks for the first page once, with the token under `header` or as the settings say; gives the service's own time, if it tells. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly saidAt: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
@@ -42,25 +42,25 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
   const requester = createRequester(settings, parts);
 
   return {
-    sweep: (kind, options) => sweepList(requester, kind, options),
-    pages: (kind, range, options) => somePages(requester, kind, { ...range, ...options }),
+    sweep: (kind, options) => readSweep(requester, kind, options),
+    pages: (kind, range, options) => readPageRange(requester, kind, { ...range, ...options }),
     retrieve: async (kind, id, options = {}) => {
       const { retrieve } = kind;
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
-      const read = readRecord(id);
+      const read = recordReader(id);
       const scope = createDeadline(null, [options.signal, requester.closing]);
       const question = { path, query: '', page: null, header: retrieve.header, read };
-      const asked = requester.ask({ ...question, ...options, signal: scope.signal });
+      const asked = requester.requestWithRetries({ ...question, ...options, signal: scope.signal });
       const { value, sent, answered } = await asked.finally(scope.release);
       return { record: value && withoutExcluded(kind, value), sent, answered };
     },
     probe: async (kind, header) => {
-      const { value } = await requester.askOnce({
+      const { value } = await requester.requestOnce({
         path: kind.list.path,
         query: pageQuery(kind, 1, settings.pageSize),
         page: 1,
         header: kind.list.header,
-        ...(header && { tokenUnder: [header] }),
+        ...(header && { tokenHeaderNames: [header] }),
         read: (answer) => {
           readListBody(answer);
           return new Date(String(answer.headers['date'] ?? ''));
@@ -68,7 +68,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
       });
       return { saidAt: Number.isNaN(value.getTime()) ? null : value };
     },
-    write: createWrite(settings, parts, requester),
+    write: createWriteSender(settings, parts, requester),
     pageSizes: requester.pageSizes,
     counts: requester.counts,
     close: () => requester.close(),

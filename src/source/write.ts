@@ -17,11 +17,11 @@ export interface WriteRequest {
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called just before the request is written; false prevents the send. */
-  readonly mayGo?: () => boolean;
+  readonly canSend?: () => boolean;
 }
 
 /** Creates the sender of writes: each waits its turn among all requests, keeps the deadline, and is logged. */
-export function createWrite(
+export function createWriteSender(
   settings: SourceSettings,
   parts: SourceParts,
   requester: Requester,
@@ -29,7 +29,7 @@ export function createWrite(
   const { clock, logger } = parts;
   const { timeoutSeconds } = settings;
 
-  return async (writeRequest, { signal, mayGo } = {}) => {
+  return async (writeRequest, { signal, canSend } = {}) => {
     const { kind, operation, id, body } = writeRequest;
     const endpoint = kind[operation];
     if (endpoint === null) throw new TypeError(`${kind.name} has no ${operation}`);
@@ -40,8 +40,8 @@ export function createWrite(
     const method = operation === 'create' ? ('POST' as const) : ('PUT' as const);
     const where = `${method} ${path}`;
     const { token } = settings;
-    const request = { method, target: path, headers: tokenHeaders(settings, endpoint), body, where, mayGo };
-    const answer = await requester.inTurn(async (client, scope) => {
+    const request = { method, target: path, headers: tokenHeaders(settings, endpoint), body, where, canSend };
+    const answer = await requester.runInTurn(async (client, scope) => {
       const deadline = createDeadline(timeoutSeconds * 1000, [scope]);
       const started = clock.monotonicMs();
       const sent = await client.send(request, deadline.signal).finally(deadline.release);
@@ -49,7 +49,7 @@ export function createWrite(
       const [status, bytes] = isAnswered ? [sent.status, sent.bytes.length] : [null, 0];
       const ms = Math.round(clock.monotonicMs() - started);
       logger.debug({ method, path, status, ms, bytes }, 'source request'); // The same line as for a read.
-      if (!isAnswered) return deadline.isOver() ? { ...sent, why: 'timeout' } : sent;
+      if (!isAnswered) return deadline.isTimedOut() ? { ...sent, why: 'timeout' } : sent;
       if (status === UNAUTHORIZED) settings.renewToken?.(token); // For the next attempt: nothing is sent twice here.
       return readWriteAnswer(sent, { kind, where, token, receivedAt: clock.now() });
     }, signal);

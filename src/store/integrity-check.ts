@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { instantOf, instantText } from '../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../lib/time/clock.ts';
 import { readMeta, writeMeta } from './kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
@@ -55,11 +55,11 @@ export interface Damage {
 /** When the file was checked last; null = never. */
 export async function lastCheck(db: Queryable): Promise<Date | null> {
   const check = await readCheck(db);
-  return check === null ? null : instantOf(check.checkedAt);
+  return check === null ? null : parseInstant(check.checkedAt);
 }
 
 export async function saveCheck(tx: Transaction, findings: readonly string[], now: Date): Promise<void> {
-  await writeMeta(tx, 'integrity', JSON.stringify({ checkedAt: instantText(now), findings }));
+  await writeMeta(tx, 'integrity', JSON.stringify({ checkedAt: formatInstant(now), findings }));
 }
 
 /** The faults that the latest check found in the file; null if it found none or never ran. */

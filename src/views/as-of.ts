@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
-import { recordDecoder } from '../diff/decode-record.ts';
+import { createRecordDecoder } from '../diff/decode-record.ts';
 import { parseObject } from '../lib/json/json.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import type { Queryable, Row, Values } from '../db/session/session.ts';
@@ -13,8 +13,8 @@ import {
   writtenRow,
   type NestedTable,
 } from '../store/tables/kind-table.ts';
-import { pick, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
-import { elementReader, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
+import { pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
+import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
 import { batchesById } from '../store/records/record-store.ts';
 
 /** The instants between which a kind's past is known. */
@@ -30,7 +30,7 @@ export interface KnownPast {
 export async function readKnownPast(db: Queryable, kind: string, instant: string): Promise<KnownPast> {
   const seen = sql`select _first_seen_at from ${sql.identifier(kind)} where _first_seen_at <= ${instant} limit 1`;
   const first = sql`select coalesce((${seen}), (select min(_first_seen_at) from ${sql.identifier(kind)}))`;
-  const state = await selectOne(db, pick(KIND_STATE, 'baseline_at'), sql`where kind = ${kind}`);
+  const state = await selectOne(db, pickColumns(KIND_STATE, 'baseline_at'), sql`where kind = ${kind}`);
   return {
     firstSeenAt: (await readTexts(db, first))[0] ?? null,
     baselineAt: state?.baselineAt ?? null,
@@ -73,26 +73,26 @@ export async function* rowsAsOf(db: WithDialect & Queryable, past: PastRows): As
 type ToRows = (record: RowOf<typeof PAST_RECORD>) => readonly Row[];
 
 function recordRows(kind: Kind): ToRows {
-  const decode = recordDecoder(kind);
+  const decode = createRecordDecoder(kind);
   const names = writtenColumns(kind, 'sqlite');
   return (row) => {
     const { id, record, firstSeenAt, changedAt } = row;
     const { values } = decode(parseObject(record));
     const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
-    const own = OWN_COLUMNS.map((name) => known[name] ?? null);
-    return [{ ...named(names, writtenRow(kind, 'sqlite', values, own)), id }];
+    const ownValues = OWN_COLUMNS.map((name) => known[name] ?? null);
+    return [{ ...toRow(names, writtenRow(kind, 'sqlite', values, ownValues)), id }];
   };
 }
 
 function elementRows(table: NestedTable): ToRows {
   const names = nestedColumns(table, 'sqlite').map((column) => column.name);
   return ({ id, record }) => {
-    const { read } = elementReader(table, 'sqlite', []);
-    return read({ id, record: parseObject(record) }).map((row) => named(names, row));
+    const { read } = createElementDecoder(table, 'sqlite', []);
+    return read({ id, record: parseObject(record) }).map((row) => toRow(names, row));
   };
 }
 
-const named = (names: readonly string[], values: Values): Row =>
+const toRow = (names: readonly string[], values: Values): Row =>
   Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));
 
 /** `observed_at` never goes back, so the first event after the instant is the one with the lowest `seq`. */

@@ -1,10 +1,10 @@
 import { columnType, type Kind } from '../catalog/kind.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
-import { bilingual } from '../lib/text/speech.ts';
+import { translateAll } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
-import type { View, ViewColumn } from './draw-views.ts';
+import type { View, ViewColumn } from './create-views.ts';
 import { asInteger, asText, typedAs } from './engine-views.ts';
-import { MONTHS, WEEKDAYS, engineColumns } from './engine-words.ts';
+import { MONTHS, WEEKDAYS, engineColumns } from './engine-columns.ts';
 
 /** Numbers of a day `d.date`, as each database computes them. SQLite has known the week of ISO 8601 only since 3.46. */
 const NUMBERS = {
@@ -40,7 +40,7 @@ export function calendarViews(kinds: readonly Kind[], dialect: Dialect): readonl
     `cast(${NUMBERS[dialect][name]} as ${dialect === 'sqlite' ? 'integer' : 'bigint'})`;
   const view: View = {
     name: 'bi_calendar',
-    meaning: bilingual('The days from 2000 to 2049, one row each.'),
+    meaning: translateAll('The days from 2000 to 2049, one row each.'),
     columns: engineColumns('calendar', {
       date: 'd.date',
       year: number('year'),

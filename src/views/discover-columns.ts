@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { isListed, type Field, type Kind, type Shape } from '../catalog/kind.ts';
-import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
+import { MAX_IDENTIFIER_BYTES, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
 import type { MisfitCode } from '../diff/decode-record.ts';
 import { columnObstacle, discoveredColumn, textColumnName } from '../diff/observe-fields.ts';
 import { saveDrift, type Drift } from '../store/kinds/drift-store.ts';
 import {
-  asMirrored,
+  readMirroredKind,
   readUndiscovered,
   saveColumn,
   saveTextColumn,
@@ -14,16 +14,16 @@ import {
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
 import {
-  decoderOf,
+  decoderHash,
   elementShape,
   nestedName,
   nestedTables,
   type NestedTable,
 } from '../store/tables/kind-table.ts';
 import { readTexts } from '../db/rows/rows.ts';
-import { describeViews, drawViews } from './draw-views.ts';
-import { kindViews, withRows } from './views.ts';
-import { growKindTable } from '../store/schema/grow-kind-tables.ts';
+import { writeDictionary, createViews } from './create-views.ts';
+import { kindViews, filterKindsWithRows } from './views.ts';
+import { changeKindTables } from '../store/schema/change-kind-tables.ts';
 
 /**
  * Adds an empty column for every undocumented field of a kind's records and of their nested arrays, and puts it at the end of
@@ -36,26 +36,26 @@ import { growKindTable } from '../store/schema/grow-kind-tables.ts';
 export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
   return session.atomically(async (tx) => {
     await addDiscovered(tx, kind, { now, nested: null });
-    await typeLateNested(tx, kind);
-    await addTextColumns(tx, await asMirrored(tx, kind), now);
+    await retypeLateNested(tx, kind);
+    await addTextColumns(tx, await readMirroredKind(tx, kind), now);
     for (const table of nestedTables(kind))
       await addDiscovered(tx, elementShape(kind, table), { now, nested: table });
-    const grown = await asMirrored(tx, kind);
-    if (!(await mustDraw(tx, kind, grown))) return kind;
-    const views = kindViews(grown, session.dialect);
-    await growKindTable(tx, grown, session.dialect);
-    await drawViews(tx, views, session.dialect);
-    await describeViews(tx, views, 'these');
-    return grown;
+    const extended = await readMirroredKind(tx, kind);
+    if (!(await needsNewViews(tx, kind, extended))) return kind;
+    const views = kindViews(extended, session.dialect);
+    await changeKindTables(tx, extended, session.dialect);
+    await createViews(tx, views, session.dialect);
+    await writeDictionary(tx, views, 'these');
+    return extended;
   });
 }
 
-async function mustDraw(tx: Transaction, kind: Kind, grown: Kind): Promise<boolean> {
-  if (decoderOf(grown) !== decoderOf(kind)) return true;
+async function needsNewViews(tx: Transaction, kind: Kind, extended: Kind): Promise<boolean> {
+  if (decoderHash(extended) !== decoderHash(kind)) return true;
   return (
     !isListed(kind) &&
-    (await tx.columnsOf(`bi_${kind.name}`)).size === 0 &&
-    (await withRows(tx, [kind])).length > 0
+    (await tx.listColumns(`bi_${kind.name}`)).size === 0 &&
+    (await filterKindsWithRows(tx, [kind])).length > 0
   );
 }
 
@@ -67,17 +67,17 @@ interface Discovery {
 
 async function addDiscovered(tx: Transaction, shape: Shape, discovery: Discovery): Promise<void> {
   const { now, nested } = discovery;
-  let grown = shape;
+  let extended = shape;
   const unusable: Drift[] = [];
   const place = nested === null ? '' : `${nested.array}[].`;
   const sent = nested === null ? shape : { ...shape, fields: nested.items };
   for (const [name, seen] of await readUndiscovered(tx, sent)) {
     const column = discoveredColumn(shape, name, seen);
     const obstacle =
-      columnObstacle(grown, column) ?? (nested === null ? await viewObstacle(tx, shape, column) : null);
+      columnObstacle(extended, column) ?? (nested === null ? await viewObstacle(tx, shape, column) : null);
     if (obstacle === null) {
       await saveColumn(tx, shape.name, column);
-      grown = { ...grown, fields: [...grown.fields, column] };
+      extended = { ...extended, fields: [...extended.fields, column] };
     } else {
       await saveUnusable(tx, shape.name, [name]);
       unusable.push({
@@ -95,7 +95,7 @@ async function addDiscovered(tx: Transaction, shape: Shape, discovery: Discovery
  * Gives the type of nested values to fields that had only been empty when they got their columns, as texts, and that are nested
  * values since. The column keeps its declared type.
  */
-async function typeLateNested(tx: Transaction, kind: Kind): Promise<void> {
+async function retypeLateNested(tx: Transaction, kind: Kind): Promise<void> {
   const late = sql`
     select field from fields
     where kind = ${kind.name} and type = 'none' and column_type = 'text' and wire in ('array', 'object', 'array object')`;
@@ -112,9 +112,9 @@ async function viewObstacle(tx: Transaction, shape: Shape, { name, type }: Field
   const isOurs = nestedTables(shape).some((table) => table.name === view); // Seen in the wild: it has its table already.
   const isReserved =
     RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) ||
-    (!isOurs && (await tx.columnsOf(view)).size > 0);
+    (!isOurs && (await tx.listColumns(view)).size > 0);
   if (isReserved) return `the view bi_${view} is another one's`;
-  return Buffer.byteLength(`bi_${view}`) > LONGEST_IDENTIFIER
+  return Buffer.byteLength(`bi_${view}`) > MAX_IDENTIFIER_BYTES
     ? `the name of its view, bi_${view}, is too long`
     : null;
 }
@@ -136,18 +136,18 @@ const LOST: readonly MisfitCode[] = [
  * @returns The kind with these columns.
  */
 async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
-  let grown = kind;
+  let extended = kind;
   for (const field of await fieldsWithLostTexts(tx, kind)) {
-    const name = textColumnName(grown, field);
+    const name = textColumnName(extended, field);
     if (name === null) continue; // Its issue and `_raw` keep it.
     if (name !== `${field}_text`) {
       const detail = `"${field}_text" is a field of the service: values that do not fit are in "${name}"`;
       await saveDrift(tx, [{ kind: kind.name, code: 'text_column', field, detail }], now);
     }
     await saveTextColumn(tx, kind, { field, column: name, now });
-    grown = { ...grown, fields: [...grown.fields, { name, type: 'text', textOf: field }] };
+    extended = { ...extended, fields: [...extended.fields, { name, type: 'text', textOf: field }] };
   }
-  return grown;
+  return extended;
 }
 
 /** An empty text cannot stand in the column either, but needs no column to be kept. */

@@ -1,16 +1,16 @@
 import type { Kind, ListedKind } from '../catalog/kind.ts';
-import { kindWords } from '../catalog/words.ts';
+import { describeKindName } from '../catalog/descriptions.ts';
 import { RECORD_NUMBER } from '../db/rows/engine-column.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
-import { bilingual } from '../lib/text/speech.ts';
+import { translateAll } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
-import type { View, ViewColumn } from './draw-views.ts';
-import { engineColumns } from './engine-words.ts';
+import type { View, ViewColumn } from './create-views.ts';
+import { engineColumns } from './engine-columns.ts';
 
 /** One row an event, with the table's column names. */
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
-  meaning: bilingual('Changes of records, one row each, in the order in which they were found.'),
+  meaning: translateAll('Changes of records, one row each, in the order in which they were found.'),
   columns: engineColumns('changes', { record_id: RECORD_NUMBER }),
   from: 'from changes',
 };
@@ -18,35 +18,37 @@ export const CHANGES_VIEW: View = {
 /** The open issues, each with the value as sent. */
 export const ISSUES_VIEW: View = {
   name: 'bi_issues',
-  meaning: bilingual('Values and records of the service that fit no rule, one row each, while they do not.'),
+  meaning: translateAll(
+    'Values and records of the service that fit no rule, one row each, while they do not.',
+  ),
   columns: engineColumns('issues', { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' }),
   from: 'from issues where closed_at is null',
 };
 
 export const DRIFT_VIEW: View = {
   name: 'bi_drift',
-  meaning: bilingual('Changes in how the service answers, one row each.'),
+  meaning: translateAll('Changes in how the service answers, one row each.'),
   columns: engineColumns('drift'),
   from: 'from drift',
 };
 
 export const FIELDS_VIEW: View = {
   name: 'bi_fields',
-  meaning: bilingual('Every field that the service has ever sent, with its types.'),
+  meaning: translateAll('Every field that the service has ever sent, with its types.'),
   columns: engineColumns('fields'),
   from: 'from fields',
 };
 
 export const DICTIONARY_VIEW: View = {
   name: 'bi_dictionary',
-  meaning: bilingual('Every column of every view: its type, unit and meaning.'),
+  meaning: translateAll('Every column of every view: its type, unit and meaning.'),
   columns: engineColumns('dictionary'),
   from: 'from dictionary',
 };
 
 export const RELATIONS_VIEW: View = {
   name: 'bi_relations',
-  meaning: bilingual('Which column of which view names a record of which other view.'),
+  meaning: translateAll('Which column of which view names a record of which other view.'),
   columns: engineColumns('relations'),
   from: 'from relations',
 };
@@ -60,15 +62,15 @@ export function historyView({ name }: Kind): View {
   const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
   return {
     name: `bi_${name}_history`,
-    meaning: bilingual('The versions of each record that the mirror knows. {kind}', {
-      kind: kindWords(name).meaning,
+    meaning: translateAll('The versions of each record that the mirror knows. {kind}', {
+      kind: describeKindName(name).meaning,
     }),
     columns: engineColumns('history', {
       id: 'k.id',
       valid_from: 'c.observed_at',
       valid_to: 'n.observed_at',
       change: 'c.change',
-      record: versionOf(name),
+      record: versionContent(name),
       seq: 'c.seq',
     }),
     from: `
@@ -81,7 +83,7 @@ export function historyView({ name }: Kind): View {
 }
 
 /** The content of a version. SQLite before 3.41 gives a cast no type, but a sub-select that of its last part's column. */
-const versionOf = (kind: string): string => `(
+const versionContent = (kind: string): string => `(
       select x.after from changes x where part.n = 1 and x.seq = c.seq
       union all select x.before from changes x where part.n = 0 and x.seq = n.seq
       union all select x._raw from ${identifier(kind)} x where part.n = 0 and n.seq is null and x.id = k.id)`;
@@ -148,7 +150,7 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
   const castToText = (expression: string): string => `cast(${expression} as text)`;
   return {
     name: 'bi_sync_status',
-    meaning: bilingual('How fresh and how sound the copy of each record kind is.'),
+    meaning: translateAll('How fresh and how sound the copy of each record kind is.'),
     columns: engineColumns('sync_status', {
       kind: castToText('k.kind'),
       state: castToText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),

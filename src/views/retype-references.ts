@@ -5,7 +5,7 @@ import type { Transaction } from '../db/session/session.ts';
 import { identifier, qualifiedName } from '../db/session/sql-text.ts';
 import { saveColumn } from '../store/kinds/field-store.ts';
 import { nestedTables } from '../store/tables/kind-table.ts';
-import { ignoringViews } from './draw-views.ts';
+import { withoutViewChecks } from './create-views.ts';
 
 /**
  * Gives references in nested arrays, which 1.0 took for texts, the type of an id. Their columns go here; like any other that is
@@ -17,7 +17,7 @@ export async function retypeReferences(tx: Transaction, kinds: readonly Kind[]):
       const isText = sql`select 1 from fields where kind = ${name} and field = ${hint.name} and column_type = 'text'`;
       if (!(await hasRow(tx, isText))) continue;
       if (tx.dialect === 'postgres') await tx.execute(`drop view if exists ${qualifiedName(`bi_${name}`)}`);
-      await ignoringViews(tx, () =>
+      await withoutViewChecks(tx, () =>
         tx.execute(`alter table ${identifier(name)} drop column ${identifier(hint.name)}`),
       );
       await saveColumn(tx, name, hint);

@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { isListed, type Kind } from '../catalog/kind.ts';
-import { kindWords } from '../catalog/words.ts';
+import { describeKindName } from '../catalog/descriptions.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
 import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, qualifiedName } from '../db/session/sql-text.ts';
 import { textColumn } from '../db/rows/engine-column.ts';
-import { bilingual } from '../lib/text/speech.ts';
+import { translateAll } from '../lib/text/translator.ts';
 import { FIELDS } from '../store/tables/engine-tables.ts';
 import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
-import { hasRow, pick, readRows, readTexts, select, type RowOf } from '../db/rows/rows.ts';
+import { hasRow, pickColumns, readRows, readTexts, select, type RowOf } from '../db/rows/rows.ts';
 import { calendarViews } from './calendar-view.ts';
-import type { View, ViewColumn } from './draw-views.ts';
+import type { View, ViewColumn } from './create-views.ts';
 import {
   CHANGES_VIEW,
   DICTIONARY_VIEW,
@@ -20,11 +20,11 @@ import {
   historyView,
   syncStatusViews,
 } from './engine-views.ts';
-import { engineColumns } from './engine-words.ts';
+import { engineColumns } from './engine-columns.ts';
 import { fieldColumns } from './field-columns.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
-export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
+export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
     ...kinds.flatMap((kind) => kindViews(kind, dialect)),
     CHANGES_VIEW,
@@ -42,25 +42,25 @@ export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View
 export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
   const rows: View = {
     name: `bi_${kind.name}`,
-    meaning: kindWords(kind.name).meaning,
+    meaning: describeKindName(kind.name).meaning,
     columns: [...fieldColumns(kind.fields, { kind: kind.name, dialect }), ...engineColumns('record')],
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
-  const nested = nestedTables(kind).map((table) => childView(table, dialect));
+  const nested = nestedTables(kind).map((table) => nestedView(table, dialect));
   const contacts = nested.filter((view) => view.name === 'bi_clients_contacts');
   return [rows, ...nested, ...contacts.map((view) => ({ ...view, name: OLD_CONTACTS })), historyView(kind)];
 }
 
-function childView(table: NestedTable, dialect: Dialect): View {
+function nestedView(table: NestedTable, dialect: Dialect): View {
   const { kind, array } = table;
   const elements = identifier(table.name);
   const parents = identifier(kind);
   const columns = fieldColumns([...table.own, ...table.items], { kind, array, dialect });
   return {
     name: `bi_${table.name}`,
-    meaning: bilingual('The elements of {array}, one row each. {kind}', {
+    meaning: translateAll('The elements of {array}, one row each. {kind}', {
       array,
-      kind: kindWords(kind).meaning,
+      kind: describeKindName(kind).meaning,
     }),
     columns: columns.map((column): ViewColumn => {
       if (column.name === 'parent_id') return { ...column, refersTo: kind, none: null };
@@ -82,7 +82,10 @@ const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
  * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never get
  * any.
  */
-export async function withRows<K extends Kind>(db: Queryable, kinds: readonly K[]): Promise<readonly K[]> {
+export async function filterKindsWithRows<K extends Kind>(
+  db: Queryable,
+  kinds: readonly K[],
+): Promise<readonly K[]> {
   const shown: K[] = [];
   for (const kind of kinds) {
     const first = sql`select 1 from ${sql.identifier(kind.name)} limit 1`;
@@ -97,9 +100,9 @@ export async function namesOfViews(
   kinds: readonly Kind[],
   dialect: Dialect,
 ): Promise<ReadonlySet<string>> {
-  const nested = await select(db, pick(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
+  const nested = await select(db, pickColumns(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
   return new Set([
-    ...viewsOf(kinds, dialect).map((view) => view.name),
+    ...listViews(kinds, dialect).map((view) => view.name),
     ...nested
       .filter((decoded) => kinds.some(({ name }) => name === decoded.kind))
       .map((decoded) => `bi_${decoded.kind}_${decoded.field}`),

@@ -1,7 +1,7 @@
-import type { Text } from '../lib/text/speech.ts';
+import type { MessageKey } from '../lib/text/translator.ts';
 
 /** What happens next to records that disappeared, by their state. */
-export const HOLD_WORDS: Readonly<Record<string, Text>> = {
+export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
   suspected: 'deleted once the service, or a later list, proves that they are gone',
   held: 'stay until you decide: bms-sync deletions approve|reject KIND',
   approved: 'deleted once proven, as you decided',
@@ -9,10 +9,10 @@ export const HOLD_WORDS: Readonly<Record<string, Text>> = {
   rejected: 'stay, as you decided',
 };
 
-const UNCLEAR: Text = 'no list shows them, and the service gives no clear answer about each by itself';
+const UNCLEAR: MessageKey = 'no list shows them, and the service gives no clear answer about each by itself';
 
 /** Why held records need a person, where it is not their number. */
-const REASONS: Readonly<Record<string, Text>> = {
+const REASONS: Readonly<Record<string, MessageKey>> = {
   never_listed: 'an answer of the service named them, and no list has ever shown them',
   others_hidden:
     'no list shows them, nor records that answers of the service have named: it may show a part only',
@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, Text>> = {
 };
 
 /** Why held records need a person (`older_than:id`); null where too many are gone at once. */
-export function heldBecause(why: string | null): Text | null {
+export function heldBecause(why: string | null): MessageKey | null {
   if (why === null) return null;
   const [code = ''] = why.split(':');
   return REASONS[code] ?? UNCLEAR;

@@ -1,7 +1,7 @@
-import type { Speech, Text } from '../lib/text/speech.ts';
+import type { Translator, MessageKey } from '../lib/text/translator.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
-import { outcomeWords } from './outcome-words.ts';
+import { describeOutcome } from './outcome-texts.ts';
 import { explain, type NotedFacts } from './verdicts.ts';
 
 /** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
@@ -96,27 +96,27 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
 }
 
 /** The words of each need; the facts are those that `store/needs` reads. */
-const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) => Wording } = {
-  'mirror.damaged': ({ reason }, speech) => ({
-    title: speech.say('The mirror can no longer be trusted'),
-    why: [english(reason, speech)],
-    effect: speech.say('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
+const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
+  'mirror.damaged': ({ reason }, translator) => ({
+    title: translator.t('The mirror can no longer be trusted'),
+    why: [english(reason, translator)],
+    effect: translator.t('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'outbox.frozen': ({ reason }, speech) => ({
-    title: speech.say('Nothing is sent'),
-    why: [english(reason, speech)],
-    effect: speech.say(
+  'outbox.frozen': ({ reason }, translator) => ({
+    title: translator.t('Nothing is sent'),
+    why: [english(reason, translator)],
+    effect: translator.t(
       'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
     ),
     page: '/',
     command: 'bms-sync outbox resume',
   }),
-  'kind.held': ({ kind, records: n, why = null }, speech) => {
+  'kind.held': ({ kind, records: n, why = null }, translator) => {
     const because = heldBecause(why);
     return {
-      title: speech.say(
+      title: translator.t(
         '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
         {
           n,
@@ -125,112 +125,115 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) =
       ),
       why: [
         because === null
-          ? speech.say('The list no longer shows so many records at once.')
-          : sentence(speech.say(because)),
+          ? translator.t('The list no longer shows so many records at once.')
+          : sentence(translator.t(because)),
       ],
       page: '/deletions',
       command: 'bms-sync deletions',
     };
   },
-  'entry.parked': (facts, speech) => ({
-    title: speech.say('Entry {id} is parked: {operation} of {record}', entryValues(facts, speech)),
-    ...entryWords(facts, 'parked', speech),
+  'entry.parked': (facts, translator) => ({
+    title: translator.t('Entry {id} is parked: {operation} of {record}', entryValues(facts, translator)),
+    ...entryWords(facts, 'parked', translator),
   }),
-  'entry.rejected': (facts, speech) => ({
-    title: speech.say('Entry {id} is rejected: {operation} of {record}', entryValues(facts, speech)),
-    ...entryWords(facts, 'rejected', speech),
+  'entry.rejected': (facts, translator) => ({
+    title: translator.t('Entry {id} is rejected: {operation} of {record}', entryValues(facts, translator)),
+    ...entryWords(facts, 'rejected', translator),
   }),
-  'entries.parked': ({ entries: n }, speech) => ({
-    title: speech.say('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
-    why: [speech.say('They wait for a decision each.')],
+  'entries.parked': ({ entries: n }, translator) => ({
+    title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
+    why: [translator.t('They wait for a decision each.')],
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
-  'kind.blocked': ({ kind, reason, entryId = null }, speech) => ({
-    title: speech.say('{kind} may not be written', { kind }),
+  'kind.blocked': ({ kind, reason, entryId = null }, translator) => ({
+    title: translator.t('{kind} may not be written', { kind }),
     why: [
-      speech.say<Quoted>('The service refuses it to the user of this token ({reason}).', {
+      translator.t<Quoted>('The service refuses it to the user of this token ({reason}).', {
         reason: { text: reason, as: 'code' },
       }),
-      ...(entryId === null ? [] : [speech.say('It has refused entry {id}.', { id: entryId })]),
+      ...(entryId === null ? [] : [translator.t('It has refused entry {id}.', { id: entryId })]),
     ],
-    effect: speech.say(
+    effect: translator.t(
       'Give that user the right in the service, or take another token. It is tried again by itself.',
     ),
     page: '/',
     command: 'bms-sync outbox',
   }),
-  'token.refused': ({ kinds }, speech) => ({
-    title: speech.say('The service refuses the token'),
+  'token.refused': ({ kinds }, translator) => ({
+    title: translator.t('The service refuses the token'),
     why: [
       kinds === undefined
-        ? speech.say('Nothing can be read.')
-        : sentence(speech.say(UNREAD, valuesOf(kinds))),
+        ? translator.t('Nothing can be read.')
+        : sentence(translator.t(UNREAD, valuesOf(kinds))),
     ],
-    effect: speech.say(
+    effect: translator.t(
       'Write a token that it accepts into the file of BMS_TOKEN_FILE: it is read again by itself. Without such a file, set BMS_TOKEN and start bms-sync serve again.',
     ),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'kind.unread': ({ kinds, state, reason }, speech) => ({
-    title: speech.say(UNREAD, valuesOf(kinds)),
-    why: [sentence(outcomeWords({ state, reason }, speech).why ?? state)],
-    effect: speech.say('Pull: the list is read as soon as a background service is free.'),
+  'kind.unread': ({ kinds, state, reason }, translator) => ({
+    title: translator.t(UNREAD, valuesOf(kinds)),
+    why: [sentence(describeOutcome({ state, reason }, translator).why ?? state)],
+    effect: translator.t('Pull: the list is read as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'kind.stale': ({ kind = '', kinds = [kind], since }, speech) => ({
-    title: speech.say(
+  'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
+    title: translator.t(
       '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}',
       valuesOf(kinds),
     ),
     why: [
-      speech.say(
+      translator.t(
         since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.',
       ),
     ],
-    effect: speech.say('Pull: the list is read as soon as a background service is free.'),
+    effect: translator.t('Pull: the list is read as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'field.volatile': ({ fields: names, setting }, speech) => ({
-    title: speech.say('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
+  'field.volatile': ({ fields: names, setting }, translator) => ({
+    title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
       n: names.split(', ').length,
     }),
     why: [
-      speech.say<Quoted>('Most records show another value each time, and each is an event: {names}.', {
+      translator.t<Quoted>('Most records show another value each time, and each is an event: {names}.', {
         names: { text: names, as: 'name' },
       }),
-      speech.say<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
+      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
     ],
-    effect: speech.say('Then their values stay up to date, and make no events.'),
+    effect: translator.t('Then their values stay up to date, and make no events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
-  'webhook.disabled': ({ name, reason, pending }, speech) => ({
-    title: speech.say('The endpoint {name} is disabled', { name }),
-    why: [speech.say(DISABLED[reason ?? ''] ?? 'Nothing is sent to it.'), ...waiting(pending, speech.say)],
+  'webhook.disabled': ({ name, reason, pending }, translator) => ({
+    title: translator.t('The endpoint {name} is disabled', { name }),
+    why: [
+      translator.t(DISABLED[reason ?? ''] ?? 'Nothing is sent to it.'),
+      ...waiting(pending, translator.t),
+    ],
     page: `/webhooks?endpoint=${name}`,
     command: 'bms-sync webhooks',
   }),
-  'webhook.failing': ({ name, failures: n, pending }, speech) => ({
-    title: speech.say('The endpoint {name} takes no deliveries', { name }),
+  'webhook.failing': ({ name, failures: n, pending }, translator) => ({
+    title: translator.t('The endpoint {name} takes no deliveries', { name }),
     why: [
-      speech.say('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
-      ...waiting(pending, speech.say),
+      translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
+      ...waiting(pending, translator.t),
     ],
     page: `/webhooks?endpoint=${name}`,
     command: `bms-sync webhooks test ${name}`,
   }),
-  'webhook.test': (_, speech) => ({
-    title: speech.say('This is a test of bms-sync: the endpoint works'),
+  'webhook.test': (_, translator) => ({
+    title: translator.t('This is a test of bms-sync: the endpoint works'),
     why: [],
     page: '/webhooks',
     command: 'bms-sync webhooks',
   }),
-  'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, speech) => ({
-    title: speech.say('Plan {id} waits for an approval', { id }),
+  'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, translator) => ({
+    title: translator.t('Plan {id} waits for an approval', { id }),
     why: [
-      speech.say(
+      translator.t(
         '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
         {
           who,
@@ -240,29 +243,33 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) =
         },
       ),
     ],
-    effect: speech.say('Look at its cells first. Once it is approved, it can be applied.'),
+    effect: translator.t('Look at its cells first. Once it is approved, it can be applied.'),
     page: `/plans/${id}`,
     command: `bms-sync approve ${id}`,
   }),
 };
 
-function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, speech: Speech) {
-  return { id, operation: speech.word(operation), record: recordId === null ? kind : `${kind} ${recordId}` };
+function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, translator: Translator) {
+  return {
+    id,
+    operation: translator.term(operation),
+    record: recordId === null ? kind : `${kind} ${recordId}`,
+  };
 }
 
-const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', speech: Speech) => ({
-  why: [explain({ ...facts, id: facts.entryId, state }, speech).meaning],
+const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', translator: Translator) => ({
+  why: [explain({ ...facts, id: facts.entryId, state }, translator).meaning],
   page: `/outbox/${facts.entryId}`,
   command: `bms-sync outbox show ${facts.entryId}`,
 });
 
-const UNREAD: Text =
+const UNREAD: MessageKey =
   '{n, plural, one {{names} is not read to the end} other {# kinds are not read to the end: {names}}}';
 
-const waiting = (n: number, say: Speech['say']): readonly string[] =>
-  n === 0 ? [] : [say('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', { n })];
+const waiting = (n: number, t: Translator['t']): readonly string[] =>
+  n === 0 ? [] : [t('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', { n })];
 
-const DISABLED: Readonly<Record<string, Text>> = {
+const DISABLED: Readonly<Record<string, MessageKey>> = {
   gone: 'It has answered 410 Gone.',
   failing: 'It has taken nothing for five days.',
 };
@@ -275,9 +282,9 @@ const wayTo = (kinds: readonly string[]) => ({
 });
 
 /** A reason that is written in English, in the reader's language where there are words for it. */
-function english(reason: string, speech: Speech): string | Quoted {
-  const text = sentence(speech.word(reason));
-  return speech.language === 'en' || speech.word(reason) !== reason ? text : { text, as: 'english' };
+function english(reason: string, translator: Translator): string | Quoted {
+  const text = sentence(translator.term(reason));
+  return translator.language === 'en' || translator.term(reason) !== reason ? text : { text, as: 'english' };
 }
 
 /** Whether there are words for a type. */
@@ -286,24 +293,24 @@ export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS,
 /** Puts a need into words. @param names The names of some of the records that it is about. */
 export function needWords<T extends NeedType>(
   needOf: NeedOf<T>,
-  speech: Speech,
+  translator: Translator,
   names: readonly string[] = [],
 ): NeedWords {
   const { type, facts } = needOf;
-  const write: (facts: NeedFacts[T], speech: Speech) => Wording = WORDS[type];
-  const { why, effect = '', ...words } = write(facts, speech);
+  const write: (facts: NeedFacts[T], translator: Translator) => Wording = WORDS[type];
+  const { why, effect = '', ...words } = write(facts, translator);
   const about =
-    names.length === 0 ? [] : [aboutRecords(names, 'records' in facts ? facts.records : 0, speech)];
+    names.length === 0 ? [] : [aboutRecords(names, 'records' in facts ? facts.records : 0, translator)];
   const sentences = [...why, ...about].flatMap((pieces, at) => (at === 0 ? pieces : [' ', pieces].flat()));
   return { ...words, why: sentences, effect, since: facts.since ?? null };
 }
 
-function aboutRecords(names: readonly string[], records: number, speech: Speech): Pieces {
+function aboutRecords(names: readonly string[], records: number, translator: Translator): Pieces {
   const more = Math.max(0, records - names.length);
-  return speech.say<Quoted>(ABOUT, { names: { text: names.join(', '), as: 'name' }, more });
+  return translator.t<Quoted>(ABOUT, { names: { text: names.join(', '), as: 'name' }, more });
 }
 
-const ABOUT: Text = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
+const ABOUT: MessageKey = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
 
 /** The sentences of a need as one text. */
 export const plainWhy = (words: Pick<NeedWords, 'why'>): string =>

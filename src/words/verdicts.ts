@@ -1,4 +1,4 @@
-import { speechIn, type Speech, type Text } from '../lib/text/speech.ts';
+import { translatorFor, type Translator, type MessageKey } from '../lib/text/translator.ts';
 
 /** The explanation of an entry's state, for a person. */
 interface Explanation {
@@ -26,9 +26,9 @@ export interface NotedFacts {
 }
 
 interface Verdict {
-  readonly meaning: Text;
+  readonly meaning: MessageKey;
   /** The meaning while the entry continues by itself, if that differs; then no action is needed. */
-  readonly onItsWay?: Text;
+  readonly onItsWay?: MessageKey;
   readonly next?: readonly Step[];
 }
 
@@ -193,33 +193,33 @@ const BY_STATE = {
 } as const satisfies Record<string, Verdict>;
 
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
-export function explain(entry: VerdictFacts, speech = speechIn('en')): Explanation {
+export function explain(entry: VerdictFacts, translator = translatorFor('en')): Explanation {
   const { meaning, next } = verdictOf(entry);
-  const awaited = awaitedBy(entry, speech);
-  const said = speech.say(meaning);
+  const awaited = awaitedBy(entry, translator);
+  const said = translator.t(meaning);
   return {
-    meaning: [said, awaited, unprovenIn(entry, speech)].filter((part) => part !== null).join(' '),
+    meaning: [said, awaited, unprovenIn(entry, translator)].filter((part) => part !== null).join(' '),
     next: next.map((step) => step(entry)),
   };
 }
 
 /** Which fields of a finished update may be another user's work; null where all are proven to be ours. */
-function unprovenIn(facts: VerdictFacts, speech: Speech): string | null {
+function unprovenIn(facts: VerdictFacts, translator: Translator): string | null {
   const { unproven = [] } = facts.settlement ?? {};
   if (facts.state !== 'done' || unproven.length === 0) return null;
   const fields = unproven.join(', ');
-  return speech.say('No answer came: another user may have written the same to {fields}.', { fields });
+  return translator.t('No answer came: another user may have written the same to {fields}.', { fields });
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
-export function awaitedBy(facts: VerdictFacts, { say, word } = speechIn('en')): string | null {
+export function awaitedBy(facts: VerdictFacts, { t, term } = translatorFor('en')): string | null {
   if (facts.settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(facts.state))
     return null;
   const { since, why, records = [] } = facts.settlement.awaits;
-  const values = { kind: facts.kind, since, why: word(why) };
-  const waited = say('It has waited for a reading of {kind} since {since} UTC: {why}.', values);
+  const values = { kind: facts.kind, since, why: term(why) };
+  const waited = t('It has waited for a reading of {kind} since {since} UTC: {why}.', values);
   if (records.length === 0) return waited;
-  return `${waited} ${say('The records in question: {ids}.', { ids: records.join(', ') })}`;
+  return `${waited} ${t('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }
 
 /** The decisions, with the actions that begin with them. */
@@ -236,7 +236,7 @@ export function choicesOf(entry: VerdictFacts): readonly EntryChoice[] {
 }
 
 function verdictOf(facts: VerdictFacts): {
-  readonly meaning: Text;
+  readonly meaning: MessageKey;
   readonly next: readonly Step[];
 } {
   const { state, verdict } = facts;

@@ -1,5 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from '../../src/store/tables/change-tables.ts';
+import {
+  CHANGES,
+  DELETIONS,
+  PAGES,
+  DIRTY_ROWS,
+  UNLISTED_ROWS,
+} from '../../src/store/tables/change-tables.ts';
 import {
   DRIFT,
   FIELDS,
@@ -30,7 +36,7 @@ const TABLES = [
   DRIFT,
   ISSUES,
   PAGES,
-  TOUCHED,
+  DIRTY_ROWS,
   CHANGES,
   DELETIONS,
   UNLISTED_ROWS,

@@ -91,7 +91,7 @@ export async function startLife(seed: number, rows: number, beganMs: number): Pr
     if (row === undefined || (chance < 25 && foreign.length < rows + 10))
       records.create(storedFields(kind, bodiesOf(kind).create(unique, random), UNKIND), atMs, 'other');
     else if (chance < 50 && foreign.length > rows - 10) records.remove(row.id, atMs);
-    else records.edit(row.id, bodiesOf(kind).edit(unique, random), { atMs, doer: 'other' });
+    else records.edit(row.id, bodiesOf(kind).edit(unique, random), { atMs, actor: 'other' });
   };
   const tidy = (): void => {
     const atMs = nowMs();
@@ -106,7 +106,7 @@ export async function startLife(seed: number, rows: number, beganMs: number): Pr
     tidy,
     doubled: () => doubledIn(service.sends, recordsOf),
     isFalse: (certificate) => isFalse(recordsOf(certificate.kind), service.sends, certificate),
-    wasRemoved: (kind, id) => recordsOf(kind).deeds.some((deed) => deed.id === id && deed.is === 'deleted'),
+    wasRemoved: (kind, id) => recordsOf(kind).actions.some((deed) => deed.id === id && deed.is === 'deleted'),
     [Symbol.asyncDispose]: () => front[Symbol.asyncDispose](),
   };
 }
@@ -134,10 +134,10 @@ function isFalse(records: Records, sends: readonly Send[], { kind, atMs, ids }: 
   );
   const isOthers = (id: string): boolean => !own.has(id);
   const live = ids.filter(isOthers);
-  const then: Pick<Records, 'deeds' | 'at'> = {
-    deeds: records.deeds,
+  const then: Pick<Records, 'actions' | 'at'> = {
+    actions: records.actions,
     at: (ms) => records.at(ms).filter(({ id }) => isOthers(id)),
   };
-  const instants = records.deeds.map((deed) => deed.atMs).filter((ms) => ms > fromMs && ms <= atMs);
+  const instants = records.actions.map((deed) => deed.atMs).filter((ms) => ms > fromMs && ms <= atMs);
   return ![fromMs, ...instants].some((ms) => isListAt(then, live, ms));
 }

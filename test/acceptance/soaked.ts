@@ -6,15 +6,15 @@ import { openMirror } from '../../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../../src/app/open-source.ts';
 import { outboundQueue, runsQueue } from '../../src/app/queues.ts';
 import { pullSettings } from '../../src/app/pull.ts';
-import { startPulling } from '../../src/app/keep-pulling.ts';
-import { openSendMark } from '../../src/outbound/send-mark.ts';
+import { startPulling } from '../../src/app/scheduled-pulls.ts';
+import { openSendCounter } from '../../src/outbound/send-counter.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
 import { startEngine } from '../../src/runs/engine/engine.ts';
 import { createInProcessNotifier } from '../../src/runs/engine/notifier.ts';
-import { instantOf, systemClock } from '../../src/lib/time/clock.ts';
+import { parseInstant, systemClock } from '../../src/lib/time/clock.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import { claimSource } from '../../src/store/kinds/source-binding.ts';
+import { openSourceBinding } from '../../src/store/kinds/source-binding.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { createOwner } from '../../src/lib/owner.ts';
@@ -85,10 +85,10 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   await session.makeDurable();
   const owner = createOwner();
   const parts = { session, source, clock, logger, owner };
-  await claimSource(session, pullSettings(config).baseUrl, false);
-  const mark = await openSendMark(session, config.queue.url);
+  await openSourceBinding(session, pullSettings(config).baseUrl, false);
+  const mark = await openSendCounter(session, config.queue.url);
   // A lease of 45 s is over in 31 ms of this calendar: one process alone need not take over from others.
-  const runs = { ...runsQueue(config, parts), takeOver: () => Promise.resolve() };
+  const runs = { ...runsQueue(config, parts), releaseStaleClaims: () => Promise.resolve() };
   const engine = startEngine(parts, { owner: owner.name, roles: ROLES }, createInProcessNotifier(), TIMINGS);
   for (const queue of [runs, outboundQueue(config, parts, mark)]) engine.add(queue);
   const stopSchedules = startPulling(config, parts);
@@ -128,7 +128,7 @@ async function tellCertificates(session: Session, beganMs: number, told: Map<str
     if (typeof at !== 'string' || told.get(kind) === at) continue;
     told.set(kind, at);
     const ids = rows.flatMap(({ id }) => (id === null ? [] : [String(id)]));
-    const atMs = instantOf(at).getTime() - beganMs;
+    const atMs = parseInstant(at).getTime() - beganMs;
     tell({ is: 'certificate', certificate: { kind, atMs, ids } });
   }
 }

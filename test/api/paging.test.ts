@@ -10,7 +10,7 @@ const STATES = ['parked', 'ready', 'done', 'rejected', 'unsettled'] as const;
 
 async function addEntries(session: Session, count: number, prefix: string): Promise<void> {
   await session.atomically((tx) =>
-    tx.append({
+    tx.insertRows({
       table: 'outbox',
       columns: ['idempotency_key', 'kind', 'operation', 'payload', 'state'],
       rows: Array.from({ length: count }, (_, n) => [
@@ -26,7 +26,7 @@ async function addEntries(session: Session, count: number, prefix: string): Prom
 
 async function addRuns(session: Session, count: number): Promise<void> {
   await session.atomically((tx) =>
-    tx.append({
+    tx.insertRows({
       table: 'runs',
       columns: ['command', 'kinds', 'state', 'requested_at'],
       rows: Array.from({ length: count }, () => ['pull', '["clients"]', 'done', NOON_TEXT]),

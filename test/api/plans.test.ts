@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
-import { insertUser } from '../../src/store/people/user-store.ts';
+import { insertUser } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';
 import { DATABASES } from '../store/databases.ts';

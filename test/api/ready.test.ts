@@ -85,7 +85,7 @@ describe('whether writes land', () => {
     const watch = watchWrites(await tempMirror(KINDS), clock);
     await expect(watch.session.atomically(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await clock.sleep(60_000);
-    expect(watch.writes()).toEqual({ unlandedMs: 0, lastLandedAt: null, fault: null });
+    expect(watch.writes()).toEqual({ pendingMs: 0, lastLandedAt: null, fault: null });
     expect((await stage.get('/ready')).status).toBe(200);
   });
 });

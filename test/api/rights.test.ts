@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allows, insertUser, USER_ROLES, type UserRole } from '../../src/store/people/user-store.ts';
+import { isRoleAllowed, insertUser, USER_ROLES, type UserRole } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
 import { asking, type Asked } from '../http/ask.ts';
@@ -75,7 +75,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
         const { status, text } = await ask(requestOf(route, caller.headers));
         const isRefused = status === 403 && text.includes(`for the role ${needed};`);
         const isLetIn = ![401, 403, 429].includes(status) && status < 500;
-        if (!(allows(caller.role, needed) ? isLetIn : isRefused))
+        if (!(isRoleAllowed(caller.role, needed) ? isLetIn : isRefused))
           wrong.push(`${caller.role} by ${caller.door}: ${route}: ${status}`);
       }
     expect(wrong).toEqual([]);

@@ -100,7 +100,7 @@ describe.each([
     expect(doctor.stdout).toContain('of an older release: back it up, then bms-sync migrate');
     const version = sql`select value from mirror_meta where key = 'version'`;
     expect(await session.query(version)).toEqual([{ value: '0' }]);
-    expect((await session.atomically((tx) => tx.columnsOf('bi_clients'))).size).toBe(0);
+    expect((await session.atomically((tx) => tx.listColumns('bi_clients'))).size).toBe(0);
 
     expect((await run(['migrate'], { DATABASE_URL: url })).code).toBe(0);
     expect(await codeOf(['status'], url)).toBeUndefined();
@@ -111,6 +111,6 @@ describe.each([
     for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.absent']);
     if (name === 'SQLite') return;
     await using session = await openSession(url);
-    expect((await session.atomically((tx) => tx.columnsOf('mirror_meta'))).size).toBe(0);
+    expect((await session.atomically((tx) => tx.listColumns('mirror_meta'))).size).toBe(0);
   });
 });

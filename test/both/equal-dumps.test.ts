@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { KINDS, LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
-import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { viewsOf } from '../../src/views/views.ts';
+import { listViews } from '../../src/views/views.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { documentedMirror, pullFrom, sandbox } from '../pull/support.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
@@ -49,8 +49,8 @@ test(
       await pullFrom(service, sqlite);
       await pullFrom(service, postgres);
     }
-    const kinds = await Promise.all(KINDS.map((kind) => asMirrored(sqlite, kind)));
-    const views = viewsOf(kinds.filter(isListed), 'postgres').map(({ name }) => name);
+    const kinds = await Promise.all(KINDS.map((kind) => readMirroredKind(sqlite, kind)));
+    const views = listViews(kinds.filter(isListed), 'postgres').map(({ name }) => name);
     expect(NASTY_VALUES.length).toBeGreaterThanOrEqual(400);
 
     for (const relation of views.filter((name) => name !== 'bi_sync_status')) {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { decimal, text } from '../../src/catalog/field.ts';
+import { decimalField, textField } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
-import { THIS_RELEASE, examineShape, migrate, type Release } from '../../src/views/migrate.ts';
+import { THIS_RELEASE, checkSchema, migrate, type Release } from '../../src/views/migrate.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { mirrorFault, putRecords, thrownBy } from '../store/temp-mirror.ts';
@@ -71,11 +71,11 @@ const inClients = (change: (kind: Kind) => Kind): readonly Kind[] =>
 
 const longer = inClients((kind) => ({
   ...kind,
-  fields: [...kind.fields.slice(0, 2), text('motto'), ...kind.fields.slice(2)],
+  fields: [...kind.fields.slice(0, 2), textField('motto'), ...kind.fields.slice(2)],
 }));
 const retyped = inClients((kind) => ({
   ...kind,
-  fields: kind.fields.map((field) => (field.name === 'fax' ? decimal('fax', 2) : field)),
+  fields: kind.fields.map((field) => (field.name === 'fax' ? decimalField('fax', 2) : field)),
 }));
 const shorter = inClients((kind) => ({ ...kind, fields: kind.fields.filter(({ name }) => name !== 'fax') }));
 
@@ -111,7 +111,7 @@ describe.each(DATABASES)('the next release on %s', (_name, database) => {
   test('brings the mirror to its shape once, and keeps rows, entries and a reader’s view', async () => {
     const session = await filledMirror(database);
     const release = nextRelease();
-    expect(await examineShape(session, longer, { release })).toBe('of an older release');
+    expect(await checkSchema(session, longer, { release })).toBe('of an older release');
 
     expect(await migrate(session, longer, { release })).toBe(true);
     expect(await migrate(session, longer, { release })).toBe(false);
@@ -124,7 +124,7 @@ describe.each(DATABASES)('the next release on %s', (_name, database) => {
       { idempotency_key: 'waits', state: 'ready' },
     ]);
     expect(await session.query(sql`select note from erasures`)).toEqual([]);
-    const columns = await session.atomically((tx) => tx.columnsOf('bi_clients'));
+    const columns = await session.atomically((tx) => tx.listColumns('bi_clients'));
     expect([...columns].at(-1)).toBe('motto');
   });
 
@@ -133,7 +133,7 @@ describe.each(DATABASES)('the next release on %s', (_name, database) => {
     await migrate(session, longer, { release: nextRelease() });
     const before = await database.schemaOf(session);
     expect(await mirrorFault(() => migrate(session, KINDS))).toBe('mirror.newer');
-    expect(await mirrorFault(() => examineShape(session, KINDS))).toBe('mirror.newer');
+    expect(await mirrorFault(() => checkSchema(session, KINDS))).toBe('mirror.newer');
     expect(await database.schemaOf(session)).toEqual(before);
   });
 

@@ -84,7 +84,7 @@ describe.each(FRESH_DATABASES)('in %s, the tables of the kinds', (database, plac
     await using session = await openSession(url);
     const tables = ['clients', 'clients_vehicles', 'products_variantes', 'depots', 'sales_products'];
     for (const table of tables) {
-      expect((await session.atomically((tx) => tx.columnsOf(table))).size, table).toBeGreaterThan(2);
+      expect((await session.atomically((tx) => tx.listColumns(table))).size, table).toBeGreaterThan(2);
       expect(await refusalOf(other.run(`delete from ${table}`)), table).toMatchObject(REFUSED[database]);
     }
   });

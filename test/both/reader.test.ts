@@ -13,7 +13,7 @@ const LOCK_TIMEOUT_MS = 2_000;
 const analystView = 'create view analyst as select id, code, price_exact from bi_products';
 
 async function columns(session: Session): Promise<ReadonlySet<string>> {
-  return session.atomically((tx) => tx.columnsOf('bi_products'));
+  return session.atomically((tx) => tx.listColumns('bi_products'));
 }
 
 test('PostgreSQL: a reader in a long transaction and a pull that adds columns do not hold each other up', async () => {

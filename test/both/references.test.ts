@@ -149,7 +149,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
       { product_id: null, product_id_text: 'ABC' },
       ...[null, 0, 0, 12, null].map((product_id): Row => ({ product_id, product_id_text: null })),
     ]);
-    const columns = await session.atomically((tx) => tx.columnsOf('bi_purchase_products'));
+    const columns = await session.atomically((tx) => tx.listColumns('bi_purchase_products'));
     expect([...columns].at(-1)).toBe('product_id_text');
     expect(
       await session.query(sql`select field, code, detail from issues where closed_at is null order by id`),

@@ -8,11 +8,11 @@ import { LISTED_KINDS, KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
 import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { redecode } from '../../src/store/schema/redecode.ts';
-import { instantText } from '../../src/lib/time/clock.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import { clockAt } from '../pull/steps.ts';
 import { pullFrom } from '../pull/support.ts';
 import { thrownBy } from '../store/temp-mirror.ts';
@@ -81,7 +81,7 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     await migrate(session, KINDS);
     expect(await contentOf(session)).toEqual(before);
     for (const kind of KINDS)
-      await redecode(session, await asMirrored(session, kind), { now: clockAt(0).now() });
+      await redecode(session, await readMirroredKind(session, kind), { now: clockAt(0).now() });
     expect((await linked(session)).every((rows) => Number(rows) > 0)).toBe(true);
     const url = await serviceLike(session);
     const { kinds } = await pullFrom({ url, token: 'released' }, session, {
@@ -108,7 +108,7 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
 
   test.each(AT_WORK)('is not migrated beside %s of that release', async (_what, statement) => {
     const session = await opened();
-    const instant = (ms: number): string => instantText(new Date(Date.now() + ms));
+    const instant = (ms: number): string => formatInstant(new Date(Date.now() + ms));
     const text = statement.replaceAll('$now', instant(0)).replaceAll('$soon', instant(30_000));
     await session.atomically((tx) => tx.execute(text));
     const before = await session.query(sql`select key, value from mirror_meta order by key`);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { checkDatabase } from '../../src/checks/database.ts';
-import { judgeSpace } from '../../src/checks/database-file.ts';
+import { checkSpace } from '../../src/checks/database-file.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
@@ -19,7 +19,7 @@ test.each([
   { size: 2000 * MB, free: 1000 * MB, ok: true },
   { size: 2000 * MB, free: 999 * MB, ok: false },
 ])('of $size bytes in use with $free free: $ok', ({ size, free, ok }) => {
-  expect(judgeSpace(size, free)).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
+  expect(checkSpace(size, free)).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
 });
 
 test('frozen sends fail a check that says why and how they go on', async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { checkQueue, judgeRedis } from '../../src/checks/queue.ts';
+import { checkQueue, checkRedisInfo } from '../../src/checks/queue.ts';
 import { canary } from '../support/canary.ts';
 import { freshRedis } from '../support/redis.ts';
 import { freePort } from '../support/redis-server.ts';
@@ -109,6 +109,6 @@ test.each([
   ['6.0.16', 'jobs.redis_too_old'],
   ['5.0.1', 'jobs.redis_too_old'],
 ])('Redis %s: %s', (version, code) => {
-  const [first] = judgeRedis(`# Server\r\nredis_version:${version}\r\nmaxmemory_policy:noeviction\r\n`);
+  const [first] = checkRedisInfo(`# Server\r\nredis_version:${version}\r\nmaxmemory_policy:noeviction\r\n`);
   expect(first?.code).toBe(code);
 });

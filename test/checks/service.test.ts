@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeClock } from '../../src/checks/service.ts';
+import { checkClock } from '../../src/checks/service.ts';
 
 const NOON = new Date('2026-03-01T12:00:00Z');
 const after = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000);
@@ -10,7 +10,7 @@ test.each([
   { theirs: NOON, ours: after(-61), ok: false, detail: /61 s behind the service/ },
   { theirs: null, ours: NOON, ok: true, detail: /does not say/ },
 ])('a clock: $detail', ({ theirs, ours, ok, detail }) => {
-  const check = judgeClock(theirs, ours);
+  const check = checkClock(theirs, ours);
   expect(check).toMatchObject({ ok, code: ok ? null : 'clock.differs' });
   expect(check.detail).toMatch(detail);
 });

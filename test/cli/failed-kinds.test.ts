@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../sandbox/faults.ts';
-import { outcomeWords } from '../../src/words/outcome-words.ts';
+import { describeOutcome } from '../../src/words/outcome-texts.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor, type Ended } from '../support/command-line.ts';
@@ -77,7 +77,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     expectOthersCertified(ended);
     expectOnlyTruth(path, sandbox.world.ids('clients'));
     const text = await run(['status'], settingsFor(sandbox, path));
-    const { why } = outcomeWords({ ...outcome, isFirst: true, rows: 0 });
+    const { why } = describeOutcome({ ...outcome, isFirst: true, rows: 0 });
     expect(text.stdout.toLowerCase()).toContain(`needs you: clients is not read to the end. ${why ?? ''}.`);
     expect(text.stdout).not.toContain(outcome.reason.includes('_') ? outcome.reason : `: ${outcome.reason}`);
   });

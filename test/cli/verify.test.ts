@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUARD_SETTING } from '../../src/db/session/write-guard.ts';
-import { instantText } from '../../src/lib/time/clock.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import { KINDS, LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
@@ -437,7 +437,7 @@ describe('what cannot be compared is said', () => {
   test('a kind that somebody else is pulling: no lease is needed to look, but one to look twice', async () => {
     await using sandbox = await startSandbox({ size: 30 });
     const { path, env } = await mirrored(sandbox, ['clients']);
-    const until = instantText(new Date(Date.now() + 120_000));
+    const until = formatInstant(new Date(Date.now() + 120_000));
     tamper(path, `update kind_state set owner = 'elsewhere:1:x', lease_until = '${until}'`);
 
     expect(await run(['verify', 'clients', '--json'], env)).toMatchObject({ code: 0 });

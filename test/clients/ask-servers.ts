@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../scripts/clients/pages.ts';
-import { compactJson, isArray, isObject, tryParse, type Json } from '../../src/lib/json/json.ts';
+import { compactJson, isArray, isObject, tryParseJson, type Json } from '../../src/lib/json/json.ts';
 import { freePort } from '../support/redis-server.ts';
 import { PROBES, envOf, filesFor, runIn, withPort } from './ask.ts';
 import type { Ask, Told } from './client.ts';
@@ -36,7 +36,7 @@ export const askDatasette: Ask = async (stage, { page, section }, questions) => 
     for (const question of questions) {
       const url = `http://127.0.0.1:${port}/mirror.json?_shape=arrays&sql=${encodeURIComponent(question)}`;
       const body = await (await fetch(url)).text();
-      const parsed = tryParse(body);
+      const parsed = tryParseJson(body);
       answers.push(parsed === undefined ? { error: body } : datasetteAnswer(parsed));
     }
     return { printed: '', answers };

@@ -6,7 +6,7 @@ import { Workbook } from '@cj-tech-master/excelts';
 import { parseCsv } from '@cj-tech-master/excelts/csv';
 import { expect, inject, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { holdsWritten } from '../../src/diff/written.ts';
+import { isShownAsWritten } from '../../src/diff/merge-update.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { approvePlan } from '../../src/outbound/plans/approve-plan.ts';
 import { showPlan, type ShownPlan } from '../../src/outbound/plans/plan-document.ts';
@@ -190,7 +190,7 @@ function note({ scene, model }: Round, { rows }: ShownPlan): void {
     }
     const record = model.get(id) ?? {};
     const touched = cells.filter(({ field, ...cell }) =>
-      [cell.old, cell.new].every((value) => !holdsWritten(CLIENTS, field, value, record[field])),
+      [cell.old, cell.new].every((value) => !isShownAsWritten(CLIENTS, field, value, record[field])),
     );
     expect(touched).toEqual([]);
     model.set(id, { ...record, ...values });
@@ -203,7 +203,7 @@ function expectModel({ scene: { service }, model }: Round): void {
   const wrong = [...model].flatMap(([id, wanted]) => {
     const record = service.world.get('clients', id) ?? {};
     return Object.entries(wanted)
-      .filter(([field, value]) => !holdsWritten(CLIENTS, field, value, record[field]))
+      .filter(([field, value]) => !isShownAsWritten(CLIENTS, field, value, record[field]))
       .map(([field, value]) => [id, field, value, record[field]]);
   });
   expect(wrong).toEqual([]);
@@ -253,7 +253,7 @@ async function undone(round: Round, plan: ShownPlan, before: ReadonlyMap<number,
       const then = before.get(Number(recordId))?.[field] ?? null;
       if (isTouched(Number(recordId), field)) expect(now).toMatch(/^theirs /);
       else
-        expect([recordId, field, holdsWritten(CLIENTS, field, then, now ?? null)]).toEqual([
+        expect([recordId, field, isShownAsWritten(CLIENTS, field, then, now ?? null)]).toEqual([
           recordId,
           field,
           true,

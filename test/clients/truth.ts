@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { integer, reference } from '../../src/catalog/field.ts';
+import { integerField, referenceField } from '../../src/catalog/field.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Field } from '../../src/catalog/kind.ts';
 import { OLD_CONTACTS } from '../../src/db/session/sql-text.ts';
@@ -109,7 +109,7 @@ function elementsOf(record: JsonObject, { name, part }: Field): readonly Json[] 
     .map((id) => ({ [part.name]: id }));
 }
 
-const idField = (name: string, kind: string): Field => reference(integer(`${name}_id`), kind);
+const idField = (name: string, kind: string): Field => referenceField(integerField(`${name}_id`), kind);
 
 /** A record with the id of each record that it has in itself, as that or as an object, in a field of its own. */
 const withIds =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { loadConfig, secretsOf } from '../../src/config/load-config.ts';
-import { unknownVariables, withEnvFile } from '../../src/config/environment.ts';
+import { loadConfig, listSecrets } from '../../src/config/load-config.ts';
+import { unknownVariables, addEnvFile } from '../../src/config/environment.ts';
 import { canary } from '../support/canary.ts';
 import { refusal, tempFile } from './support.ts';
 
@@ -129,7 +129,7 @@ describe('the .env file', () => {
   const BOM = '\ufeff';
   const read = (text: string | Uint8Array, env = {}) => {
     const warnings: string[] = [];
-    const values = withEnvFile(env, (warning) => warnings.push(warning), tempFile('.env', text));
+    const values = addEnvFile(env, (warning) => warnings.push(warning), tempFile('.env', text));
     return { values, warnings };
   };
 
@@ -140,7 +140,7 @@ describe('the .env file', () => {
   });
 
   test('may be missing', () => {
-    expect(withEnvFile({ PORT: '1' }, expect.unreachable, '/nowhere/.env')).toEqual({ PORT: '1' });
+    expect(addEnvFile({ PORT: '1' }, expect.unreachable, '/nowhere/.env')).toEqual({ PORT: '1' });
   });
 
   test('keeps its first variable behind a byte order mark', () => {
@@ -206,7 +206,7 @@ describe('URLs with a user', () => {
 
   test.each(URLS)('%s with encoded signs is taken, and its password masked', (variable, url) => {
     const config = loadConfig({ env: { [variable]: url.replace('PASSWORD', '50%25off%23') } });
-    expect(secretsOf(config)).toContain('50%off#');
+    expect(listSecrets(config)).toContain('50%off#');
   });
 
   test('a path of SQLite may have any sign', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadConfig, secretsOf } from '../../src/config/load-config.ts';
+import { loadConfig, listSecrets } from '../../src/config/load-config.ts';
 import { canary } from '../support/canary.ts';
 import { complaint, refusal, tempFile } from './support.ts';
 
@@ -67,7 +67,7 @@ describe('where a setting comes from', () => {
     const config = loadConfig({ env: {}, file: join(CONFIG, 'example.production.yaml') });
     expect(config.outbound.writes).toBe('on');
     expect(config.schedules).toMatchObject({ timezone: 'America/Toronto', projects: '*/10 7-18 * * 1-5' });
-    expect(secretsOf(config)).toEqual([]);
+    expect(listSecrets(config)).toEqual([]);
   });
 });
 
@@ -186,7 +186,7 @@ describe('secrets', () => {
         BMS__SOURCE__PROXY_URL: 'http://u:proxy-word@proxy',
       },
     });
-    expect(secretsOf(config)).toEqual([
+    expect(listSecrets(config)).toEqual([
       canary('-token'),
       ADMIN_TOKEN,
       'proxy-word',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allKinds, doubtfulExclusions } from '../../src/config/known-kinds.ts';
+import { allKinds, listUnknownExclusions } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal } from './support.ts';
 
@@ -19,7 +19,7 @@ test('excluded fields are gone from their kind, from its fields and from its hin
   const bookings = allKinds(config).find(({ name }) => name === 'bookings');
   expect(bookings?.hints.map(({ name }) => name)).not.toContain('contact_phone');
   expect(allKinds(config).find(({ name }) => name === 'products')).not.toHaveProperty('excluded');
-  expect(doubtfulExclusions(config)).toEqual([]);
+  expect(listUnknownExclusions(config)).toEqual([]);
 });
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
 
 test('a name that neither documentation nor settings show is left for the mirror to judge', () => {
   const config = loadConfig({ env: env({ clients: ['mail'], vehicle_brands: ['logo'] }) });
-  expect(doubtfulExclusions(config).map(({ kind, name }) => [kind, name])).toEqual([
+  expect(listUnknownExclusions(config).map(({ kind, name }) => [kind, name])).toEqual([
     ['clients', 'mail'],
     ['vehicle_brands', 'logo'],
   ]);

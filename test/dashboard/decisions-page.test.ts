@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { saveDecision } from '../../src/store/people/decision-store.ts';
-import { insertUser, USER_ROLES } from '../../src/store/people/user-store.ts';
+import { saveDecision } from '../../src/store/users/decision-store.ts';
+import { insertUser, USER_ROLES } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
@@ -46,7 +46,7 @@ async function somethingToDecide(session: Session, { post }: Stage): Promise<voi
     await tx.query(sql`update outbox set state = 'parked', verdict = 'twins', settlement = '{"ids":["17"]}'`);
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
-    await tx.append({
+    await tx.insertRows({
       table: 'webhook_endpoints',
       columns: ['name', 'public_id', 'url', 'cursor', 'state', 'disabled_reason'],
       rows: [['shop', 'p1', 'https://example.com/', 0, 'disabled', 'gone']],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { AbsenceState } from '../../src/diff/plan-deletions.ts';
+import type { AbsenceState } from '../../src/diff/decide-deletions.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';

@@ -4,16 +4,16 @@ import { expect, test } from 'vitest';
 import french from '../../src/lib/text/locales/fr.json' with { type: 'json' };
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { AbsenceState } from '../../src/diff/plan-deletions.ts';
+import type { AbsenceState } from '../../src/diff/decide-deletions.ts';
 import { saveCheck } from '../../src/store/integrity-check.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { appendChanges } from '../../src/store/records/change-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
-import { insertUser } from '../../src/store/people/user-store.ts';
+import { insertUser } from '../../src/store/users/user-store.ts';
 import { VERDICTS } from '../../src/words/verdicts.ts';
-import { STATES } from '../../src/outbound/decisions/entry-list.ts';
+import { ENTRY_STATES } from '../../src/outbound/decisions/entry-list.ts';
 import { TOKEN, serveMirror } from '../http/stage.ts';
 import { NOON, NOON_TEXT, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
@@ -42,7 +42,7 @@ type Rows = readonly (readonly (string | number | null)[])[];
 /** Something of everything that a page may show. */
 async function everything(session: Session): Promise<void> {
   const put = (table: string, columns: readonly string[], rows: Rows): Promise<void> =>
-    session.atomically((tx) => tx.append({ table, columns, rows }));
+    session.atomically((tx) => tx.insertRows({ table, columns, rows }));
   const states: readonly AbsenceState[] = [
     'suspected',
     'held',
@@ -82,7 +82,7 @@ async function everything(session: Session): Promise<void> {
     'parked',
     verdict,
   ]);
-  const inStates = STATES.map((state): readonly [string, string | null] => [state, null]);
+  const inStates = ENTRY_STATES.map((state): readonly [string, string | null] => [state, null]);
   await put(
     'outbox',
     [
@@ -206,7 +206,7 @@ async function everything(session: Session): Promise<void> {
   const columns = ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at', 'closed_at'];
   const codes = [
     ...codesIn('diff/decode-record.ts', 'type MisfitCode ='),
-    ...codesIn('diff/judge-page.ts', 'type IdFault ='),
+    ...codesIn('diff/compare-page.ts', 'type IdFault ='),
   ];
   await put(
     'issues',

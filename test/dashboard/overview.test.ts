@@ -48,7 +48,7 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     await session.atomically(async (tx) => {
       await saveBlock(tx, { kind: 'products', reason: 'forbidden', now: NOON, probeAt: NOON });
       await freeze(tx, 'the database was restored', NOON);
-      await tx.append({
+      await tx.insertRows({
         table: 'webhook_endpoints',
         columns: ['name', 'public_id', 'url', 'cursor', 'state', 'disabled_reason'],
         rows: [['erp', 'p', 'https://example.com/', 7, 'disabled', 'gone']],

@@ -59,17 +59,17 @@ async function addNasty(session: Session, stage: Stage): Promise<void> {
     await changeEntry(tx, { id: 1, epoch, patch, now: NOON });
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
     await saveDrift(tx, [{ kind: 'clients', code: 'new_field', field: NASTY, detail: NASTY }], NOON);
-    await tx.append({
+    await tx.insertRows({
       table: 'issues',
       columns: ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at'],
       rows: [['clients', '17', NASTY, 'misfit', NASTY, NOON_TEXT]],
     });
-    await tx.append({
+    await tx.insertRows({
       table: 'webhook_deliveries',
       columns: ['endpoint_id', 'webhook_id', 'type', 'response_start'],
       rows: [[1, 'w', NASTY, NASTY]],
     });
-    await tx.append({
+    await tx.insertRows({
       table: 'outbox_attempts',
       columns: ['outbox_id', 'n', 'opened_at', 'request', 'response_start'],
       rows: [[1, 1, NOON_TEXT, NASTY, NASTY]],

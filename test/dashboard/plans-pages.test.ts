@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
-import { insertUser } from '../../src/store/people/user-store.ts';
+import { insertUser } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { serveMirror } from '../http/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';

@@ -22,13 +22,13 @@ test('a run says in plain words why a list is not proven, and of a fault what ha
   const figures = '200 of 2500 rows seen both before and after the response that proves the end';
   const fault = 'page 3 of clients answered 502';
   await session.atomically(async (tx) => {
-    await tx.append({
+    await tx.insertRows({
       table: 'runs',
       columns: ['command', 'kinds', 'state', 'requested_at'],
       rows: [['pull', '["clients","products"]', 'incomplete', NOON_TEXT]],
     });
     const none = NUMBERS.map(() => 0);
-    await tx.append({
+    await tx.insertRows({
       table: 'run_kinds',
       columns: ['run_id', 'kind', 'state', 'reason', 'detail', 'started_at', ...NUMBERS],
       rows: [

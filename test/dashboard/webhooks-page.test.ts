@@ -10,7 +10,7 @@ const ROOM = 'https://hooks.slack.example/services/T0/B0/room-secret';
 /** An endpoint that works, one that fails, one that was disabled, and one that the settings no longer name. */
 async function addEndpoints(session: Session): Promise<void> {
   const put = (columns: readonly string[], ...rows: readonly (readonly SqlValue[])[]): Promise<void> =>
-    session.atomically((tx) => tx.append({ table: 'webhook_endpoints', columns, rows }));
+    session.atomically((tx) => tx.insertRows({ table: 'webhook_endpoints', columns, rows }));
   const columns = ['name', 'public_id', 'url', 'format', 'cursor', 'state', 'disabled_reason'];
   await put(
     [...columns, 'failures', 'failing_since', 'failing_told_at'],

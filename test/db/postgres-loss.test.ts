@@ -17,7 +17,7 @@ async function draw(session: Session): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.execute('create table things (id bigint primary key, amount bigint)');
     await tx.execute('create table totals (id bigint primary key, amount bigint)');
-    await tx.append({ table: 'totals', columns: ['id', 'amount'], rows: [[1, 0]] });
+    await tx.insertRows({ table: 'totals', columns: ['id', 'amount'], rows: [[1, 0]] });
   });
 }
 
@@ -31,7 +31,7 @@ async function land(session: Session, id: number, between?: () => Promise<unknow
   let runs = 0;
   await session.atomically(async (tx) => {
     runs++;
-    await tx.append({ table: 'things', columns: ['id', 'amount'], rows: [[id, 1]] });
+    await tx.insertRows({ table: 'things', columns: ['id', 'amount'], rows: [[id, 1]] });
     if (runs === 1) await between?.();
     await tx.query(sql`update totals set amount = amount + 1`);
   });
@@ -61,7 +61,7 @@ describe('G05: a connection that is lost', () => {
     let runs = 0;
     await session.atomically(async (tx) => {
       runs++;
-      await tx.append({ table: 'things', columns: ['id'], rows: [[1]] });
+      await tx.insertRows({ table: 'things', columns: ['id'], rows: [[1]] });
       await tx.query(sql`update totals set amount = amount + 1`);
       if (runs === 1) await terminate(other);
     });

@@ -47,7 +47,7 @@ const NEXT = oneByOne(
 
 describe('a list is known to the row', () => {
   test('where every row was seen before its end was proved and after it, or with it', () => {
-    const { point, size, lists, absent } = certificateOf([...QUIET, ...NEXT]);
+    const { point, size, isInList: lists, absent } = certificateOf([...QUIET, ...NEXT]);
     expect(point).toBe(NEXT[1]);
     expect(size).toBe(5);
     expect(['1', '2', '3', '4', '5', '6'].map(lists)).toEqual([true, true, true, true, true, false]);
@@ -63,7 +63,12 @@ describe('a list is known to the row', () => {
   });
 
   test('after its first sweep where the rows were known from before', () => {
-    const { size, lists, absent, showedSince } = certificateOf(QUIET, ['3', '4', '9']);
+    const {
+      size,
+      isInList: lists,
+      absent,
+      wasShownSince: showedSince,
+    } = certificateOf(QUIET, ['3', '4', '9']);
     expect([size, lists('3'), lists('9'), showedSince('3'), showedSince('9')]).toEqual([
       5,
       true,
@@ -75,7 +80,7 @@ describe('a list is known to the row', () => {
   });
 
   test('by one response, where that is the whole list', () => {
-    const { size, lists } = certificateOf([response({ ids: '[7,8]', endRows: 2 })]);
+    const { size, isInList: lists } = certificateOf([response({ ids: '[7,8]', endRows: 2 })]);
     expect([size, lists('7'), lists('8'), lists('9')]).toEqual([2, true, true, false]);
   });
 
@@ -103,7 +108,7 @@ describe('a list is known to the row', () => {
 
   test('C03: with ids that a float would merge', () => {
     const ids = '[9007199254740992,9007199254740993,9223372036854775806,9223372036854775807]';
-    const { lists, absent } = certificateOf([
+    const { isInList: lists, absent } = certificateOf([
       response({ ids: '[9223372036854775805]', endRows: 1 }),
       response({ sweep: 2, sent: 3, answered: 4, ids, endRows: 4 }),
     ]);
@@ -124,7 +129,12 @@ describe('a row that is gone', () => {
       page.page === 3 ? { ...page, ids: '[]', rows: 0, endRows: 4, total: 4 } : page,
     );
     const shrunk = gone.map((page) => (page.page === 2 ? { ...page, ids: '[3,5]', rows: 2 } : page));
-    const { size, lists, showedSince, absent } = certificateOf([...QUIET, ...shrunk]);
+    const {
+      size,
+      isInList: lists,
+      wasShownSince: showedSince,
+      absent,
+    } = certificateOf([...QUIET, ...shrunk]);
     expect([size, lists('4'), showedSince('4'), absent()]).toEqual([4, false, false, ['4']]);
   });
 
@@ -140,7 +150,7 @@ describe('a row that is gone', () => {
   test('and was shown by a response that is not certainly before the point, is no candidate', () => {
     const before = response({ sweep: 1, sent: 1, answered: 4, ids: '[9]' });
     const point = response({ sweep: 1, sent: 2, answered: 3, ids: '[1]', endRows: 1 });
-    const { lists, showedSince, absent } = certificateOf([before, point]);
+    const { isInList: lists, wasShownSince: showedSince, absent } = certificateOf([before, point]);
     expect([lists('9'), showedSince('9'), absent()]).toEqual([false, true, []]);
   });
 });
@@ -382,7 +392,7 @@ describe('any responses', () => {
 
   const told = (verdict: Certification): unknown => {
     if (!verdict.certified) return verdict.reason;
-    const { point, size, lists, showedSince, lastShown, absent } = verdict;
+    const { point, size, isInList: lists, wasShownSince: showedSince, lastShown, absent } = verdict;
     const all = POOL.toSorted();
     const last = all.map((id) => [id, lastShown(id)] as const).filter(([, tick]) => tick !== null);
     return {
@@ -445,7 +455,7 @@ test('a list of 100,000 rows is certified by three sweeps, each row by its id', 
   );
   const end = { page: pages.length + 1, ids: '[]', endRows: rows };
   const responses = oneByOne(...pages.map((ids) => ({ ids })), end, ...pages.map((ids) => ({ ids })));
-  const { size, lists, showedSince } = certificateOf(responses);
+  const { size, isInList: lists, wasShownSince: showedSince } = certificateOf(responses);
   expect(size).toBe(rows);
   expect([lists('1'), lists('100000'), lists('100001'), showedSince('777')]).toEqual([
     true,

@@ -1,21 +1,25 @@
 import { expect, test } from 'vitest';
 import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
-import { date, decimal, integer, json, text } from '../../src/catalog/field.ts';
+import { dateField, decimalField, integerField, jsonField, textField } from '../../src/catalog/field.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { columnObstacle, discoveredColumn, type SeenType } from '../../src/diff/observe-fields.ts';
 
 const CATEGORIES: Kind = documentedKind('categories') ?? expect.fail('no categories');
-const hints = [decimal('price', 2), date('day'), json('items', [text('nom')])];
-const kind: Kind = { ...CATEGORIES, fields: [integer('id'), text('Mood'), decimal('cost', 2)], hints };
+const hints = [decimalField('price', 2), dateField('day'), jsonField('items', [textField('nom')])];
+const kind: Kind = {
+  ...CATEGORIES,
+  fields: [integerField('id'), textField('Mood'), decimalField('cost', 2)],
+  hints,
+};
 
 test.each<[string, SeenType, { fitsHint: boolean; column: Field }]>([
-  ['price', 'integer', { fitsHint: true, column: decimal('price', 2) }],
-  ['price', 'text', { fitsHint: false, column: text('price') }],
-  ['price', 'none', { fitsHint: true, column: decimal('price', 2) }],
-  ['day', 'none', { fitsHint: false, column: text('day') }],
-  ['items', 'json', { fitsHint: true, column: json('items', [text('nom')]) }],
+  ['price', 'integer', { fitsHint: true, column: decimalField('price', 2) }],
+  ['price', 'text', { fitsHint: false, column: textField('price') }],
+  ['price', 'none', { fitsHint: true, column: decimalField('price', 2) }],
+  ['day', 'none', { fitsHint: false, column: textField('day') }],
+  ['items', 'json', { fitsHint: true, column: jsonField('items', [textField('nom')]) }],
   ['other', 'decimal', { fitsHint: false, column: { name: 'other', type: 'decimal' } }],
-  ['other', 'none', { fitsHint: false, column: text('other') }],
+  ['other', 'none', { fitsHint: false, column: textField('other') }],
   ...(['integer', 'date', 'timestamp', 'text', 'json'] as const).map(
     (type): [string, SeenType, { fitsHint: boolean; column: Field }] => [
       'other',
@@ -39,7 +43,7 @@ test.each([
   '1st',
   ' ',
 ])('%s can have its column', (name) => {
-  expect(columnObstacle(kind, text(name))).toBeNull();
+  expect(columnObstacle(kind, textField(name))).toBeNull();
 });
 
 test.each([
@@ -60,19 +64,19 @@ test.each([
   ['xmin', '"xmin" is taken'],
   ['CTID', '"ctid" is taken'],
 ])('%j cannot: %s', (name, reason) => {
-  expect(columnObstacle(kind, text(name))).toContain(reason);
+  expect(columnObstacle(kind, textField(name))).toContain(reason);
 });
 
 test('a decimal cannot where one of its twins would be in the way', () => {
-  const fields = [integer('id'), text('sum_real'), text('rate_exact'), integer('fee_e4')];
+  const fields = [integerField('id'), textField('sum_real'), textField('rate_exact'), integerField('fee_e4')];
   for (const name of ['sum', 'Rate', 'fee']) {
-    expect(columnObstacle({ ...kind, fields }, decimal(name, 2))).toContain('is taken');
-    expect(columnObstacle({ ...kind, fields }, text(name))).toBeNull();
+    expect(columnObstacle({ ...kind, fields }, decimalField(name, 2))).toContain('is taken');
+    expect(columnObstacle({ ...kind, fields }, textField(name))).toBeNull();
   }
 });
 
 test('a kind ends at 300 columns', () => {
-  const fields = (count: number): Field[] => Array.from({ length: count }, (_, at) => text(`f${at}`));
-  expect(columnObstacle({ ...kind, fields: fields(299) }, text('more'))).toBeNull();
-  expect(columnObstacle({ ...kind, fields: fields(300) }, text('more'))).toContain('300 columns');
+  const fields = (count: number): Field[] => Array.from({ length: count }, (_, at) => textField(`f${at}`));
+  expect(columnObstacle({ ...kind, fields: fields(299) }, textField('more'))).toBeNull();
+  expect(columnObstacle({ ...kind, fields: fields(300) }, textField('more'))).toContain('300 columns');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { presenceDrift, valueDrift, type FieldDrift } from '../../src/diff/field-drift.ts';
+import { findPresenceDrift, findTypeDrift, type FieldDrift } from '../../src/diff/field-drift.ts';
 
 /** Fields by name: the JSON types that came; `gone` is missing since yesterday. */
 type Known = Record<string, string | { gone: string }>;
@@ -21,7 +21,7 @@ function drift(
     ]),
   );
   const now = new Map(Object.entries(after).map(([name, wire]) => [name, seen(wire)]));
-  return [...valueDrift(known, now), ...presenceDrift(known, new Set(present))];
+  return [...findTypeDrift(known, now), ...findPresenceDrift(known, new Set(present))];
 }
 
 describe('from one sweep to the next', () => {

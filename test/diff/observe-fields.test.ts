@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
-import { decimal, flag } from '../../src/catalog/field.ts';
+import { decimalField, flagField } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import {
   observeFields,
-  MOST_FIELDS,
+  MAX_FIELDS,
   seenType,
   widerType,
   type SeenType,
@@ -85,7 +85,7 @@ describe('undocumented fields', () => {
     expect(news(CATEGORIES, known, texts)).toEqual(found);
   });
 
-  const hinted: Kind = { ...CATEGORIES, hints: [decimal('price', 2), flag('open')] };
+  const hinted: Kind = { ...CATEGORIES, hints: [decimalField('price', 2), flagField('open')] };
 
   test.each<[string, string[], { known: Record<string, Shown>; found: Record<string, Shown> }]>([
     ['as the hint says', ['{"price":"1.50"}'], { known: {}, found: { price: 'decimal text!' } }],
@@ -158,7 +158,7 @@ test('neither the order of records nor the cut into pages matters', () => {
     '[]',
     '{}',
   ];
-  const kind: Kind = { ...CATEGORIES, hints: [decimal('a', 2)] };
+  const kind: Kind = { ...CATEGORIES, hints: [decimalField('a', 2)] };
   const records = fc.dictionary(fc.constantFrom('a', 'b', 'id'), fc.constantFrom(...values)).map(
     (fields) =>
       `{${Object.entries(fields)
@@ -188,14 +188,14 @@ const withFields = (fields: readonly string[]): JsonObject =>
 const known = (fields: readonly string[]) => new Map(fields.map((name) => [name, seenIn('integer number')]));
 
 test('every field is tracked while there is room', () => {
-  const records = [withFields(names(MOST_FIELDS - 2)), withFields(['f0', 'one more'])];
+  const records = [withFields(names(MAX_FIELDS - 2)), withFields(['f0', 'one more'])];
   const { fields, untracked } = observeFields(CLIENTS, known(['known']), records);
-  expect([...fields.keys()]).toEqual([...names(MOST_FIELDS - 2), 'one more']);
+  expect([...fields.keys()]).toEqual([...names(MAX_FIELDS - 2), 'one more']);
   expect(untracked.size).toBe(0);
 });
 
 test('beyond that no further name is tracked, but documented and known ones always are', () => {
-  const before = names(MOST_FIELDS, 'known');
+  const before = names(MAX_FIELDS, 'known');
   const record = { ...withFields(['new', ...DOCUMENTED, 'newer', '__proto__']), known7: 'a' };
   const { fields, untracked } = observeFields(CLIENTS, known(before), [record]);
   expect([...fields.keys()]).toEqual([...DOCUMENTED, 'known7']);
@@ -220,7 +220,7 @@ test('the names tracked over many pages are never more than the bound, and no va
         for (const [name, field] of fields) seen.set(name, field);
         for (const name of records.flatMap((record) => Object.keys(record)))
           expect(untracked.has(name)).toBe(!seen.has(name));
-        expect(seen.size).toBeLessThanOrEqual(MOST_FIELDS);
+        expect(seen.size).toBeLessThanOrEqual(MAX_FIELDS);
       }
     }),
     { numRuns: 50 },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { sentField, type Kind } from '../../src/catalog/kind.ts';
-import { isRuledOut, longTexts, mayBeMadeOf } from '../../src/diff/rule-out.ts';
+import { findSentField, type Kind } from '../../src/catalog/kind.ts';
+import { isRuledOut, longTexts, canComeFrom } from '../../src/diff/rule-out.ts';
 import { isNumber, parseJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
 
@@ -14,7 +14,7 @@ const LINES = namedKind('purchase_products');
 
 /** Judges a record where all long texts are telling. */
 function isOut(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
-  return isRuledOut({ kind, payload, telling: longTexts(kind, payload), record });
+  return isRuledOut({ kind, payload, distinctive: longTexts(kind, payload), record });
 }
 
 const parse = (text: string) => parseJson(text) as JsonObject;
@@ -123,13 +123,13 @@ describe('a record stays in doubt', () => {
     const record = { code: 'other', name: 'Bob' };
     expect(isOut(CLIENTS, { code: 'C-1', name: 'Ada' }, record)).toBe(false);
     const payload = { code: 'ZZ-0001', name: 'Zoé Tremblay' };
-    expect(isRuledOut({ kind: CLIENTS, payload, telling: [], record })).toBe(false);
+    expect(isRuledOut({ kind: CLIENTS, payload, distinctive: [], record })).toBe(false);
   });
 });
 
 describe('the value of a field that was just written', () => {
   const isLike = (kind: Kind, field: string, sent: Json, remote: Json): boolean =>
-    mayBeMadeOf(sentField(kind, field), sent, remote);
+    canComeFrom(findSentField(kind, field), sent, remote);
 
   test.each<[string, Json, Json]>([
     ['name', 'Zoé', 'ZOE'],
@@ -172,7 +172,7 @@ const LOOSENINGS: Record<string, Loosening> = {
 /** Loosens every text, and rounds every number, of a record that would match. */
 function loosened(kind: Kind, record: JsonObject, loosenings: readonly string[]): JsonObject {
   const entries = Object.entries(record).map(([name, value]): [string, Json] => {
-    const type = sentField(kind, name)?.type;
+    const type = findSentField(kind, name)?.type;
     if (isNumber(value) || (type === 'decimal' && typeof value === 'string'))
       return [name, roundedUp(String(value))];
     const isText = type === undefined || type === 'text';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
-import { instantText } from '../../src/lib/time/clock.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { randomFrom } from '../../sandbox/generate/draw.ts';
 import type { Program } from '../support/program.ts';
@@ -115,7 +115,7 @@ async function standing(session: Session, victim: Program): Promise<Readonly<Rec
 /** Lets the others see a process that gave its last signs of life longer ago than any lease lasts. */
 async function endLease(session: Session, victim: Program): Promise<void> {
   const like = ofProcess(victim);
-  const past = instantText(new Date(Date.now() - LEASE_MS));
+  const past = formatInstant(new Date(Date.now() - LEASE_MS));
   await session.atomically(async (tx) => {
     await tx.query(sql`update workers set seen_at = ${past} where owner like ${like}`);
     await tx.query(sql`update kind_state set lease_until = ${past} where owner like ${like}`);
@@ -124,6 +124,6 @@ async function endLease(session: Session, victim: Program): Promise<void> {
 
 async function seenSince(session: Session, victim: Program, woken: Date): Promise<number> {
   const rows = await session.query(sql`
-    select owner from workers where owner like ${ofProcess(victim)} and seen_at >= ${instantText(woken)}`);
+    select owner from workers where owner like ${ofProcess(victim)} and seen_at >= ${formatInstant(woken)}`);
   return rows.length;
 }

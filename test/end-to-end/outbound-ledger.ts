@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { instantOf, instantText } from '../../src/lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../src/lib/time/clock.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { AtEnd, Scene, Wish } from './outbound-scene.ts';
@@ -78,9 +78,9 @@ async function stillSince(session: Session): Promise<number | null> {
   const [row] = await session.query(sql`
     select min(case when owner is null then coalesce(next_attempt_at, created_at) else updated_at end) as since
     from outbox where owner is not null or (state in ('ready', 'unsettled')
-      and (next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready')))`);
+      and (next_attempt_at <= ${formatInstant(now)} or (next_attempt_at is null and state = 'ready')))`);
   const since = row?.['since'];
-  return typeof since === 'string' ? instantOf(since).getTime() : null;
+  return typeof since === 'string' ? parseInstant(since).getTime() : null;
 }
 
 /** How many entries there are of each operation, state and verdict. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { instantText } from '../../src/lib/time/clock.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Env } from '../support/command-line.ts';
 import { start, type Program } from '../support/program.ts';
@@ -84,7 +84,7 @@ const OWNERS = {
   /** Who has sent a create and not yet noted how that ended. */
   send: (now: number) => sql`
     select owner from outbox_attempts join outbox on outbox.id = outbox_attempts.outbox_id
-    where operation = 'create' and closed_at is null and opened_at < ${instantText(new Date(now - UNDER_WAY_MS))}`,
+    where operation = 'create' and closed_at is null and opened_at < ${formatInstant(new Date(now - UNDER_WAY_MS))}`,
   pull: () => sql`select owner from runs where state = 'running'`,
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { writeMark } from '../../src/store/runs/open-runs.ts';
+import { saveHandledUntil } from '../../src/store/runs/open-runs.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { run } from '../support/command-line.ts';
 import { sized } from '../support/tiers.ts';
@@ -96,7 +96,7 @@ test(
 /** The schedules have come due while nobody served: whichever process looks first has a slot to ask for. */
 async function missSlots(session: Session): Promise<void> {
   await session.atomically(async (tx) => {
-    for (const kind of KINDS) await writeMark(tx, kind, new Date(Date.now() - 2 * MINUTE));
+    for (const kind of KINDS) await saveHandledUntil(tx, kind, new Date(Date.now() - 2 * MINUTE));
   });
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { instantText } from '../../src/lib/time/clock.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { putChanges } from '../feed/support.ts';
@@ -40,7 +40,7 @@ function randomNumbers(seed: number): () => number {
 
 async function commit(session: Session, from: number, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, index) => from + index);
-  const observed_at = instantText(new Date());
+  const observed_at = formatInstant(new Date());
   const changes = numbers.map((number) => ({
     record_id: String((number % RECORDS) + 1),
     change: 'updated',

@@ -7,10 +7,10 @@ import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../src/feed/webhooks/sender.ts';
 import { startEngine, type Engine } from '../../src/runs/engine/engine.ts';
 import { createInProcessNotifier } from '../../src/runs/engine/notifier.ts';
-import { instantText, systemClock } from '../../src/lib/time/clock.ts';
+import { formatInstant, systemClock } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { watchAppends } from '../../src/db/session/write-watch.ts';
+import { watchInserts } from '../../src/db/session/write-watch.ts';
 import { createOwner } from '../../src/lib/owner.ts';
 import { mirrorIn, putChanges } from '../feed/support.ts';
 import { startReceiver, type EventBody, type Receiver } from '../feed/webhooks/receiver.ts';
@@ -47,7 +47,7 @@ async function measure(session: Session, receiver: Receiver): Promise<readonly n
     await systemClock.sleep(Math.max(1, startMs + ((done + 1) * 1000) / PER_SECOND - performance.now()));
     const due = Math.min(count, Math.floor(((performance.now() - startMs) * PER_SECOND) / 1000));
     const ids = Array.from({ length: due - done }, (_, index) => String(done + index + 1));
-    const event = { change: 'created', observed_at: instantText(new Date()), after: '{}' };
+    const event = { change: 'created', observed_at: formatInstant(new Date()), after: '{}' };
     await putChanges(session, ...ids.map((record_id) => ({ record_id, ...event })));
     for (const id of ids) committedAt.set(id, Date.now());
     done = due;
@@ -78,7 +78,7 @@ test.each([
   const wake = (): void => {
     if (isAlone) engine.wake('webhooks');
   };
-  const waits = await measure(watchAppends(session, 'changes', wake), receiver);
+  const waits = await measure(watchInserts(session, 'changes', wake), receiver);
   const p50 = waits[Math.floor(waits.length / 2)];
   const p99 = waits[Math.floor(waits.length * 0.99)];
   console.log('FIGURE', database, deliverer, { p50, p99, most: waits.at(-1), load: loadavg()[0] });

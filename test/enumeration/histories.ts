@@ -281,7 +281,7 @@ function judge({ figures, known, hooks }: World, { log }: State): void {
   }
   figures.certificates++;
   const truth = log[told.indexOf(verdict.point)]?.list.rows ?? [];
-  if (verdict.size !== truth.length || !truth.every((row) => verdict.lists(String(row)))) figures.wrong++;
+  if (verdict.size !== truth.length || !truth.every((row) => verdict.isInList(String(row)))) figures.wrong++;
 }
 
 /** Whether a row of the beginning is in the list, and was on no page at all. */

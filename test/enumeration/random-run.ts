@@ -151,5 +151,5 @@ function judge(figures: RandomFigures, landed: readonly LandedAnswer[], { respon
   if (!verdict.certified) return;
   figures.certificates++;
   const truth = landed[responses.indexOf(verdict.point)]?.list.rows ?? [];
-  if (verdict.size !== truth.length || !truth.every((row) => verdict.lists(String(row)))) figures.wrong++;
+  if (verdict.size !== truth.length || !truth.every((row) => verdict.isInList(String(row)))) figures.wrong++;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { isMatch, judgeNew, startAlerts, type AlertRule } from '../../src/feed/alerts.ts';
+import { isMatch, matchNewChanges, startAlerts, type AlertRule } from '../../src/feed/alerts.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { stage } from '../outbound/stage.ts';
@@ -102,29 +102,32 @@ describe.each(DATABASES)('on %s', (database) => {
       observed_at: '2026-03-01 12:00:00.000',
     });
     await putChanges(session, rise('1'));
-    await judgeNew(session, ABOVE, START);
+    await matchNewChanges(session, ABOVE, START);
     await putChanges(session, rise('2'), { ...rise('3'), kind: 'providers' });
-    await judgeNew(session, ABOVE, after(1));
+    await matchNewChanges(session, ABOVE, after(1));
     await putChanges(session, rise('4'));
-    await judgeNew(session, ABOVE, after(2));
+    await matchNewChanges(session, ABOVE, after(2));
     await putChanges(session, rise('5'), { ...rise('6'), ...update('9000', '9001') });
-    await judgeNew(session, ABOVE, after(10.9));
+    await matchNewChanges(session, ABOVE, after(10.9));
     expect(await told(session)).toEqual([[2]]);
-    await judgeNew(session, ABOVE, after(11));
-    await judgeNew(session, ABOVE, after(30));
+    await matchNewChanges(session, ABOVE, after(11));
+    await matchNewChanges(session, ABOVE, after(30));
     expect(await told(session)).toEqual([[2], [4, 5]]);
   });
 
   test('of two processes that judge the same changes, one tells them', async () => {
     const { session } = await mirrorIn(database);
     await addEndpoint(session, ERP, { allowHosts: ['127.0.0.1'], now: START });
-    await judgeNew(session, ABOVE, START);
+    await matchNewChanges(session, ABOVE, START);
     await putChanges(session, {
       ...update('1', '9000'),
       record_id: '1',
       observed_at: '2026-03-01 12:00:00.000',
     });
-    await Promise.all([judgeNew(session, ABOVE, after(1)), judgeNew(session, ABOVE, after(1.01))]);
+    await Promise.all([
+      matchNewChanges(session, ABOVE, after(1)),
+      matchNewChanges(session, ABOVE, after(1.01)),
+    ]);
     expect(await told(session)).toEqual([[1]]);
   });
 });

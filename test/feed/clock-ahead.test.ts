@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { judgeNew } from '../../src/feed/alerts.ts';
-import { leaveDigest } from '../../src/feed/digest.ts';
+import { matchNewChanges } from '../../src/feed/alerts.ts';
+import { addDigest } from '../../src/feed/digest.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
-import { instantText, systemClock } from '../../src/lib/time/clock.ts';
+import { formatInstant, systemClock } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import { dueEntries } from '../../src/store/outbox/outbox-queue.ts';
-import { hasDateHeld } from '../../src/store/runs/held-date.ts';
-import { livingWorkers, registerWorker } from '../../src/store/runs/worker-store.ts';
+import { isDateReliable } from '../../src/store/runs/reliable-date.ts';
+import { readLiveOwners, registerWorker } from '../../src/store/runs/worker-store.ts';
 import { dueEndpoints } from '../../src/store/webhooks/endpoint-store.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
 
@@ -40,20 +40,20 @@ describe.each(DATABASES)('after the clock was 40 days ahead, on %s,', (database)
       before: '{"id":7,"credit":"1"}',
       after: '{"id":7,"credit":"6000"}',
       fields: '{"credit":["1","6000"]}',
-      observed_at: instantText(NOW),
+      observed_at: formatInstant(NOW),
     };
-    await judgeNew(session, rule, NOW);
+    await matchNewChanges(session, rule, NOW);
     await putChanges(session, { record_id: '7', ...rise });
-    await judgeNew(session, rule, AHEAD);
+    await matchNewChanges(session, rule, AHEAD);
     await putChanges(session, { record_id: '7', ...rise });
-    await judgeNew(session, rule, NOW);
+    await matchNewChanges(session, rule, NOW);
     expect(await rowsOf(session, 'alert.matched')).toBe(4); // Two alerts for two receivers.
   });
 
   test('the digest comes', async () => {
     const session = await withRoom(database);
     const time = { at: '07:00', timezone: 'UTC' };
-    for (const now of [NOW, AHEAD, after(DAY), after(DAY + 60_000)]) await leaveDigest(session, time, now);
+    for (const now of [NOW, AHEAD, after(DAY), after(DAY + 60_000)]) await addDigest(session, time, now);
     expect(await rowsOf(session, 'digest.daily')).toBe(2);
   });
 
@@ -63,20 +63,20 @@ describe.each(DATABASES)('after the clock was 40 days ahead, on %s,', (database)
     await registerWorker(session, { owner: 'before', roles: ['pulls'] }, AHEAD);
     await claimKind(session, { kind: 'clients', owner: 'before', now: AHEAD, isDead });
     await claimKind(session, { kind: 'clients', owner: 'here', now: NOW, isDead });
-    expect([...(await livingWorkers(session, { now: NOW, isDead }))]).toEqual([]);
+    expect([...(await readLiveOwners(session, { now: NOW, isDead }))]).toEqual([]);
   });
 
   test('what waits to be sent is due', async () => {
     const session = await withRoom(database);
-    const later = instantText(new Date(AHEAD.getTime() + 60_000));
+    const later = formatInstant(new Date(AHEAD.getTime() + 60_000));
     await session.atomically(async (tx) => {
       await tx.query(sql`
         insert into outbox (idempotency_key, kind, operation, payload, state, next_attempt_at, updated_at)
-        values ('a', 'clients', 'create', '{}', 'ready', ${later}, ${instantText(AHEAD)})`);
+        values ('a', 'clients', 'create', '{}', 'ready', ${later}, ${formatInstant(AHEAD)})`);
       await tx.query(sql`update webhook_endpoints set not_before = ${later}`);
     });
-    await leaveDigest(session, { at: '07:00', timezone: 'UTC' }, NOW);
-    await leaveDigest(session, { at: '07:00', timezone: 'UTC' }, AHEAD);
+    await addDigest(session, { at: '07:00', timezone: 'UTC' }, NOW);
+    await addDigest(session, { at: '07:00', timezone: 'UTC' }, AHEAD);
     expect(await dueEntries(session, NOW, 10)).toHaveLength(1);
     expect(await dueEndpoints(session, NOW, 10)).toHaveLength(1);
   });
@@ -87,7 +87,11 @@ describe.each(DATABASES)('the date, on %s,', (database) => {
   async function heldAfter(session: Session, hours: number, off = 0, boot = 'one'): Promise<boolean> {
     const passedMs = hours * 3_600_000;
     const now = (): Date => after(passedMs + off * DAY);
-    return hasDateHeld(session, { ...systemClock, now, machine: () => ({ boot, upMs: 5_000 + passedMs }) });
+    return isDateReliable(session, {
+      ...systemClock,
+      now,
+      machine: () => ({ boot, upMs: 5_000 + passedMs }),
+    });
   }
 
   test('has held once a day has passed by a clock that nobody sets', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { leaveDigest } from '../../src/feed/digest.ts';
+import { addDigest } from '../../src/feed/digest.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
@@ -25,7 +25,7 @@ test.each(DATABASES)(
       observed_at: '2026-03-01 12:00:00.000',
     });
     await putChanges(session, change('clients', '1', 'created'));
-    const at = (instant: string): Promise<void> => leaveDigest(session, TIME, new Date(instant));
+    const at = (instant: string): Promise<void> => addDigest(session, TIME, new Date(instant));
     await at('2026-03-01T20:00:00Z'); // The first start: what was before is not of this day.
     await putChanges(
       session,

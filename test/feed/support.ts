@@ -66,7 +66,7 @@ export async function putChanges(session: Session, ...changes: readonly StoredCh
     'run_id',
   ];
   await session.atomically((tx) =>
-    tx.append({
+    tx.insertRows({
       table: 'changes',
       columns,
       rows: rows.map((row) => columns.map((name) => row[name] ?? null)),

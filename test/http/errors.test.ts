@@ -141,7 +141,7 @@ test('text of the mirror is text on the page', async () => {
   const session = await mirror();
   const { get } = await serveMirror(session);
   await session.atomically((tx) =>
-    tx.append({
+    tx.insertRows({
       table: 'issues',
       columns: ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at'],
       rows: [['clients', '1', `<script>alert('"&')</script>`, '<b>', '', '2026-03-01 12:00:00.000']],

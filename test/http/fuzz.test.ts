@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { shortened, storable } from '../../src/lib/text/text.ts';
+import { truncate, replaceUnstorable } from '../../src/lib/text/text.ts';
 import { kindNamed, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { sized } from '../support/tiers.ts';
@@ -22,7 +22,7 @@ const QUERY = ['after', 'before', 'limit', 'kind', 'state', 'x', '__proto__'];
 const nasty = fc.oneof(
   fc
     .constantFrom(...NASTY_VALUES)
-    .map((value) => shortened(typeof value === 'string' ? value : compactJson(value), LONGEST)),
+    .map((value) => truncate(typeof value === 'string' ? value : compactJson(value), LONGEST)),
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.constantFrom(
     '1',
@@ -76,7 +76,7 @@ const path = fc
   )
   .map(([pattern, parts, query, isEncoded]) => {
     const encode = (text: string): string =>
-      isEncoded ? encodeURIComponent(storable(text)) : printable(text).replace(/[ #?]/g, '%');
+      isEncoded ? encodeURIComponent(replaceUnstorable(text)) : printable(text).replace(/[ #?]/g, '%');
     let next = 0;
     const filled = pattern.replace(/:x/g, () => encode(parts[next++] ?? ''));
     const asked = query.map(([name, value]) => `${name}=${encode(value)}`).join('&');

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { deleteUser, insertUser, type UserRole } from '../../src/store/people/user-store.ts';
+import { deleteUser, insertUser, type UserRole } from '../../src/store/users/user-store.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';

@@ -13,7 +13,7 @@ const LIMITS = vi.hoisted(() => ({
   KEEP_ALIVE_MS: 1_500,
   CHECK_MS: 100,
   STILL_MS: 2_200,
-  CONNECTIONS: 12,
+  MAX_CONNECTIONS: 12,
 }));
 vi.mock('../../src/http/limits.ts', async (original) => ({
   ...(await original<Record<string, number>>()),
@@ -140,7 +140,7 @@ const wish = (path: string): string =>
 
 test('a crowd that says nothing is let go once the time for a head is over', async () => {
   const made = await stage();
-  const crowd = Array.from({ length: LIMITS.CONNECTIONS + 5 }, () => slowly(made, {}));
+  const crowd = Array.from({ length: LIMITS.MAX_CONNECTIONS + 5 }, () => slowly(made, {}));
   const texts = (await Promise.all(crowd)).map(({ text }) => text);
   expect(texts.filter((text) => text === '')).toHaveLength(5); // Refused without a word.
   expect((await fetch(`${made.url}/health`)).status).toBe(200);

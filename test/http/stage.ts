@@ -68,8 +68,8 @@ export async function serveMirror(session: Session, parts: StageParts = {}): Pro
     clock: systemClock,
     logger,
     isDead: () => false,
-    writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
-    sendMark: { read: () => Promise.resolve(0) },
+    writes: () => ({ pendingMs: 0, lastLandedAt: null, fault: null }),
+    sendCounter: { read: () => Promise.resolve(0) },
     wakeEngine: () => (wakes += 1),
     ...parts,
   };

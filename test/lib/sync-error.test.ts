@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describe as tell, SyncError, UsageError, errorCode } from '../../src/lib/sync-error.ts';
+import { errorText as errorText, SyncError, UsageError, errorCode } from '../../src/lib/sync-error.ts';
 
 test('keeps its code, hint and cause', () => {
   const cause = new Error('socket closed');
@@ -22,7 +22,7 @@ test.each([
   [{ code: 'x' }, 'No answer.'],
   [{ code: 'x', hint: 'Check the URL.' }, 'No answer. Check the URL.'],
 ])('%j is told as %s', (details, text) => {
-  expect(tell(new SyncError('No answer.', details))).toBe(text);
+  expect(errorText(new SyncError('No answer.', details))).toBe(text);
 });
 
 test.each([

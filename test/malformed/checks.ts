@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { changedFields } from '../../src/diff/judge-page.ts';
-import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { isObject, itemsOf, parseJson, type Json } from '../../src/lib/json/json.ts';
-import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { listChangedFields } from '../../src/diff/compare-page.ts';
+import { createRecordDecoder } from '../../src/diff/decode-record.ts';
+import { isObject, arrayItems, parseJson, type Json } from '../../src/lib/json/json.ts';
+import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
 import { nestedTables } from '../../src/store/tables/kind-table.ts';
 import { canonical, readJson } from './json-reader.ts';
@@ -43,7 +43,7 @@ export interface HeldKind {
 }
 
 export async function readHeld(session: Session, { kind }: Served): Promise<HeldKind> {
-  const mirrored = await asMirrored(session, kind);
+  const mirrored = await readMirroredKind(session, kind);
   const columns = mirrored.fields.map(({ name }) => name).filter((name) => name !== 'id');
   const rows = await readRows(session, kind.name, columns);
   const issues = await session.query(
@@ -61,7 +61,7 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
     const { id, raw, isDeleted } = mirrorRow(row);
     if (!sent.has(canonicalText(raw))) found.push(`${kind.name} ${id}: nobody sent ${raw.slice(0, 300)}`);
     const parsed = parseJson(raw);
-    const decoded = recordDecoder(kind)(isObject(parsed) ? parsed : {});
+    const decoded = createRecordDecoder(kind)(isObject(parsed) ? parsed : {});
     if (!isDeleted) live.add(id);
     if (!isDeleted)
       for (const { field, code } of [...decoded.misfits, ...nestedMisfits(kind, parsed)])
@@ -85,12 +85,12 @@ function nestedMisfits(kind: Kind, record: Json): { readonly field: string; read
   return nestedTables(kind).flatMap(({ array, own, items }) => {
     const sent = isObject(record) && Object.hasOwn(record, array) ? record[array] : undefined;
     const keepsValue = own.length > 2;
-    const elements = isObject(sent) && 'id' in sent ? [sent] : itemsOf(sent);
+    const elements = isObject(sent) && 'id' in sent ? [sent] : arrayItems(sent);
     if (elements === null) {
       const isOther = !keepsValue && sent !== undefined && sent !== null && sent !== '';
       return isOther ? [{ field: array, code: 'not_an_array' }] : [];
     }
-    const decode = recordDecoder({ ...kind, fields: items });
+    const decode = createRecordDecoder({ ...kind, fields: items });
     return elements.flatMap((element, at) => {
       const place = `${array}[${at}]`;
       if (isObject(element) || keepsValue)
@@ -163,7 +163,7 @@ export async function unequal(session: Session, served: Served): Promise<string[
 /** Equal by the types of the fields: a row keeps the spelling that came first. */
 function isSameRecord(kind: Kind, held: string | undefined, sent: string): boolean {
   const [a, b] = [held, sent].map((text) => (text === undefined ? null : parseJson(text)));
-  return isObject(a) && isObject(b) && changedFields(kind, a, b).length === 0;
+  return isObject(a) && isObject(b) && listChangedFields(kind, a, b).length === 0;
 }
 
 export function canonicalText(text: string): string {

@@ -28,8 +28,8 @@ const putting = (change: (value: SqlValue, column: string) => SqlValue): Doubles
       session.atomically((tx) =>
         work({
           ...tx,
-          putRows: ({ columns, rows, table }) =>
-            tx.putRows({
+          upsertRows: ({ columns, rows, table }) =>
+            tx.upsertRows({
               table,
               columns,
               rows: rows.map((row) => row.map((value, at) => change(value, columns[at] ?? ''))),
@@ -93,7 +93,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
         ...session,
         atomically: (work) =>
           session.atomically((tx) =>
-            work({ ...tx, append: async (rows) => (rows.table === 'issues' ? undefined : tx.append(rows)) }),
+            work({
+              ...tx,
+              insertRows: async (rows) => (rows.table === 'issues' ? undefined : tx.insertRows(rows)),
+            }),
           ),
       }),
     },

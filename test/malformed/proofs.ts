@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantOf } from '../../src/lib/time/clock.ts';
+import { parseInstant } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { GRACE_SECONDS, type Pulled } from './pull-once.ts';
 
@@ -11,13 +11,13 @@ export async function unproven(session: Session, pulls: readonly Pulled[]): Prom
     const kind = String(row['kind']);
     const id = String(row['record_id']);
     const proof = String(row['proof']);
-    const untilMs = instantOf(String(row['concluded_at'])).getTime();
+    const untilMs = parseInstant(String(row['concluded_at'])).getTime();
     // The list's proof begins at its first certified look, which may come after the first answer.
     const since = [
       row['absent_since'],
       ...(proof === 'retrieve' ? [row['struck_at'] ?? row['absent_since']] : []),
     ];
-    const notedMs = Math.min(...since.map((at) => instantOf(String(at)).getTime()));
+    const notedMs = Math.min(...since.map((at) => parseInstant(String(at)).getTime()));
     // A round of questions is noted once its control has answered again: its answers came earlier in that pull.
     const fromMs = pulls.findLast(({ atMs }) => atMs <= notedMs)?.atMs ?? notedMs;
     const instants = proof === 'retrieve' ? deniedAt(pulls, kind, id) : readAt(pulls, kind);

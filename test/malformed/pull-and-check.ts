@@ -1,5 +1,5 @@
-import { instantText } from '../../src/lib/time/clock.ts';
-import { SyncError, describe } from '../../src/lib/sync-error.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
+import { SyncError, errorText } from '../../src/lib/sync-error.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Random } from '../../sandbox/generate/draw.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
@@ -40,7 +40,7 @@ export async function pullAndCheck(stage: Stage, plan: PullPlan): Promise<void> 
   for (const { target, mutation, shown } of pulled.exchanges)
     trace?.(`  ${target} [${mutation ?? ''}] ${shown}`);
   trace?.(
-    `${instantText(clock.now())} ${JSON.stringify([...pulled.reports.values()])} ${shownError(pulled.error)}`,
+    `${formatInstant(clock.now())} ${JSON.stringify([...pulled.reports.values()])} ${shownError(pulled.error)}`,
   );
   problems.push(...faultsOfRun(pulled));
   noteSent(stage.sent, pulled.exchanges);
@@ -58,7 +58,7 @@ const shownError = (error: unknown): string =>
 /** A crash, a hang, a secret: what no answer may ever cause. */
 function faultsOfRun({ error, tookMs, exchanges }: Pulled): string[] {
   const isTyped = error === null || error instanceof SyncError;
-  const told = error instanceof SyncError ? describe(error) : '';
+  const told = error instanceof SyncError ? errorText(error) : '';
   const isLong = exchanges.length >= MOST_REQUESTS || tookMs > exchanges.length * LONGEST_WAIT_MS;
   return [
     ...(isTyped ? [] : [`crash: ${shownError(error)}`]),

@@ -110,7 +110,7 @@ export function stir(all: readonly Served[], random: Random): void {
       storedFields(kind, bodyOf(name, random.integer(1000, 9999), random), DOCUMENTED);
     for (let left = random.integer(0, 2); left > 0; left--) records.remove(anyId(), NOW);
     for (let left = random.integer(0, 3); left > 0; left--)
-      records.edit(anyId(), body(), { atMs: NOW, doer: 'other' });
+      records.edit(anyId(), body(), { atMs: NOW, actor: 'other' });
     for (let left = random.integer(0, 1); left > 0; left--) records.create(body(), NOW, 'other');
   }
 }

@@ -8,7 +8,7 @@ import { logger } from '../pull/support.ts';
 import { asked, create, opened, type Stage } from './stage.ts';
 
 const start = (on: Stage): Promise<void> =>
-  freezeIfRestored(on.session, on.parts.mark, on.clock.now(), logger);
+  freezeIfRestored(on.session, on.parts.sendCounter, on.clock.now(), logger);
 
 /** As if this were a copy: the database says that another one sends. */
 const moveElsewhere = (on: Stage): Promise<void> =>

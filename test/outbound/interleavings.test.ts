@@ -98,14 +98,14 @@ function worker(
         throw new Error('nothing is read from lists here');
       },
     },
-    mark: { read: () => Promise.resolve(0), write: () => turns.take() },
+    sendCounter: { read: () => Promise.resolve(0), write: () => turns.take() },
     clock,
     logger,
     random: () => 0,
     owner: name,
     kinds: LISTED_KINDS,
     rules: OUTBOUND_RULES,
-    watch: startStopwatch(clock),
+    stopwatch: startStopwatch(clock),
   };
   return outboxWork(parts);
 }
@@ -167,7 +167,7 @@ test.each([
           ...(random.chance(0.3) ? refs.map((ref) => workNotified(one, ref)) : []),
           ...(random.chance(0.2) ? refs.map((ref) => notifyAgain(one, ref)) : []),
           // Somebody takes the others for dead, though they are not.
-          ...(random.chance(0.2) ? [one.takeOver((owner) => owner !== names[at])] : []),
+          ...(random.chance(0.2) ? [one.releaseStaleClaims((owner) => owner !== names[at])] : []),
         ]);
         await turns.play(work);
         await clock.sleep(700_000);

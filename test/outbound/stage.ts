@@ -8,9 +8,9 @@ import type { Row, Session } from '../../src/db/session/session.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
-import type { DeletionRules } from '../../src/diff/plan-deletions.ts';
+import type { DeletionRules } from '../../src/diff/decide-deletions.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
-import type { Deed } from '../../sandbox/faults.ts';
+import type { FaultAction } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { MIRRORS } from '../pull/steps.ts';
@@ -83,9 +83,9 @@ export function stage(
     owner: 'us:1:a',
     kinds: KINDS,
     random: () => 0,
-    watch: startStopwatch(clock),
+    stopwatch: startStopwatch(clock),
     rules: { ...OUTBOUND_RULES, ...rules },
-    mark: {
+    sendCounter: {
       read: () => Promise.resolve(mark.sends),
       write: (sends) => {
         mark.sends = sends;
@@ -199,7 +199,7 @@ export async function opened({
 export function spoil(
   { service }: Stage,
   method: 'GET' | 'POST' | 'PUT',
-  deed: Deed,
+  deed: FaultAction,
   { kind = 'clients', times, skip }: { kind?: string; times?: number; skip?: number } = {},
 ): void {
   const often = { ...(times !== undefined && { times }), ...(skip !== undefined && { skip }) };

@@ -179,7 +179,7 @@ test('killed anywhere between adding columns and filling them: the next pull fil
   for (let n = 15; n < 200; n++) {
     const session = await documentedMirror();
     if (!(await dies(pullAs('first', dyingAt(session, n))))) break;
-    const hasColumns = (await session.atomically((tx) => tx.columnsOf('bi_vehicle_brands'))).size > 3;
+    const hasColumns = (await session.atomically((tx) => tx.listColumns('bi_vehicle_brands'))).size > 3;
     if (!hasColumns || (await filled(session)) === expected) continue;
     halves++;
     await pullAs('second', session);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../src/catalog/exclude.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { redecode } from '../../src/store/schema/redecode.ts';
 import { removeExcluded } from '../../src/store/schema/remove-excluded.ts';
@@ -109,7 +109,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
     const progress: number[] = [];
     await migrate(session, excluding);
     await removeExcluded(session, excluding, { onProgress: ({ rows }) => progress.push(rows) });
-    for (const kind of excluding) await redecode(session, await asMirrored(session, kind), { now: NOON });
+    for (const kind of excluding)
+      await redecode(session, await readMirroredKind(session, kind), { now: NOON });
     expect(progress.length).toBeGreaterThan(0);
     const left = (await placesOf(session)).filter((place) => !/outbox/.test(place));
     expect(left).toEqual([]);

@@ -97,7 +97,7 @@ describe.each(ONE_DATABASE)('%s', (database) => {
 describe('a page that is known is parsed all the same', () => {
   test('under another token', async () => {
     const { service, session } = await pulled();
-    const rules = { digestScope: 'another token' };
+    const rules = { hashScope: 'another token' };
     expect((await pullWatched(service, session, { rules, minute: 10 })).parsed).toEqual([1, 2, 3]);
     expect((await pullWatched(service, session, { rules, minute: 20 })).parsed).toEqual([]);
     expect((await pullWatched(service, session, { minute: 30 })).parsed).toEqual([1, 2, 3]);

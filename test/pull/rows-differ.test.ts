@@ -44,7 +44,7 @@ async function copyRow(session: Session, from: number, to: number): Promise<void
   const row = (await rowsOf(session, kind)).find(({ id }) => id === String(from)) ?? {};
   const columns = Object.keys(row).filter((column) => !/_(real|e4)$/.test(column));
   const values = columns.map((column) => (column === 'id' ? String(to) : (row[column] ?? null)));
-  await session.atomically((tx) => tx.putRows({ table: kind, columns, rows: [values] }));
+  await session.atomically((tx) => tx.upsertRows({ table: kind, columns, rows: [values] }));
 }
 
 async function expectAsListed({ world }: Sandbox, session: Session): Promise<void> {

@@ -157,10 +157,10 @@ export function watched(
     async *sweep(kind, options) {
       for await (const response of source.sweep(kind, options)) {
         const read = (): ReturnType<typeof response.read> => {
-          if (response.isKnown) parsed.push(response.page);
+          if (response.isUnchanged) parsed.push(response.page);
           return response.read();
         };
-        (response.isKnown ? skipped : parsed).push(response.page);
+        (response.isUnchanged ? skipped : parsed).push(response.page);
         yield { ...response, read };
       }
     },

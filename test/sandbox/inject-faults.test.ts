@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import type { Deed, Fault } from '../../sandbox/faults.ts';
+import type { FaultAction, Fault } from '../../sandbox/faults.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { ask, askList } from './ask.ts';
 
-const sandboxThat = (deed: Deed): Promise<Sandbox> => startSandbox({ size: 60, faults: [{ do: deed }] });
+const sandboxThat = (action: FaultAction): Promise<Sandbox> =>
+  startSandbox({ size: 60, faults: [{ do: action }] });
 const create = (sandbox: Sandbox) =>
   ask(sandbox, '/api/projects', { method: 'POST', body: { name: 'Essai' } });
 

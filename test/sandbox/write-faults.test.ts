@@ -1,10 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Deed } from '../../sandbox/faults.ts';
+import type { FaultAction } from '../../sandbox/faults.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { ask, type Reply } from './ask.ts';
 
-const sandboxThat = (deed: Deed): Promise<Sandbox> => startSandbox({ size: 60, faults: [{ do: deed }] });
+const sandboxThat = (action: FaultAction): Promise<Sandbox> =>
+  startSandbox({ size: 60, faults: [{ do: action }] });
 const PROJECTS = 30;
 
 const create = (sandbox: Sandbox, body: JsonObject = { name: 'Essai' }): Promise<Reply> =>

@@ -18,7 +18,7 @@ test('the hash of the proved code is the same in whatever order the files are re
 
 test.each([
   ['a text', [{ path: 'src/diff/match.ts', text: 'one!' }, ...FILES.slice(1)], 'v20.20.2'],
-  ['a path', [{ path: 'src/diff/written.ts', text: 'one' }, ...FILES.slice(1)], 'v20.20.2'],
+  ['a path', [{ path: 'src/diff/merge-update.ts', text: 'one' }, ...FILES.slice(1)], 'v20.20.2'],
   ['a further file', [...FILES, { path: 'src/diff/new.ts', text: '' }], 'v20.20.2'],
   ['a missing file', FILES.slice(1), 'v20.20.2'],
   ['texts that changed places', swapped(), 'v20.20.2'],

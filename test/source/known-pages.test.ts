@@ -16,7 +16,7 @@ async function sweep(source: Source, options: Options = {}): Promise<ListRespons
   const sweep = source.sweep(documentedKind, {
     thorough: false,
     tick: ticker(),
-    digestScope: 'digestScope',
+    hashScope: 'digestScope',
     ...options,
   });
   for await (const response of sweep) responses.push(response);
@@ -40,7 +40,7 @@ async function company(size: number): Promise<{ sandbox: Sandbox; source: Source
 }
 
 const parsed = (responses: readonly ListResponse[]): number[] =>
-  responses.filter(({ isKnown }) => !isKnown).map(({ page }) => page);
+  responses.filter(({ isUnchanged }) => !isUnchanged).map(({ page }) => page);
 const told = ({ page, rows, meta, envelope, digest, end, read }: ListResponse) => ({
   page,
   rows,
@@ -100,8 +100,8 @@ describe('a list that is swept again', () => {
   test('is parsed whole under another digestScope, and has no digest without one', async () => {
     const { source } = await company(250);
     const knownPages = knownFrom(await sweep(source));
-    expect(parsed(await sweep(source, { knownPages, digestScope: 'other' }))).toEqual([1, 3, 1, 2]);
-    const plain = await sweep(source, { knownPages, digestScope: undefined });
+    expect(parsed(await sweep(source, { knownPages, hashScope: 'other' }))).toEqual([1, 3, 1, 2]);
+    const plain = await sweep(source, { knownPages, hashScope: undefined });
     expect(parsed(plain)).toEqual([1, 3, 1, 2]);
     expect(plain.map(({ digest }) => digest)).toEqual([null, null, null, null]);
   });
@@ -162,7 +162,7 @@ test('a known page that can no longer be parsed does not show the token', async 
   );
   meta = `{"current_page":1,"last_page":1,"per_page":25.0,"total":1,"echo":"${TOKEN}"}`; // Numbers with a point are read by another, slower parser.
   const [response] = await sweep(source, { knownPages });
-  expect(response).toMatchObject({ isKnown: true, rows: 1, meta: { perPage: 25, total: 1 } });
+  expect(response).toMatchObject({ isUnchanged: true, rows: 1, meta: { perPage: 25, total: 1 } });
   expect(() => response?.read()).toThrow(
     expect.objectContaining({
       reason: 'too_deep',

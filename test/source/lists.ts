@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { models, NASTY_NAMES, records, spell, type Model } from '../support/json-models.ts';
-import type { Received } from '../../src/source/http/http.ts';
+import type { ReceivedAnswer } from '../../src/source/http/http.ts';
 
 /** The text of a list, cut at its records: they may stand in an object, among members that try to be mistaken, or bare. */
 export interface ListText {
@@ -81,7 +81,7 @@ export const lists: fc.Arbitrary<ListText> = parts.map(
 export const textOf = ({ before, records, behind }: ListText): string => before + records + behind;
 
 /** An answer with status 200, as it reaches those who read it. */
-export function received(body: string | Uint8Array): Received {
+export function received(body: string | Uint8Array): ReceivedAnswer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   return {
     status: 200,

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson, type JsonObject } from '../../src/lib/json/json.ts';
-import type { Deed } from '../../sandbox/faults.ts';
+import type { FaultAction } from '../../sandbox/faults.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
 import { writtenRecord, type WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
@@ -40,7 +40,7 @@ describe.each(['documented', 'wild'] as const)('with %s envelopes', (envelopes) 
 
 describe('when things go wrong', () => {
   const CLIENTS = 20;
-  const writeWith = async (deed: Deed, settings?: Partial<SourceSettings>) => {
+  const writeWith = async (deed: FaultAction, settings?: Partial<SourceSettings>) => {
     const { sandbox, source } = await openSandbox({ faults: [{ do: deed }] }, settings);
     const answer = await source.write(CREATE);
     expect(sandbox.requests).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('when things go wrong', () => {
   };
   const countOf = ({ world }: Sandbox): number => world.count('clients');
 
-  test.each<[string, Deed, number]>([
+  test.each<[string, FaultAction, number]>([
     ['D03: dropped after the work', { drop: 'after' }, CLIENTS + 1],
     ['dropped before it', { drop: 'before' }, CLIENTS],
     ['D04: cut in its answer', { truncate: 5 }, CLIENTS + 1],
@@ -58,7 +58,7 @@ describe('when things go wrong', () => {
     expect(countOf(sandbox)).toBe(count);
   });
 
-  test.each<[string, Deed, object, number]>([
+  test.each<[string, FaultAction, object, number]>([
     ['D02: 500 after the work', { statusAfter: 500 }, { status: 500 }, CLIENTS + 1],
     ['422', { status: 422, body: '{"message":"code"}' }, { body: { message: 'code' } }, CLIENTS],
     ['429', { status: 429, retryAfter: '3' }, { status: 429, retryAfterMs: 3000 }, CLIENTS],

@@ -276,9 +276,9 @@ describe('unsent', () => {
       send(response, { id: 1 });
     });
     const { source } = open(base);
-    expect(await source.write(CREATE, { mayGo: () => false })).toEqual(unsent('paused'));
+    expect(await source.write(CREATE, { canSend: () => false })).toEqual(unsent('paused'));
     expect(requests).toEqual([]);
-    expect(await source.write(CREATE, { mayGo: () => true })).toMatchObject({ is: 'answered' });
+    expect(await source.write(CREATE, { canSend: () => true })).toMatchObject({ is: 'answered' });
     expect(requests).toEqual(['POST']);
   });
 

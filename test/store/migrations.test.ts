@@ -138,7 +138,7 @@ describe.each([
       }
       const columns = ['kind', 'code', 'detail', 'seen_at'];
       const row = ['clients', 'a', 'b', '2026-03-01 12:00:00.000'];
-      await tx.append({ table: 'drift', columns, rows: [row, row] });
+      await tx.insertRows({ table: 'drift', columns, rows: [row, row] });
       return tx.query(sql`select id, seen_at from drift order by id`);
     });
     expect(ids).toEqual([1, 2].map((id) => ({ id, seen_at: '2026-03-01 12:00:00.000' })));

@@ -72,7 +72,7 @@ export async function putRecords(
     const full: Row = { ...own, ...record };
     return columns.map((column) => full[column] ?? null);
   });
-  await tx.putRows({ table, columns, rows });
+  await tx.upsertRows({ table, columns, rows });
 }
 
 /** What was thrown; fails where nothing was. */

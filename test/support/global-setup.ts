@@ -67,8 +67,8 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
       watch.look({ place: 'log of PostgreSQL', what: () => line }, line);
     },
   }).catch((error: unknown) => {
-    const told = [error instanceof Error ? error.message : '', ...log.slice(-5)].join('\n').trim();
-    throw new Error(`The tests need a PostgreSQL server of their own, which did not start:\n${told}`);
+    const details = [error instanceof Error ? error.message : '', ...log.slice(-5)].join('\n').trim();
+    throw new Error(`The tests need a PostgreSQL server of their own, which did not start:\n${details}`);
   });
   await makeTemplates(server.url);
   project.provide('postgresUrl', server.url);

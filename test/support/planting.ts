@@ -17,9 +17,9 @@ export function createPlanting(): Planting {
       const real = await load();
       const parts = Object.entries(real).map(([name, part]) => {
         if (typeof part !== 'function' || /^[A-Z]/.test(name)) return [name, part];
-        const call = (...given: unknown[]): unknown => {
+        const call = (...args: unknown[]): unknown => {
           const double = planted[name];
-          return ((double ? double(part) : part) as (...all: unknown[]) => unknown)(...given);
+          return ((double ? double(part) : part) as (...all: unknown[]) => unknown)(...args);
         };
         return [name, call];
       });

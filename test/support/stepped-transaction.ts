@@ -9,10 +9,10 @@ export function steppedTransaction(tx: Transaction, step: Step): Transaction {
     dialect: tx.dialect,
     query: (statement) => step(() => tx.query(statement)),
     write: (statement) => step(() => tx.write(statement)),
-    rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
-    putRows: (rows) => step(() => tx.putRows(rows)),
-    append: (rows) => step(() => tx.append(rows)),
-    columnsOf: (table) => step(() => tx.columnsOf(table)),
+    readRowsById: (table, columns, ids) => step(() => tx.readRowsById(table, columns, ids)),
+    upsertRows: (rows) => step(() => tx.upsertRows(rows)),
+    insertRows: (rows) => step(() => tx.insertRows(rows)),
+    listColumns: (table) => step(() => tx.listColumns(table)),
     execute: (statement) => step(() => tx.execute(statement)),
   };
 }

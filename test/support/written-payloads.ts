@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
 import { KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
-import { sentField, type Field, type Kind } from '../../src/catalog/kind.ts';
-import { readNameOf, writeNameOf } from '../../src/diff/written.ts';
-import { atScale } from '../../src/lib/json/decimal.ts';
+import { findSentField, type Field, type Kind } from '../../src/catalog/kind.ts';
+import { readNameOf, writeNameOf } from '../../src/diff/merge-update.ts';
+import { padToScale } from '../../src/lib/json/decimal.ts';
 import {
   compactJson,
   isArray,
@@ -74,7 +74,7 @@ export function payloadsOf(kind: Kind): fc.Arbitrary<JsonObject> {
     ...fields.map((field) => [writeNameOf(field), suiting(field)] as const),
   ]);
   const requiredKeys = required.map((name) => {
-    const field = sentField(kind, name);
+    const field = findSentField(kind, name);
     return field ? writeNameOf(field) : name;
   });
   return fc.record(values, { requiredKeys });
@@ -89,7 +89,7 @@ export const writes = fc
 export function asShown(kind: Kind, payload: JsonObject): JsonObject {
   const shown = Object.entries(payload).map(([name, value]) => {
     const readName = readNameOf(kind, name);
-    return [readName, respelledBy(sentField(kind, readName), value)] as const;
+    return [readName, respelledBy(findSentField(kind, readName), value)] as const;
   });
   return Object.fromEntries([['id', 7], ...shown, ['system_id_of_ours', 3]]);
 }
@@ -97,7 +97,7 @@ export function asShown(kind: Kind, payload: JsonObject): JsonObject {
 const RESPELLED: Partial<Record<Field['type'], (text: string, value: Json) => Json>> = {
   integer: (text, value) => (isNumber(value) ? text : new LosslessNumber(text)),
   flag: (_text, value) => (typeof value === 'string' ? Number(value) : String(Number(value))),
-  decimal: (text, value) => (isNumber(value) ? atScale(text, 8) : new LosslessNumber(`${text}0`)),
+  decimal: (text, value) => (isNumber(value) ? padToScale(text, 8) : new LosslessNumber(`${text}0`)),
   time: (text) => `${text}:00`,
   timestamp: (text) => text.replace(' ', 'T'),
 };

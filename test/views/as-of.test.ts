@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { instantText } from '../../src/lib/time/clock.ts';
-import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
+import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
 import { readDeclaredColumns } from '../../src/views/views.ts';
 import { nestedTables } from '../../src/store/tables/kind-table.ts';
@@ -114,14 +114,14 @@ describe.each(DATABASES)('%s', (database) => {
     const service = await sandbox({ size: 12 });
     const session = await DOCUMENTED_MIRRORS[database]();
     const noted = await lived(service, session, [{ minutes: 0, deeds: [] }, ...story]);
-    const mirrored = await asMirrored(session, CLIENTS);
+    const mirrored = await readMirroredKind(session, CLIENTS);
     const [contacts = null] = nestedTables(mirrored);
     const columns = exportColumns(await readDeclaredColumns(session, `bi_${kind}`));
     const contactColumns = exportColumns(await readDeclaredColumns(session, 'bi_clients_contacts'));
 
     for (let n = 0; n < INSTANTS[database] / HISTORIES; n++) {
       const atMs = drawInstant(noted, Number(random.next().value), n);
-      const instant = instantText(new Date(atMs));
+      const instant = formatInstant(new Date(atMs));
       const expected = noted.filter((each) => each.atMs <= atMs).at(-1);
       if (expected === undefined) throw new Error(`nothing was noted before ${instant}`);
 

@@ -50,7 +50,7 @@ async function putAdversarial(session: Session): Promise<void> {
       const types = await typesOf(session, table);
       const columns = [...types.keys()];
       const rows = TEXTS.map((text, at) => columns.map((name) => valueFor(name, { at, text, types })));
-      await tx.append({ table, columns, rows });
+      await tx.insertRows({ table, columns, rows });
     }
   });
 }

@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { decimal, integer, json, text } from '../../src/catalog/field.ts';
+import { decimalField, integerField, jsonField, textField } from '../../src/catalog/field.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import type { SeenType } from '../../src/diff/observe-fields.ts';
 import { discoverColumns } from '../../src/views/discover-columns.ts';
 import { readDrift } from '../../src/store/kinds/drift-store.ts';
-import { asMirrored, saveFields } from '../../src/store/kinds/field-store.ts';
+import { readMirroredKind, saveFields } from '../../src/store/kinds/field-store.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { NOON, columnsOf, madeUpKind, putRecords, tempMirror } from '../store/temp-mirror.ts';
 
 const THINGS: Kind = {
-  ...madeUpKind('things', [text('name')]),
-  hints: [decimal('price', 2), json('parts', [text('nom')])],
+  ...madeUpKind('things', [textField('name')]),
+  hints: [decimalField('price', 2), jsonField('parts', [textField('nom')])],
 };
 
 /** Lets fields be seen, and gives them their columns. */
@@ -24,7 +24,7 @@ async function discover(session: Session, kind: Kind, types: Record<string, Seen
     ]),
   );
   await session.atomically((tx) => saveFields(tx, kind, fields, NOON));
-  return discoverColumns(session, await asMirrored(session, kind), NOON);
+  return discoverColumns(session, await readMirroredKind(session, kind), NOON);
 }
 
 const namesOf = async (session: Session, table: string): Promise<string[]> =>
@@ -36,9 +36,9 @@ test('a field gets its column and its place at the end of the view, in order of 
 
   const grown = await discover(session, THINGS, { zoo: 'integer', price: 'text', ant: 'date', none: 'none' });
   const ant: Field = { name: 'ant', type: 'date' };
-  const none = text('none');
-  expect(grown.fields.slice(2)).toEqual([integer('zoo'), decimal('price', 2), ant, none]);
-  expect(await asMirrored(session, THINGS)).toEqual(grown);
+  const none = textField('none');
+  expect(grown.fields.slice(2)).toEqual([integerField('zoo'), decimalField('price', 2), ant, none]);
+  expect(await readMirroredKind(session, THINGS)).toEqual(grown);
   const shown = [
     'id',
     'name',
@@ -72,7 +72,7 @@ test('what cannot have a column is noted once, and the others get theirs', async
   const session = await tempMirror([THINGS, other]);
   const types = { Name: 'text', rows: 'json', fine: 'text', Fine: 'integer' } as const;
   const grown = await discover(session, THINGS, types);
-  expect(grown.fields.slice(2)).toEqual([text('fine')]);
+  expect(grown.fields.slice(2)).toEqual([textField('fine')]);
   expect(await discover(session, THINGS, { ...types, rows: 'text' })).toEqual(grown);
   const notes = (await readDrift(session, 10)).map(({ code, field }) => [code, field]).reverse();
   expect(notes).toEqual(['Name', 'rows', 'Fine'].map((field) => ['unusable_field', field]));
@@ -83,7 +83,7 @@ test('a migration to a longer catalogue keeps discovered columns where they are 
   const session = await tempMirror([THINGS]);
   await discover(session, THINGS, { mood: 'text', later: 'text' });
   await session.atomically((tx) => putRecords(tx, 'things', [{ id: '1', mood: 'sunny', later: 'x' }]));
-  const longer: Kind = { ...THINGS, fields: [...THINGS.fields, text('new'), text('later')] };
+  const longer: Kind = { ...THINGS, fields: [...THINGS.fields, textField('new'), textField('later')] };
   await migrate(session, [longer]);
   expect(await namesOf(session, 'bi_things')).toEqual([
     'id',
@@ -97,7 +97,7 @@ test('a migration to a longer catalogue keeps discovered columns where they are 
   expect(await session.query(sql`select * from bi_things`)).toMatchObject([
     { mood: 'sunny', later: 'x', new: null },
   ]);
-  expect((await asMirrored(session, longer)).fields.map(({ name }) => name)).toEqual([
+  expect((await readMirroredKind(session, longer)).fields.map(({ name }) => name)).toEqual([
     'id',
     'name',
     'new',

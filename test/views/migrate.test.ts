@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { text } from '../../src/catalog/field.ts';
+import { textField } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
@@ -77,10 +77,10 @@ const setVersion = (session: Session, version: string): Promise<unknown> =>
 
 /** The catalogue with one more field in punches. */
 const longer: readonly Kind[] = KINDS.map((kind) =>
-  kind.name === 'punches' ? { ...kind, fields: [...kind.fields, text('mood')] } : kind,
+  kind.name === 'punches' ? { ...kind, fields: [...kind.fields, textField('mood')] } : kind,
 );
 /** A catalogue that no database can follow: its last table has a column twice. */
-const broken: readonly Kind[] = [...longer, madeUpKind('broken', [text('a'), text('a')])];
+const broken: readonly Kind[] = [...longer, madeUpKind('broken', [textField('a'), textField('a')])];
 
 describe('migrating', () => {
   test('draws the engine tables, a table and its views for each kind, and those of changes and status', async () => {

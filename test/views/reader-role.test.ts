@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { text } from '../../src/catalog/field.ts';
+import { textField } from '../../src/catalog/field.ts';
 import { discoverColumns } from '../../src/views/discover-columns.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -51,7 +51,7 @@ test('views that are made later are readable, too: of a discovered field, of a f
   await reader.query('select pets from bi_clients');
   await reader.query('select value from bi_clients_pets');
 
-  await migrate(session, [...KINDS, madeUpKind('boats', [text('name')])], { readerRole: role.name });
+  await migrate(session, [...KINDS, madeUpKind('boats', [textField('name')])], { readerRole: role.name });
   await reader.query('select name from bi_boats');
   await reader.query('select * from bi_boats_history');
 });

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { text } from '../../src/catalog/field.ts';
+import { textField } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { instantText } from '../../src/lib/time/clock.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import { NOON_TEXT, columnsOf, madeUpKind, putRecords, tempMirror } from '../store/temp-mirror.ts';
 
 /** The contract, written a second time: the columns and types that a view shows of a field. */
@@ -74,7 +74,7 @@ describe('bi_<kind>', () => {
   });
 
   test('G17: names with quotes in them', async () => {
-    const kind = madeUpKind(`odd "kind's"`, [text(`it's "so"`), text('order')]);
+    const kind = madeUpKind(`odd "kind's"`, [textField(`it's "so"`), textField('order')]);
     const session = await tempMirror([kind]);
     await session.atomically((tx) =>
       putRecords(tx, kind.name, [{ id: '1', [`it's "so"`]: 'x', order: 'y' }]),
@@ -140,7 +140,7 @@ describe('bi_sync_status', () => {
 
   test('counts live rows and open issues, and the seconds since the last sweep', async () => {
     const session = await tempMirror();
-    const anHourAgo = instantText(new Date(Date.now() - 3_600_000));
+    const anHourAgo = formatInstant(new Date(Date.now() - 3_600_000));
     await session.atomically(async (tx) => {
       await putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, { id: '3', _deleted_at: NOON_TEXT }]);
       await putRecords(tx, 'products', [{ id: '1' }]);

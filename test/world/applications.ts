@@ -3,9 +3,9 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
-import { followRows, insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { readRowsWithEntries, insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
-import { readNameOf } from '../../src/diff/written.ts';
+import { readNameOf } from '../../src/diff/merge-update.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { applyPlan } from '../../src/outbound/plans/apply-plan.ts';
 import { bodiesOf } from './bodies.ts';
@@ -79,7 +79,7 @@ export async function pushUpdate(stage: Stage, number: number): Promise<void> {
       const other = bodiesOf(kind).edit(number + 7, random);
       service.advance(timeline.nowMs());
       if (!stage.isCalm)
-        service.records.get(kind.name)?.edit(recordId, other, { atMs: timeline.nowMs(), doer: 'other' });
+        service.records.get(kind.name)?.edit(recordId, other, { atMs: timeline.nowMs(), actor: 'other' });
     });
   await store(stage, { kind: kind.name, operation: 'update', body, recordId }, number);
 }
@@ -116,7 +116,7 @@ export async function pushPlan(stage: Stage, update: UpdateOf): Promise<void> {
     if (error instanceof SyncError && error.code === 'plan.stale') return;
     throw error;
   }
-  const [followed] = await followRows(session, id);
+  const [followed] = await readRowsWithEntries(session, id);
   plans.push(id);
   note(stage, { ...update, operation: 'update' }, followed?.entryId ?? null);
 }
@@ -133,12 +133,18 @@ async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
   note(stage, wish, entry);
 }
 
-function note({ timeline, service, intents, say, wakeUp }: Stage, wish: Wish, entry: number | null): void {
+function note(
+  { timeline, service, intents, logLine, wakeUp }: Stage,
+  wish: Wish,
+  entry: number | null,
+): void {
   if (entry === null) return;
   const atMs = timeline.nowMs();
   const row = service.records.get(wish.kind)?.find(wish.recordId ?? '', atMs);
   intents.push({ ...wish, entry, atMs, born: row?.born ?? null });
-  say(`+ entry ${entry}: ${wish.operation} ${wish.kind} ${wish.recordId ?? ''} ${JSON.stringify(wish.body)}`);
+  logLine(
+    `+ entry ${entry}: ${wish.operation} ${wish.kind} ${wish.recordId ?? ''} ${JSON.stringify(wish.body)}`,
+  );
   wakeUp.wake();
 }
 
@@ -154,7 +160,7 @@ function insert(
 
 /** Null where the gate refuses it, and the application leaves it at that. */
 async function push(
-  { session, timeline, kinds, say }: Stage,
+  { session, timeline, kinds, logLine }: Stage,
   wish: Wish,
   { number, allowDouble = false }: { readonly number: number; readonly allowDouble?: boolean },
 ): Promise<number | null> {
@@ -166,7 +172,7 @@ async function push(
     return stored?.id ?? null;
   } catch (error) {
     if (!(error instanceof UsageError && error.code === 'outbox.double')) throw error;
-    say(`+ refused: ${error.message}`);
+    logLine(`+ refused: ${error.message}`);
     return null;
   }
 }

@@ -56,7 +56,7 @@ export async function playSeries(
     const findings = check(recording);
     note(tallies, recording, findings);
     const faults = findings.filter((finding) => !mayBreak(recording, finding));
-    if (faults.length > 0) broken.push(`${toldOf(recording, faults)}${replay}`);
+    if (faults.length > 0) broken.push(`${describeFailure(recording, faults)}${replay}`);
     if (broken.length === MOST_TOLD) break;
   }
   if (broken.length > 0) throw new Error(broken.join('\n'));
@@ -65,7 +65,7 @@ export async function playSeries(
 
 const MOST_TOLD = 20;
 
-function toldOf({ seed, personality }: Recording, faults: readonly Finding[]): string {
+function describeFailure({ seed, personality }: Recording, faults: readonly Finding[]): string {
   const lines = faults.slice(0, 10).map(({ invariant, detail }) => `  ${invariant}: ${detail}`);
   return [`seed ${seed}`, ...peculiarities(personality).map((one) => `  ${one}`), ...lines].join('\n');
 }

@@ -3,7 +3,7 @@ import { recordsOf, type Found } from './finding.ts';
 import { isAtRest, type EntryRecord, type Recording } from './history.ts';
 import type { Entry } from '../../src/store/outbox/outbox-store.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS } from './mirror-truths.ts';
-import type { Content, Deed, Records, Row } from './records.ts';
+import type { Content, RecordAction, Records, Row } from './records.ts';
 import type { Send } from './service.ts';
 import { plainText } from './spelled.ts';
 import { storedFields } from './stored.ts';
@@ -81,22 +81,22 @@ function lostCreate(recording: Recording, { entry, intent }: EntryRecord): strin
   if (entry.recordId === null)
     return own.length > 0 ? null : `${entry.verdict ?? ''}, and no record was made`;
   const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
-  const { deeds } = recordsOf(recording, intent.kind);
-  const isEqual = deeds.some(
-    ({ id, after, doer }) =>
-      id === entry.recordId && doer !== 'before' && after !== null && holds(after.content, wanted),
+  const { actions } = recordsOf(recording, intent.kind);
+  const isEqual = actions.some(
+    ({ id, after, actor }) =>
+      id === entry.recordId && actor !== 'before' && after !== null && hasContent(after.content, wanted),
   );
   return isEqual ? null : `${entry.verdict ?? ''}: took ${entry.recordId}, which nobody made like that`;
 }
 
-const holds = (content: Content, wanted: Content): boolean =>
+const hasContent = (content: Content, wanted: Content): boolean =>
   Object.entries(wanted).every(([name, value]) => content[name] === value);
 
 function lostUpdate(recording: Recording, { entry, intent }: EntryRecord): string | null {
-  const { deeds } = recordsOf(recording, intent.kind);
+  const { actions } = recordsOf(recording, intent.kind);
   const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
   const missed = Object.entries(wanted).filter(([name, value]) => {
-    const own = deeds.filter(({ id, after }) => id === intent.recordId && after !== null);
+    const own = actions.filter(({ id, after }) => id === intent.recordId && after !== null);
     return own.every(({ after }) => after?.content[name] !== value);
   });
   const isSame = missed.every(
@@ -114,25 +114,27 @@ export function overwritten(recording: Recording): Found {
     .flatMap(({ entry, intent }) => {
       if (entry.base === null) return []; // Its author has not said what they saw.
       const base = JSON.parse(entry.base) as Content;
-      const { deeds } = recordsOf(recording, intent.kind);
+      const { actions } = recordsOf(recording, intent.kind);
       const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
-      return deeds.flatMap((deed, at) => {
-        const send = sendOf(recording, deed);
-        if (send === null || deed.id !== intent.recordId || !isSentFor(recording, send, wanted)) return [];
+      return actions.flatMap((action, at) => {
+        const send = sendOf(recording, action);
+        if (send === null || action.id !== intent.recordId || !isSentFor(recording, send, wanted)) return [];
         const readMs = (recording.readBefore.get(send.number) ?? -1) - lagOf(recording);
         return Object.keys(wanted)
-          .filter((name) => isOthersValue({ name, readMs, base, deed: deed.before }, deeds.slice(0, at)))
-          .filter((name) => plainValue(base[name]) !== plainValue(deed.before?.content[name]))
+          .filter((name) =>
+            isOthersValue({ name, readMs, base, action: action.before }, actions.slice(0, at)),
+          )
+          .filter((name) => plainValue(base[name]) !== plainValue(action.before?.content[name]))
           .map((name) => ({
             invariant: 'overwritten' as const,
-            detail: `entry ${entry.id}: ${name} of ${deed.id}`,
+            detail: `entry ${entry.id}: ${name} of ${action.id}`,
           }));
       });
     });
 }
 
-function sendOf({ service }: Recording, { is, doer }: Deed): Send | null {
-  return is === 'edited' && typeof doer === 'object' ? (service.sends[doer.send] ?? null) : null;
+function sendOf({ service }: Recording, { is, actor }: RecordAction): Send | null {
+  return is === 'edited' && typeof actor === 'object' ? (service.sends[actor.send] ?? null) : null;
 }
 
 /** An update sends nothing that it was not asked for. */
@@ -156,17 +158,20 @@ interface Replaced {
   readonly name: string;
   readonly readMs: number;
   readonly base: Content;
-  readonly deed: Row | null;
+  readonly action: Row | null;
 }
 
 /** Whether another person's value was there when we read the record, and the update's author had not seen it. */
-function isOthersValue({ name, readMs, base, deed: before }: Replaced, earlier: Records['deeds']): boolean {
+function isOthersValue(
+  { name, readMs, base, action: before }: Replaced,
+  earlier: Records['actions'],
+): boolean {
   if (before === null || base[name] === undefined) return false;
   const last = earlier.findLast(
     (one) => one.id === before.id && one.after?.content[name] !== one.before?.content[name],
   );
   return (
-    last?.doer === 'other' &&
+    last?.actor === 'other' &&
     last.is === 'edited' &&
     last.atMs < readMs &&
     JSON.stringify(before.content[name]) !== JSON.stringify(base[name])

@@ -3,7 +3,7 @@ import { recordsOf, type Finding, type Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits, shown } from './mirror-truths.ts';
 import type { Pull } from './stage.ts';
-import type { Content, Deed } from './records.ts';
+import type { Content, RecordAction } from './records.ts';
 import { mayKeep } from './secrets.ts';
 import { plainText } from './spelled.ts';
 import { peculiarities, type Trait } from './traits.ts';
@@ -36,14 +36,14 @@ function phantom(recording: Recording, event: ChangeRow): string | null {
 
 const valueOf = (text: string, name: string): string => JSON.stringify([(JSON.parse(text) as Content)[name]]);
 
-function deedsOf(recording: Recording, { kind, id }: ChangeRow): readonly Deed[] {
-  return recordsOf(recording, kind).deeds.filter((deed) => deed.id === id);
+function actionsOf(recording: Recording, { kind, id }: ChangeRow): readonly RecordAction[] {
+  return recordsOf(recording, kind).actions.filter((action) => action.id === id);
 }
 
 /** The contents of a record, in their order, as the mirror may keep them. */
 function textsOf(recording: Recording, event: ChangeRow): readonly string[] {
   const field = recording.secrets.fields[event.kind];
-  return deedsOf(recording, event).flatMap(({ after }) => (after ? [mayKeep(after, field)] : []));
+  return actionsOf(recording, event).flatMap(({ after }) => (after ? [mayKeep(after, field)] : []));
 }
 
 /** Whether the service is the documented one in these traits. */
@@ -63,10 +63,10 @@ function isOld(recording: Recording, event: ChangeRow): boolean {
   const first = pulls.findIndex((pull) => typeof stateAfter(pull)?.baselineAt === 'string');
   const baseline = pulls[first];
   if (baseline === undefined || typeof stateAfter(baseline)?.certifiedAt !== 'string') return false;
-  const deeds = deedsOf(recording, event);
-  if (deeds.some(({ is }) => is === 'deleted')) return false;
+  const actions = actionsOf(recording, event);
+  if (actions.some(({ is }) => is === 'deleted')) return false;
   const sinceMs = (pulls[Math.max(0, first - 2)] ?? baseline).fromMs - MOST_LAG_MS - MOST_KEPT_MS;
-  return deeds.some(({ doer, atMs }) => doer === 'before' || atMs < sinceMs);
+  return actions.some(({ actor, atMs }) => actor === 'before' || atMs < sinceMs);
 }
 
 /** Where lists show what was, what is spelled otherwise is no order to go by. */

@@ -6,7 +6,7 @@ import { dumpChanges, dumpMirror, type ChangeRow, type Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
 import { actsDuring, beginTrouble, outlast } from './lasting-acts.ts';
 import { act, leaveAndReturn } from './others.ts';
-import { decideHolds } from './person.ts';
+import { decideHolds } from './decide-holds.ts';
 import { employ, verify } from './process.ts';
 import { mayKeep, tablesWith } from './secrets.ts';
 import { plainText } from './spelled.ts';
@@ -100,7 +100,7 @@ async function play(stage: Stage): Promise<void> {
   ]);
   stage.isCalm = true;
   stage.service.calm();
-  stage.say('— calm');
+  stage.logLine('— calm');
   stage.wakeUp.wake();
   if (untilMs !== null) await outlast(stage, untilMs);
   await untilSettled(stage);
@@ -113,9 +113,9 @@ const SWEEPS_OF_LIES = 8;
 /** To verify reads every list twice: not all histories end with it. */
 const VERIFIED_EVERY = 10;
 
-function jump({ timeline, random, say, wakeUp }: Stage): void {
+function jump({ timeline, random, logLine, wakeUp }: Stage): void {
   const ms = random.pick([-DAY, -HOUR, -10 * MINUTE, 10 * MINUTE, HOUR, DAY, 4 * DAY]);
-  say(`— the clock jumps by ${ms}`);
+  logLine(`— the clock jumps by ${ms}`);
   timeline.stepClock(ms);
   wakeUp.wake();
 }
@@ -206,7 +206,7 @@ async function record(stage: Stage): Promise<Recording> {
     if (entry) entries.push({ entry, intent, attempts: await readAttempts(session, entry.id) });
   }
   const final = await dumpMirror(session, kinds);
-  const told = { entries, pulls, changes: await dumpChanges(session), final, endMs: timeline.nowMs() };
+  const recording = { entries, pulls, changes: await dumpChanges(session), final, endMs: timeline.nowMs() };
   const leaks = await leaksOf(stage);
   const undone = await undoAll(stage);
   const volatile = (await readVolatile(session))?.fields ?? [];
@@ -223,7 +223,7 @@ async function record(stage: Stage): Promise<Recording> {
     undone,
     volatile,
     witness,
-    ...told,
+    ...recording,
   };
 }
 

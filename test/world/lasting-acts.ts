@@ -16,14 +16,14 @@ const MOST_SWEEPS = 4;
 
 /** Once the mirror knows all there is, a trouble begins that outlasts patience. Returns when it ends; null where it did not begin. */
 export async function beginTrouble(stage: Stage): Promise<number | null> {
-  const { timeline, service, personality, random, say } = stage;
+  const { timeline, service, personality, random, logLine } = stage;
   for (let sweep = 0; !(await knowsAll(stage)); sweep++) {
     if (sweep === MOST_SWEEPS) return null;
     await askForSweep(stage);
     await timeline.clock.sleep(16 * MINUTE);
   }
   const untilMs = timeline.nowMs() + lastsMs(stage.lasting, random);
-  say(`— ${stage.lasting.join()} until ${untilMs}`);
+  logLine(`— ${stage.lasting.join()} until ${untilMs}`);
   service.begin(timeline.nowMs(), untilMs);
   if (personality.succession !== 'none') stage.unsentUntilMs = untilMs;
   if (personality.approval !== 'none' || personality.cut !== 'whole') await bearWitness(stage);
@@ -111,7 +111,7 @@ const succeed: Acts = (stage) =>
     const body = bodiesOf(kind).create(7_000 + number, random);
     const other = storedFields(kind, { ...body, ...filledIn(kind, 7_000 + number) }, personality);
     records.succeed(row.id, other, timeline.nowMs());
-    stage.say(`~ ${kind.name} ${row.id} is another one's now`);
+    stage.logLine(`~ ${kind.name} ${row.id} is another one's now`);
     if (random.chance(0.5)) await askForSweep(stage);
   });
 
@@ -161,7 +161,7 @@ const sameIdea: Acts = (stage) =>
     timeline.after(random.integer(1, 10 * MINUTE), () => {
       service.advance(timeline.nowMs());
       const fields = storedFields(kind, body, personality);
-      const by = { atMs: timeline.nowMs(), doer: 'other' } as const;
+      const by = { atMs: timeline.nowMs(), actor: 'other' } as const;
       if (!stage.isCalm) service.records.get(kind.name)?.edit(row.id, fields, by);
     });
   });
@@ -205,8 +205,8 @@ export async function outlast(stage: Stage, untilMs: number): Promise<void> {
   const { timeline, random, service, personality } = stage;
   while (timeline.nowMs() < untilMs) {
     const longest = personality.keeping !== 'short' ? 60 : personality.unlisted === 'none' ? 400 : 1_400;
-    const restMs = random.integer(20, longest) * MINUTE;
-    await timeline.clock.sleep(Math.min(restMs, untilMs - timeline.nowMs() + 1));
+    const delayMs = random.integer(20, longest) * MINUTE;
+    await timeline.clock.sleep(Math.min(delayMs, untilMs - timeline.nowMs() + 1));
     service.advance(timeline.nowMs());
     if (personality.keeping !== 'short') moveOne(stage);
     await askForSweep(stage);
@@ -224,7 +224,7 @@ function moveOne(stage: Stage): void {
     service.records.get(kind.name)?.remove(row.id, timeline.nowMs());
     return;
   }
-  const by = { atMs: timeline.nowMs(), doer: 'other' } as const;
+  const by = { atMs: timeline.nowMs(), actor: 'other' } as const;
   service.records
     .get(kind.name)
     ?.edit(row.id, { code: `${random.pick(['a', 'm', 'zzz'])}-${timeline.nowMs()}` }, by);

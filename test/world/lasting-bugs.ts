@@ -1,20 +1,20 @@
-import type { planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { noteVolatile } from '../../src/store/runs/volatile-fields.ts';
-import { merge, type isSameInAnySpelling } from '../../src/diff/written.ts';
+import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import type { saveVolatileFields } from '../../src/store/runs/volatile-fields.ts';
+import { merge, type isSameInAnySpelling } from '../../src/diff/merge-update.ts';
 import { canonicalJson, parseObject } from '../../src/lib/json/json.ts';
 import type { unlistedLinks } from '../../src/store/outbox/attempts-and-links.ts';
-import { blockKind, type stepBack } from '../../src/outbound/attempt/conclude.ts';
-import type { provesMade } from '../../src/outbound/attempt/grade.ts';
+import { blockKind, type postponeForbidden } from '../../src/outbound/attempt/conclude.ts';
+import type { isProvenCreated } from '../../src/outbound/attempt/grade.ts';
 import { payloadOf } from '../../src/outbound/attempt/journal.ts';
 import type { findOtherTarget } from '../../src/outbound/attempt/other-record.ts';
-import type { mergeOwn, unprovenFields } from '../../src/outbound/send/base.ts';
+import type { mergeUpdate, readUnprovenFields } from '../../src/outbound/send/base.ts';
 import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
 import type { readControl } from '../../src/outbound/send/read-remote.ts';
-import type { update } from '../../src/outbound/send/update.ts';
+import type { updateRecord } from '../../src/outbound/send/update.ts';
 import type { concludeAbsences } from '../../src/pull/deletions/conclude-absences.ts';
-import type { readOldest } from '../../src/pull/deletions/oldest-rows.ts';
+import type { readOldestRows } from '../../src/pull/deletions/oldest-rows.ts';
 import type { readWriteAnswer } from '../../src/source/http/write-answer.ts';
-import type { pageAgain } from '../../src/source/paging/page-checks.ts';
+import type { findRepeatedPage } from '../../src/source/paging/page-checks.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
@@ -22,18 +22,18 @@ interface Plantable {
   decideSettlement: typeof decideSettlement;
   findOtherTarget: typeof findOtherTarget;
   isSameInAnySpelling: typeof isSameInAnySpelling;
-  mergeOwn: typeof mergeOwn;
-  noteVolatile: typeof noteVolatile;
-  pageAgain: typeof pageAgain;
-  planDeletions: typeof planDeletions;
-  provesMade: typeof provesMade;
+  mergeUpdate: typeof mergeUpdate;
+  noteVolatile: typeof saveVolatileFields;
+  pageAgain: typeof findRepeatedPage;
+  planDeletions: typeof decideDeletions;
+  isProvenCreated: typeof isProvenCreated;
   readControl: typeof readControl;
-  readOldest: typeof readOldest;
+  readOldestRows: typeof readOldestRows;
   readWriteAnswer: typeof readWriteAnswer;
-  stepBack: typeof stepBack;
+  postponeForbidden: typeof postponeForbidden;
   unlistedLinks: typeof unlistedLinks;
-  unprovenFields: typeof unprovenFields;
-  update: typeof update;
+  readUnprovenFields: typeof readUnprovenFields;
+  updateRecord: typeof updateRecord;
 }
 
 interface LastingBug {
@@ -77,8 +77,8 @@ export const LASTING_BUGS: readonly LastingBug[] = [
       unlistedLinks: () => () => Promise.resolve([]),
       concludeAbsences:
         (real) =>
-        async (...given) => {
-          const concluded = await real(...given);
+        async (...args) => {
+          const concluded = await real(...args);
           const waiting = Math.max(0, concluded.waiting - concluded.neverListed);
           return { ...concluded, waiting, neverListed: 0 };
         },
@@ -113,7 +113,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'one forbidden record stops all writes of its kind',
     trait: 'forbidden:',
     parts: {
-      stepBack:
+      postponeForbidden:
         () =>
         (tx, entry, { reason }, now) =>
           blockKind(tx, entry, reason, now),
@@ -122,7 +122,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
   {
     name: 'rows that a list of recent ones drops are deleted',
     trait: 'window: by threes',
-    parts: { readOldest: () => () => Promise.resolve(null) },
+    parts: { readOldestRows: () => () => Promise.resolve(null) },
   },
   {
     name: 'most rows of a small kind are deleted like any others',
@@ -132,7 +132,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
   {
     name: 'pages of several hours are taken for one list',
     trait: 'keeping: for hours, hidden',
-    parts: { planDeletions: (real) => (facts, rules) => real({ ...facts, mayBeMixed: false }, rules) },
+    parts: { planDeletions: (real) => (facts, rules) => real({ ...facts, canBeMixed: false }, rules) },
   },
   {
     name: 'fields that change with each sweep need nobody',
@@ -150,7 +150,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'what our own update wrote is another user’s change',
     trait: 'ownShown:',
     parts: {
-      mergeOwn: () => (_db, kind, entry, remote) => {
+      mergeUpdate: () => (_db, kind, entry, remote) => {
         const base = entry.base === null ? null : parseObject(entry.base);
         return Promise.resolve(merge({ kind, wanted: payloadOf(entry), base, remote }));
       },
@@ -161,28 +161,28 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     trait: 'downtimes:',
     parts: {
       readControl: () => () => Promise.resolve('answers'),
-      update: (real) => (parts, target) =>
+      updateRecord: (real) => (parts, target) =>
         real({ ...parts, rules: { ...parts.rules, graceSeconds: 0 } }, target),
     },
   },
   {
     name: 'an equal change of another user counts as proven to be ours',
     trait: 'likeMinded:',
-    parts: { unprovenFields: () => () => Promise.resolve({}) },
+    parts: { readUnprovenFields: () => () => Promise.resolve({}) },
   },
   {
     name: 'a success without a body proves nothing',
     trait: 'named: nowhere',
-    parts: { provesMade: () => () => false },
+    parts: { isProvenCreated: () => () => false },
   },
   {
     name: 'a Location names nothing',
     trait: 'named: by Location',
     parts: {
-      provesMade: () => () => false,
+      isProvenCreated: () => () => false,
       readWriteAnswer:
         (real) =>
-        (...given) => ({ ...real(...given), located: undefined }),
+        (...args) => ({ ...real(...args), locationId: undefined }),
     },
   },
 ];

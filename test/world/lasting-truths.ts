@@ -2,7 +2,7 @@ import { kindOf } from './bodies.ts';
 import { recordsOf, type Finding, type Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits } from './mirror-truths.ts';
-import type { Content, Deed } from './records.ts';
+import type { Content, RecordAction } from './records.ts';
 import type { Send } from './service.ts';
 import { VOLATILE, plainText } from './spelled.ts';
 import { storedFields } from './stored.ts';
@@ -10,18 +10,20 @@ import { storedFields } from './stored.ts';
 /** Updates that were written into another record, which got the id of theirs before we last read it. */
 export function misdirected(recording: Recording): Found {
   return updatesOf(recording).flatMap(({ entry, intent }): Finding[] => {
-    const { deeds } = recordsOf(recording, intent.kind);
+    const { actions } = recordsOf(recording, intent.kind);
     const meant = entry.base === null ? intent.born : (bornOf(recording, entry.base, intent) ?? intent.born);
-    return deeds
-      .filter((deed) => deed.id === intent.recordId && deed.before !== null && deed.before.born !== meant)
-      .filter((deed) => {
-        const send = sendOf(recording, deed);
+    return actions
+      .filter(
+        (action) => action.id === intent.recordId && action.before !== null && action.before.born !== meant,
+      )
+      .filter((action) => {
+        const send = sendOf(recording, action);
         if (meant === null || send === null || !isFor(send, intent.body) || send.atMs < intent.atMs)
           return false;
         const readMs = (recording.readBefore.get(send.number) ?? -1) - lagOf(recording);
-        return deeds.some(
+        return actions.some(
           ({ id, is, atMs }) =>
-            id === deed.id && is === 'created' && atMs <= readMs && atMs > intent.atMs - lagOf(recording),
+            id === action.id && is === 'created' && atMs <= readMs && atMs > intent.atMs - lagOf(recording),
         );
       })
       .map(({ id }) => ({
@@ -40,12 +42,12 @@ function bornOf(
   const plain = (text: string): string => plainText(text, kind, personality);
   const seen = service.records
     .get(kind)
-    ?.deeds.findLast(
-      (deed) =>
-        deed.id === recordId &&
-        deed.atMs <= atMs &&
-        deed.after !== null &&
-        fits(plain(deed.after.text), plain(base)),
+    ?.actions.findLast(
+      (action) =>
+        action.id === recordId &&
+        action.atMs <= atMs &&
+        action.after !== null &&
+        fits(plain(action.after.text), plain(base)),
     );
   return seen?.after?.born ?? null;
 }
@@ -56,8 +58,8 @@ const updatesOf = ({ entries }: Recording): readonly EntryRecord[] =>
 const lagOf = ({ personality }: Recording): number =>
   (personality.replica === 'none' ? 0 : MOST_LAG_MS) + (personality.cache === 'none' ? 0 : MOST_KEPT_MS);
 
-function sendOf({ service }: Recording, { is, doer }: Deed): Send | null {
-  return is === 'edited' && typeof doer === 'object' ? (service.sends[doer.send] ?? null) : null;
+function sendOf({ service }: Recording, { is, actor }: RecordAction): Send | null {
+  return is === 'edited' && typeof actor === 'object' ? (service.sends[actor.send] ?? null) : null;
 }
 
 function isFor({ body }: Send, wanted: Content): boolean {
@@ -81,8 +83,8 @@ export function falselyGone(recording: Recording): Found {
     return [];
   return updatesOf(recording)
     .filter(({ entry, intent }) => {
-      const { deeds } = recordsOf(recording, intent.kind);
-      const wasDeleted = deeds.some(({ id, is }) => id === intent.recordId && is === 'deleted');
+      const { actions } = recordsOf(recording, intent.kind);
+      const wasDeleted = actions.some(({ id, is }) => id === intent.recordId && is === 'deleted');
       return entry.state === 'parked' && entry.verdict === 'gone' && !wasDeleted;
     })
     .map(({ entry }) => ({
@@ -103,13 +105,13 @@ export function falseConflicts(recording: Recording): Found {
     return [];
   return updatesOf(recording)
     .filter(({ entry, intent }) => {
-      const { deeds } = recordsOf(recording, intent.kind);
+      const { actions } = recordsOf(recording, intent.kind);
       const names = Object.keys(storedFields(kindOf(intent.kind), intent.body, recording.personality));
-      const isOthers = ({ id, doer, before, after }: Deed): boolean =>
+      const isOthers = ({ id, actor, before, after }: RecordAction): boolean =>
         id === intent.recordId &&
-        doer === 'other' &&
+        actor === 'other' &&
         names.some((name) => before?.content[name] !== after?.content[name]);
-      return entry.state === 'parked' && entry.verdict === 'conflict' && !deeds.some(isOthers);
+      return entry.state === 'parked' && entry.verdict === 'conflict' && !actions.some(isOthers);
     })
     .map(({ entry }) => ({
       invariant: 'false conflict',
@@ -151,13 +153,13 @@ export function unnoticed({ personality, kinds, pulls, final, volatile }: Record
 /** What an undo would take back of others: values that they have written, and no send of ours ever. */
 export function takenBack(recording: Recording): Found {
   return recording.undone.flatMap(({ kind, recordId, field, entry }): Finding[] => {
-    const { deeds } = recordsOf(recording, kind);
-    const writes = deeds.filter(
+    const { actions } = recordsOf(recording, kind);
+    const writes = actions.filter(
       ({ id, is, before, after }) =>
         id === recordId && is === 'edited' && before?.content[field] !== after?.content[field],
     );
     const isOthers =
-      writes.at(-1)?.doer === 'other' && writes.every((deed) => sendOf(recording, deed) === null);
+      writes.at(-1)?.actor === 'other' && writes.every((action) => sendOf(recording, action) === null);
     return isOthers
       ? [
           {

@@ -142,7 +142,7 @@ function waitsForApproval(
   atMs: number,
 ): boolean {
   if (personality.approval === 'none' || atMs < lasting.fromMs || !isOurs(records, id)) return false;
-  const made = records.deeds.findLast((deed) => deed.id === id && deed.is === 'created');
+  const made = records.actions.findLast((action) => action.id === id && action.is === 'created');
   if ((made?.atMs ?? 0) < lasting.fromMs || (made?.atMs ?? 0) >= lasting.untilMs) return false;
   return personality.approval === 'of creates, for ever' || atMs < lasting.untilMs;
 }
@@ -166,8 +166,8 @@ function timely(
 ): readonly Row[] {
   if (personality.ownShown === 'at once') return [row];
   const since = ofMs - lasting.laterMs;
-  const early = records.deeds.find(
-    ({ id, doer, atMs }) => id === row.id && typeof doer === 'object' && atMs > since && atMs <= ofMs,
+  const early = records.actions.find(
+    ({ id, actor, atMs }) => id === row.id && typeof actor === 'object' && atMs > since && atMs <= ofMs,
   );
   if (early === undefined || early.is === 'deleted' || early.is === 'restored') return [row];
   return early.before === null ? [] : [early.before];

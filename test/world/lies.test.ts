@@ -4,14 +4,14 @@ import { check } from './invariants.ts';
 import { LIES, type LieName } from './lies.ts';
 import { openMirror, type Mirror } from './mirrors.ts';
 import { drawPersonality } from './traits.ts';
-import type { planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';
-import type { readRecord } from '../../src/source/http/read-answer.ts';
+import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import type { retrieveAbsent } from '../../src/pull/deletions/absence-evidence.ts';
+import type { recordReader } from '../../src/source/http/read-answer.ts';
 import type { nextStep } from '../../src/source/paging/page-walk.ts';
 
 const planted = await vi.hoisted(async () => (await import('../support/planting.ts')).createPlanting());
 
-vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
+vi.mock('../../src/diff/decide-deletions.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/source/http/read-answer.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/page-walk.ts', planted.withDoubles);
@@ -52,9 +52,9 @@ test.each(Object.keys(LIES) as LieName[])(
 );
 
 interface Plantable {
-  planDeletions: typeof planDeletions;
-  askForAbsent: typeof askForAbsent;
-  readRecord: typeof readRecord;
+  planDeletions: typeof decideDeletions;
+  retrieveAbsent: typeof retrieveAbsent;
+  readRecord: typeof recordReader;
   nextStep: typeof nextStep;
 }
 
@@ -95,7 +95,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     parts: {
       planDeletions: (real) => (facts, rules) => ({
         ...real(facts, rules),
-        ask: [],
+        toRetrieve: [],
         tombstones: facts.absent.map(({ id }) => id),
       }),
     },
@@ -107,7 +107,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
       planDeletions: (real) => (facts, rules) =>
         facts.isCertified
           ? real(facts, rules)
-          : { ...real(facts, rules), ask: [], tombstones: facts.absent.map(({ id }) => id) },
+          : { ...real(facts, rules), toRetrieve: [], tombstones: facts.absent.map(({ id }) => id) },
     },
   },
   {
@@ -119,17 +119,17 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a record that answers is deleted all the same',
     lie: 'the last rows are missing, and a web page answers for them',
     parts: {
-      askForAbsent:
+      retrieveAbsent:
         () =>
         (_parts, { ids }) =>
-          Promise.resolve({ gone: ids, there: [], unclear: new Map(), isSound: true }),
+          Promise.resolve({ gone: ids, there: [], unclear: new Map(), isControlFound: true }),
     },
   },
   {
     name: 'nobody asks whether single records are found at all',
     lie: 'the last rows are missing, and no record is ever found',
     parts: {
-      askForAbsent: (real) => (parts, asked) =>
+      retrieveAbsent: (real) => (parts, asked) =>
         real(
           {
             ...parts,

@@ -24,9 +24,9 @@ export function listAnswer(records: Records, request: ListRequest, listing: List
   let page = personality.asked === 'page ignored' ? 1 : Math.max(1, request.page);
   if (page > last && personality.beyond === 'not found') return failure(404, 'There is no such page.');
   if (page > last && personality.beyond === 'last page again') page = last;
-  const told = { ...counted(records, request, { rows, personality }), page, size };
+  const facts = { ...counted(records, request, { rows, personality }), page, size };
   const data = rows.slice((page - 1) * size, page * size).map(({ text }) => text);
-  const members = [`"data":[${data.join(',')}]`, ...TOLD[personality.told](told, kind)];
+  const members = [`"data":[${data.join(',')}]`, ...META_FORMS[personality.told](facts, kind)];
   return json(200, `{${[...members, '"success":true'].join(',')}}`);
 }
 
@@ -88,40 +88,42 @@ function counted(
   };
 }
 
-interface Told extends Counted {
+interface ListFacts extends Counted {
   readonly page: number;
   readonly size: number;
 }
 
 const member = (name: string, value: unknown): string => `"${name}":${JSON.stringify(value)}`;
-const meta = ({ page, last, size, total }: Told): Record<string, unknown> => ({
+const meta = ({ page, last, size, total }: ListFacts): Record<string, unknown> => ({
   current_page: page,
   last_page: last,
   per_page: size,
   total,
 });
-const without = (told: Told, ...names: readonly string[]): string =>
-  member('meta', Object.fromEntries(Object.entries(meta(told)).filter(([name]) => !names.includes(name))));
-const links = ({ page, last }: Told, { list }: ListedKind): string =>
+const without = (facts: ListFacts, ...names: readonly string[]): string =>
+  member('meta', Object.fromEntries(Object.entries(meta(facts)).filter(([name]) => !names.includes(name))));
+const links = ({ page, last }: ListFacts, { list }: ListedKind): string =>
   member('links', {
     prev: page > 1 ? `${list.path}?page=${page - 1}` : null,
     next: page < last ? `${list.path}?page=${page + 1}` : null,
   });
 
-const TOLD: Readonly<Record<Personality['told'], (told: Told, kind: ListedKind) => readonly string[]>> = {
-  meta: (told) => [member('meta', meta(told))],
-  'meta as text': (told) => [
+const META_FORMS: Readonly<
+  Record<Personality['told'], (facts: ListFacts, kind: ListedKind) => readonly string[]>
+> = {
+  meta: (facts) => [member('meta', meta(facts))],
+  'meta as text': (facts) => [
     member(
       'meta',
-      Object.fromEntries(Object.entries(meta(told)).map(([name, value]) => [name, String(value)])),
+      Object.fromEntries(Object.entries(meta(facts)).map(([name, value]) => [name, String(value)])),
     ),
   ],
   nothing: () => [],
-  'meta without total': (told) => [without(told, 'total')],
-  'meta without last_page': (told) => [without(told, 'last_page')],
-  'meta without both': (told) => [without(told, 'total', 'last_page')],
-  'links only': (told, kind) => [links(told, kind)],
-  'meta and links': (told, kind) => [member('meta', meta(told)), links(told, kind)],
+  'meta without total': (facts) => [without(facts, 'total')],
+  'meta without last_page': (facts) => [without(facts, 'last_page')],
+  'meta without both': (facts) => [without(facts, 'total', 'last_page')],
+  'links only': (facts, kind) => [links(facts, kind)],
+  'meta and links': (facts, kind) => [member('meta', meta(facts)), links(facts, kind)],
   'total only': ({ total }) => [member('meta', { total })],
 };
 

@@ -47,18 +47,18 @@ export function falselyCertified(recording: Recording): Found {
 /** The instants at which a list may have been read in a pull: its first, and each at which somebody changed it. */
 function instantsOf(recording: Recording, pull: Pull, kind: string): readonly number[] {
   const { fromMs, toMs } = spanOf(recording, pull);
-  const changes = recordsOf(recording, kind).deeds.map(({ atMs }) => atMs);
+  const changes = recordsOf(recording, kind).actions.map(({ atMs }) => atMs);
   return [fromMs, ...changes.filter((ms) => ms > fromMs && ms <= toMs)];
 }
 
 /** Whether these rows were the list at an instant, apart from those that came later. */
 export function isListAt(
-  records: Pick<Records, 'deeds' | 'at'>,
+  records: Pick<Records, 'actions' | 'at'>,
   live: readonly string[],
   ms: number,
 ): boolean {
   const later = new Set(
-    records.deeds.filter(({ atMs, before }) => atMs > ms && before === null).map(({ id }) => id),
+    records.actions.filter(({ atMs, before }) => atMs > ms && before === null).map(({ id }) => id),
   );
   const then = records.at(ms).map(({ id }) => id);
   return sortedText(live.filter((id) => !later.has(id) || then.includes(id))) === sortedText(then);
@@ -207,7 +207,7 @@ export function invented(recording: Recording): Found {
   return recording.kinds.flatMap(({ name }) => {
     const plain = (text: string): string => plainText(text, name, recording.personality);
     const texts = new Set(
-      recordsOf(recording, name).deeds.flatMap(({ after }) =>
+      recordsOf(recording, name).actions.flatMap(({ after }) =>
         after ? plain(mayKeep(after, recording.secrets.fields[name])) : [],
       ),
     );

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { certify, Certification, Sighting } from '../../src/diff/certify.ts';
-import type { recordDecoder } from '../../src/diff/decode-record.ts';
-import type { planDeletions } from '../../src/diff/plan-deletions.ts';
-import { instantText } from '../../src/lib/time/clock.ts';
+import type { createRecordDecoder } from '../../src/diff/decode-record.ts';
+import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
-import type { newcomersSince } from '../../src/store/records/record-store.ts';
-import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
+import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
+import type { landOwnWrite } from '../../src/outbound/attempt/land-own-write.ts';
 import type { hasOtherWrites } from '../../src/pull/run/sweep.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
@@ -15,10 +15,10 @@ interface Plantable {
   certify: typeof certify;
   claimKind: typeof claimKind;
   hasOtherWrites: typeof hasOtherWrites;
-  landOwn: typeof landOwn;
-  newcomersSince: typeof newcomersSince;
-  planDeletions: typeof planDeletions;
-  recordDecoder: typeof recordDecoder;
+  landOwnWrite: typeof landOwnWrite;
+  newcomersSince: typeof possibleMatchesSince;
+  planDeletions: typeof decideDeletions;
+  recordDecoder: typeof createRecordDecoder;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -27,7 +27,7 @@ type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) =>
 const HASTY: Planted = {
   planDeletions: (real) => (facts, rules) =>
     facts.isCertified
-      ? { ...real(facts, rules), ask: [], tombstones: facts.absent.map(({ id }) => id) }
+      ? { ...real(facts, rules), toRetrieve: [], tombstones: facts.absent.map(({ id }) => id) }
       : real(facts, rules),
 };
 
@@ -39,7 +39,9 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
   },
   {
     name: 'our own write has the origin of the service',
-    parts: { landOwn: (real) => (tx, parts, reading) => real(tx, parts, { ...reading, origin: 'service' }) },
+    parts: {
+      landOwnWrite: (real) => (tx, parts, reading) => real(tx, parts, { ...reading, origin: 'service' }),
+    },
   },
   {
     name: 'a row absent from one sweep is deleted',
@@ -109,7 +111,7 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
         const [row] = await tx.query(sql`select max(seq) as seq from changes`);
         await real(tx, changes);
         await tx.query(sql`
-          update changes set observed_at = ${instantText(changes.now)} where seq > ${Number(row?.['seq'] ?? 0)}`);
+          update changes set observed_at = ${formatInstant(changes.now)} where seq > ${Number(row?.['seq'] ?? 0)}`);
       },
     },
   },
@@ -132,8 +134,8 @@ function presenceIn(responses: readonly Sighting[], sweep: number | null): Certi
     certified: true,
     point,
     size: shown.size,
-    lists: (id) => shown.has(id),
-    showedSince: (id) => shown.has(id),
+    isInList: (id) => shown.has(id),
+    wasShownSince: (id) => shown.has(id),
     lastShown: (id) => responses.findLast((one) => idsOf(one).includes(id))?.sent ?? null,
     absent: () => absent,
   };

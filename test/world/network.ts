@@ -15,7 +15,7 @@ export interface NetworkParts {
   readonly slowestMs: number;
   /** Told of each request as it is read, before it is answered. */
   readonly onRead: (request: Request) => void;
-  readonly say: (line: string) => void;
+  readonly logLine: (line: string) => void;
 }
 
 const DEADLINE_MS = 30_000;
@@ -30,7 +30,7 @@ export function openNetwork(parts: NetworkParts): HttpClient {
         throw networkError(signal.aborted ? 'UND_ERR_ABORTED' : 'ECONNRESET');
       return { status: outcome.status, headers: outcome.headers, bytes: Buffer.from(outcome.body) };
     },
-    send: async ({ method, target, body, mayGo }, signal): Promise<SentAnswer> => {
+    send: async ({ method, target, body, canSend: mayGo }, signal): Promise<SentAnswer> => {
       if (mayGo?.() === false) return { is: 'unsent', why: 'paused' };
       const outcome = await ask(parts, { method, target, body }, signal);
       if (outcome === 'unreachable') return { is: 'unsent', why: 'ECONNREFUSED' };
@@ -53,7 +53,7 @@ function networkError(code: string): Error {
 
 /** A process may die before it asks, while it waits, and as it hears. */
 function ask(parts: NetworkParts, request: Request, signal: AbortSignal): Promise<Outcome> {
-  const { service, timeline, random, life, slowestMs, say } = parts;
+  const { service, timeline, random, life, slowestMs, logLine } = parts;
   live(life);
   timeline.stir();
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ function ask(parts: NetworkParts, request: Request, signal: AbortSignal): Promis
     timeline.after(readMs, () => {
       parts.onRead(request);
       answered = service.answer(request, timeline.nowMs());
-      say(
+      logLine(
         `${request.method} ${request.target} ${request.body} → ${typeof answered === 'string' ? answered : `${answered.status} ${answered.body.slice(0, 2_000)}`}`,
       );
       if (request.method !== 'GET' && answered === 'lost' && random.chance(0.5)) hear.delay(DEADLINE_MS);

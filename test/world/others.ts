@@ -28,16 +28,16 @@ function noteReading(stage: Stage, method: Request['method'], target: string): v
 
 /** Something that another person does; never beyond recognition of what we may have made. */
 export function act(stage: Stage): void {
-  const { random, service, timeline, say, isCalm } = stage;
+  const { random, service, timeline, logLine, isCalm } = stage;
   const kind = random.pick(stage.kinds);
   const records = service.records.get(kind.name);
   if (isCalm || records === undefined) return;
   service.advance(timeline.nowMs());
-  const deed = random.pick(DEEDS);
-  say(`~ ${deed.name}`);
+  const action = random.pick(ACTIONS);
+  logLine(`~ ${action.name}`);
   const nowMs = timeline.nowMs();
   const foreign = records.at(nowMs).filter(({ id }) => !isOurs(records, id));
-  deed(stage, { kind, records, nowMs, foreign, unique: random.integer(5_000, 99_999) });
+  action(stage, { kind, records, nowMs, foreign, unique: random.integer(5_000, 99_999) });
 }
 
 interface Scene {
@@ -59,7 +59,7 @@ const edit: ActOfOthers = ({ random, personality }, { kind, records, nowMs, uniq
   const rows = records.at(nowMs);
   if (rows.length === 0) return;
   const fields = storedFields(kind, bodiesOf(kind).edit(unique, random), personality);
-  records.edit(random.pick(rows).id, fields, { atMs: nowMs, doer: 'other' });
+  records.edit(random.pick(rows).id, fields, { atMs: nowMs, actor: 'other' });
 };
 
 const remove: ActOfOthers = ({ random }, { records, nowMs, foreign }) => {
@@ -70,21 +70,21 @@ const remove: ActOfOthers = ({ random }, { records, nowMs, foreign }) => {
 const renumber: ActOfOthers = ({ random, personality }, { records, nowMs, foreign, unique }) => {
   if (personality.codesOfOthers === 'kept' || foreign.length === 0) return;
   const { id, content } = random.pick(foreign);
-  if ('code' in content) records.edit(id, { code: `r-${unique}` }, { atMs: nowMs, doer: 'other' });
+  if ('code' in content) records.edit(id, { code: `r-${unique}` }, { atMs: nowMs, actor: 'other' });
 };
 
 const restore: ActOfOthers = ({ random, personality }, { records, nowMs }) => {
-  const gone = records.deeds.filter(({ is }) => is === 'deleted');
+  const gone = records.actions.filter(({ is }) => is === 'deleted');
   if (personality.returning === 'restored' && gone.length > 0) records.restore(random.pick(gone).id, nowMs);
 };
 
 /** Somebody takes an update of ours back. */
 const revert: ActOfOthers = (_stage, { records, nowMs }) => {
-  const ours = records.deeds.findLast(({ is, doer }) => is === 'edited' && typeof doer === 'object');
-  if (ours?.before) records.edit(ours.id, ours.before.content, { atMs: nowMs, doer: 'other' });
+  const ours = records.actions.findLast(({ is, actor }) => is === 'edited' && typeof actor === 'object');
+  if (ours?.before) records.edit(ours.id, ours.before.content, { atMs: nowMs, actor: 'other' });
 };
 
-const DEEDS = [create, create, edit, edit, remove, renumber, restore, revert] as const;
+const ACTIONS = [create, create, edit, edit, remove, renumber, restore, revert] as const;
 
 /** A record goes, for so long that it is known to be gone, and comes back. */
 export async function leaveAndReturn(stage: Stage, askForSweep: () => Promise<void>): Promise<void> {
@@ -103,10 +103,14 @@ export async function leaveAndReturn(stage: Stage, askForSweep: () => Promise<vo
 }
 
 /** Another person enters a record by hand. */
-export function enter({ service, personality, timeline, say }: Stage, kind: ListedKind, body: Content): void {
+export function enter(
+  { service, personality, timeline, logLine }: Stage,
+  kind: ListedKind,
+  body: Content,
+): void {
   service.advance(timeline.nowMs());
   const id = service.records
     .get(kind.name)
     ?.create(storedFields(kind, body, personality), timeline.nowMs(), 'other');
-  say(`~ entered ${kind.name} ${id ?? ''} ${JSON.stringify(body)}`);
+  logLine(`~ entered ${kind.name} ${id ?? ''} ${JSON.stringify(body)}`);
 }

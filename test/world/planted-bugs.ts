@@ -1,54 +1,58 @@
 import { sql } from 'drizzle-orm';
-import type { bodyWithoutExcluded, knownPart, withoutExcluded } from '../../src/catalog/exclude.ts';
+import type { bodyWithoutExcluded, keepKnownFields, withoutExcluded } from '../../src/catalog/exclude.ts';
 import type { certify } from '../../src/diff/certify.ts';
 import type { withoutExcludedFields } from '../../src/source/paging/list-page.ts';
 import type { isRuledOut } from '../../src/diff/rule-out.ts';
 import type { alteredFields } from '../../src/diff/match.ts';
-import type { planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { judge, isOvertaken } from '../../src/diff/judge-page.ts';
-import type { merge, readBack } from '../../src/diff/written.ts';
-import { instantText } from '../../src/lib/time/clock.ts';
+import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import type { compareRecord, isOutdated } from '../../src/diff/compare-page.ts';
+import type { merge, compareReadBack } from '../../src/diff/merge-update.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { openAttempt, closeAttempt } from '../../src/store/outbox/attempts-and-links.ts';
 import type { claimEntry, dueEntries, readSending } from '../../src/store/outbox/outbox-queue.ts';
 import { readEntries } from '../../src/store/outbox/outbox-store.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { grade } from '../../src/outbound/attempt/grade.ts';
-import type { askedOnceMore, decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
-import type { equalOnes, possibleOnes, readNewcomers } from '../../src/outbound/send/newcomers.ts';
+import type { addAskedSweep, decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
+import type {
+  equalMatches,
+  plausibleMatches,
+  readPossibleMatches,
+} from '../../src/outbound/send/possible-matches.ts';
 import type { recoverEntries } from '../../src/outbound/send/recover.ts';
-import type { elapsedBy, startStopwatch } from '../../src/outbound/stopwatch.ts';
-import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';
+import type { updateElapsed, startStopwatch } from '../../src/outbound/stopwatch.ts';
+import type { retrieveAbsent } from '../../src/pull/deletions/absence-evidence.ts';
 import type { writtenRecord } from '../../src/source/http/write-answer.ts';
-import type { createWrite } from '../../src/source/write.ts';
+import type { createWriteSender } from '../../src/source/write.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
-  askedOnceMore: typeof askedOnceMore;
+  addAskedSweep: typeof addAskedSweep;
   bodyWithoutExcluded: typeof bodyWithoutExcluded;
   certify: typeof certify;
-  knownPart: typeof knownPart;
+  knownPart: typeof keepKnownFields;
   withoutExcluded: typeof withoutExcluded;
   withoutExcludedFields: typeof withoutExcludedFields;
   alteredFields: typeof alteredFields;
   appendChanges: typeof appendChanges;
-  askForAbsent: typeof askForAbsent;
+  retrieveAbsent: typeof retrieveAbsent;
   claimEntry: typeof claimEntry;
   closeAttempt: typeof closeAttempt;
-  createWrite: typeof createWrite;
+  createWrite: typeof createWriteSender;
   decideSettlement: typeof decideSettlement;
   dueEntries: typeof dueEntries;
-  elapsedBy: typeof elapsedBy;
-  equalOnes: typeof equalOnes;
+  updateElapsed: typeof updateElapsed;
+  equalMatches: typeof equalMatches;
   grade: typeof grade;
-  isOvertaken: typeof isOvertaken;
+  isOvertaken: typeof isOutdated;
   isRuledOut: typeof isRuledOut;
-  judge: typeof judge;
+  judge: typeof compareRecord;
   merge: typeof merge;
   openAttempt: typeof openAttempt;
-  planDeletions: typeof planDeletions;
-  possibleOnes: typeof possibleOnes;
-  readBack: typeof readBack;
-  readNewcomers: typeof readNewcomers;
+  planDeletions: typeof decideDeletions;
+  plausibleMatches: typeof plausibleMatches;
+  readBack: typeof compareReadBack;
+  readPossibleMatches: typeof readPossibleMatches;
   readSending: typeof readSending;
   recoverEntries: typeof recoverEntries;
   startStopwatch: typeof startStopwatch;
@@ -121,7 +125,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a record in another form than sent is not taken for the created one, and the create is sent again',
     parts: {
       alteredFields: (real) => (kind, payload, record) => real(kind, payload, record),
-      decideSettlement: (real) => (facts) => real({ ...facts, left: [] }),
+      decideSettlement: (real) => (facts) => real({ ...facts, plausibleIds: [] }),
       writtenRecord: () => () => null,
     },
   },
@@ -131,12 +135,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'nothing that may be ours speaks against a second send',
-    parts: { possibleOnes: () => () => Promise.resolve([]) },
+    parts: { plausibleMatches: () => () => Promise.resolve([]) },
   },
   {
     name: 'a record that took the id of a deleted one is no newcomer',
     parts: {
-      readNewcomers: (real) => async (tx, searched) => {
+      readPossibleMatches: (real) => async (tx, searched) => {
         const rows = await tx.query(
           sql`select record_id from changes where kind = ${searched.kind.name} and change in ('restored', 'deleted')`,
         );
@@ -148,13 +152,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'patience is measured by the wall clock',
     parts: {
-      startStopwatch: () => (clock) => ({ ranMs: () => Infinity, now: () => clock.now() }),
+      startStopwatch: () => (clock) => ({ runningMs: () => Infinity, now: () => clock.now() }),
     },
   },
   {
     name: 'time passes ten times as fast',
     parts: {
-      elapsedBy: (real) => (watch, elapsed) => {
+      updateElapsed: (real) => (watch, elapsed) => {
         const { elapsedMs, elapsedAt } = real(watch, elapsed);
         return { elapsedMs: elapsedMs * 10 + 1_000, elapsedAt };
       },
@@ -166,7 +170,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       decideSettlement: (real) => (facts) => {
         const decision = real(facts);
         const isRested = facts.elapsedMs >= facts.rules.settleSeconds * 1_000;
-        return decision.is === 'wait' && isRested && facts.equal.length === 0 ? { is: 'resend' } : decision;
+        return decision.is === 'wait' && isRested && facts.equalIds.length === 0
+          ? { is: 'resend' }
+          : decision;
       },
     },
   },
@@ -174,7 +180,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'sent again after one certified look, without patience',
     parts: {
       decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }),
-      askedOnceMore: (real) => (facts, run) => real({ ...facts, isAskedFor: true }, run),
+      addAskedSweep: (real) => (facts, run) => real({ ...facts, isAskedFor: true }, run),
     },
   },
   {
@@ -182,14 +188,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     parts: {
       decideSettlement: (real) => (facts) => {
         const decision = real(facts);
-        const [id] = facts.left;
+        const [id] = facts.plausibleIds;
         return decision.is === 'park' && id !== undefined ? { is: 'adopt', id } : decision;
       },
     },
   },
   {
     name: 'every newcomer is equal to what was sent',
-    parts: { equalOnes: () => (_kind, _entry, newcomers) => newcomers.map(({ id }) => id) },
+    parts: { equalMatches: () => (_kind, _entry, newcomers) => newcomers.map(({ id }) => id) },
   },
   {
     name: 'the client sends again what was lost',
@@ -222,7 +228,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         () =>
         async (tx, { id, owner, now }) => {
           const claim = sql`
-          update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
+          update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${formatInstant(now)}
           where id = ${id} and state in ('ready', 'sending', 'unsettled', 'done') returning *`;
           const [entry] = await readEntries(tx, claim);
           if (entry === undefined) return null;
@@ -269,7 +275,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an update is believed without reading back',
-    parts: { readBack: () => () => ({ missed: [], others: [] }) },
+    parts: { readBack: () => () => ({ missed: [], alsoChanged: [] }) },
   },
   {
     name: 'what one list lacks is deleted at once',

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { WorkRef } from '../../src/lib/work-queue.ts';
-import { instantOf } from '../../src/lib/time/clock.ts';
-import { claimRun, closeDeadRuns, requestedRuns } from '../../src/store/runs/run-requests.ts';
+import { parseInstant } from '../../src/lib/time/clock.ts';
+import { claimRun, closeStaleRuns, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
@@ -43,7 +43,7 @@ export async function employ(stage: Stage, number: number): Promise<void> {
 }
 
 function openProcess(stage: Stage, owner: string): Process {
-  const { timeline, random, kinds, service, logger, rules, mark } = stage;
+  const { timeline, random, kinds, service, logger, rules, sendCounter } = stage;
   const life: Life = { left: drawLife(stage), isOver: false, standStill: null };
   life.standStill = stillness(stage, owner, life);
   const session = watchedSession(stage.session, timeline, life);
@@ -53,7 +53,8 @@ function openProcess(stage: Stage, owner: string): Process {
     noteRequest(stage, request);
   };
   const slowestMs = random.pick([20, 200, 2_000]);
-  const openHttp = () => openNetwork({ service, timeline, random, life, slowestMs, onRead, say: stage.say });
+  const openHttp = () =>
+    openNetwork({ service, timeline, random, life, slowestMs, onRead, logLine: stage.logLine });
   const source = openSource(stage.sourceSettings, { clock, logger, random: fraction, openHttp });
   const outbox = outboxWork({
     session,
@@ -61,11 +62,11 @@ function openProcess(stage: Stage, owner: string): Process {
     clock,
     logger,
     kinds,
-    mark,
+    sendCounter,
     owner,
     rules,
     random: fraction,
-    watch: startStopwatch(clock),
+    stopwatch: startStopwatch(clock),
   });
   return {
     stage,
@@ -92,17 +93,17 @@ const LONGEST_STILL_MS = 30 * 60_000;
 
 /** Once in its life a process stands still, is held for dead, and goes on as if nothing had happened. */
 function stillness(stage: Stage, owner: string, life: Life): Life['standStill'] {
-  const { personality, random, timeline, dead, say } = stage;
+  const { personality, random, timeline, dead, logLine } = stage;
   if (stage.isCalm || personality.deaths !== 'stands still') return null;
   let left = random.integer(5, 150);
   return async () => {
     if (left-- > 0 || stage.isCalm) return;
     life.standStill = null;
-    say(`‖ ${owner} stands still`);
+    logLine(`‖ ${owner} stands still`);
     dead.add(owner);
     await timeline.clock.sleep(random.integer(30_000, LONGEST_STILL_MS));
     dead.delete(owner);
-    say(`‖ ${owner} goes on`);
+    logLine(`‖ ${owner} goes on`);
   };
 }
 
@@ -118,14 +119,14 @@ async function live(process: Process): Promise<void> {
   const { stage, life, session, running, source } = process;
   const beside = stage.beside?.(pullParts(process), stage);
   try {
-    await freezeIfRestored(session, stage.mark, stage.timeline.clock.now(), stage.logger);
+    await freezeIfRestored(session, stage.sendCounter, stage.timeline.clock.now(), stage.logger);
     while (!stage.isOver && !life.isOver) {
       if (beside !== undefined && !stage.isCalm) hold(process, beside());
       await look(process);
     }
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
-    stage.say('† a process dies');
+    stage.logLine('† a process dies');
   }
   if (life.isOver) stage.remains.push(source.close().then(() => ended(running)));
   else await ended(running).then(() => source.close());
@@ -157,7 +158,7 @@ async function look(process: Process): Promise<void> {
     process.isPulling = true;
     hold(process, pull(process, run));
   }
-  await wakeUp.rest(running.size > 0 ? LOOK_AGAIN_MS : await restMs(process));
+  await wakeUp.rest(running.size > 0 ? LOOK_AGAIN_MS : await delayMs(process));
 }
 
 async function takeOver(process: Process): Promise<void> {
@@ -165,8 +166,8 @@ async function takeOver(process: Process): Promise<void> {
   const { timeline } = stage;
   process.tookOverMs = timeline.nowMs();
   const isDead = (other: string): boolean => other !== owner && stage.dead.has(other);
-  await outbox.takeOver(isDead);
-  await session.atomically((tx) => closeDeadRuns(tx, { isDead, now: timeline.clock.now() }));
+  await outbox.releaseStaleClaims(isDead);
+  await session.atomically((tx) => closeStaleRuns(tx, { isDead, now: timeline.clock.now() }));
 }
 
 /** Keeps hold of work; a process that dies of it dies as a whole. */
@@ -182,18 +183,18 @@ function hold({ running, stage, life }: Process, work: Promise<void>): void {
   running.add(held);
 }
 
-const LONGEST_REST_MS = 4 * 3_600_000;
+const MAX_DELAY_MS = 4 * 3_600_000;
 
 /** Until an entry is due; whoever adds one wakes everybody. */
-async function restMs({ stage: { timeline, isSending }, session }: Process): Promise<number> {
+async function delayMs({ stage: { timeline, isSending }, session }: Process): Promise<number> {
   if (!isSending()) return LOOK_AGAIN_MS * 6;
   const [row] = await session.query(sql`
     select min(next_attempt_at) as at from outbox
     where owner is null and next_attempt_at is not null and state in ('ready', 'unsettled', 'done')`);
   const at = row?.['at'];
-  if (typeof at !== 'string') return LONGEST_REST_MS;
-  const waitMs = instantOf(at).getTime() - timeline.clock.now().getTime();
-  return Math.min(LONGEST_REST_MS, Math.max(1_000, waitMs));
+  if (typeof at !== 'string') return MAX_DELAY_MS;
+  const waitMs = parseInstant(at).getTime() - timeline.clock.now().getTime();
+  return Math.min(MAX_DELAY_MS, Math.max(1_000, waitMs));
 }
 
 function pullParts({ stage, session, source, owner }: Process): PullParts {
@@ -218,7 +219,7 @@ async function pull(process: Process, run: WorkRef): Promise<void> {
         throw error;
       },
     );
-    stage.say(`— pull ${run.id} ${JSON.stringify(report?.kinds ?? 'killed')}`);
+    stage.logLine(`— pull ${run.id} ${JSON.stringify(report?.kinds ?? 'killed')}`);
     const after = await stage.session.atomically((tx) => dumpMirror(tx, stage.kinds));
     const states = new Map(report?.kinds.map(({ kind, state, reason }) => [kind, reason ?? state]));
     stage.pulls.push({ fromMs, toMs: timeline.nowMs(), runId: run.id, states, after });

@@ -7,7 +7,7 @@ import type { Personality } from './traits.ts';
 export type Content = Readonly<Record<string, unknown>>;
 
 /** Whose doing something is: what was there before, somebody else's, or one of our sends. */
-export type Doer = 'before' | 'other' | { readonly send: number };
+export type Actor = 'before' | 'other' | { readonly send: number };
 
 /** A record as it was from some instant on. */
 export interface Row {
@@ -20,10 +20,10 @@ export interface Row {
 }
 
 /** Something that was done to a record. */
-export interface Deed {
+export interface RecordAction {
   readonly atMs: number;
   readonly id: string;
-  readonly doer: Doer;
+  readonly actor: Actor;
   readonly is: 'created' | 'edited' | 'deleted' | 'restored';
   readonly before: Row | null;
   readonly after: Row | null;
@@ -32,15 +32,15 @@ export interface Deed {
 /** All that a kind ever was: the truth that checks go by. */
 export interface Records {
   readonly kind: ListedKind;
-  readonly deeds: readonly Deed[];
+  readonly actions: readonly RecordAction[];
   /** The rows at an instant, in the order of creation. */
   at(ms: number): readonly Row[];
   find(id: string, ms: number): Row | undefined;
-  create(fields: Content, atMs: number, doer: Doer): string;
+  create(fields: Content, atMs: number, actor: Actor): string;
   /** Gives the id of a record that was removed to another one; false where it is taken. */
   succeed(id: string, fields: Content, atMs: number): boolean;
   /** False where there is no such record. */
-  edit(id: string, fields: Content, by: { readonly atMs: number; readonly doer: Doer }): boolean;
+  edit(id: string, fields: Content, by: { readonly atMs: number; readonly actor: Actor }): boolean;
   remove(id: string, atMs: number): void;
   /** Brings a record back that was removed, as it was; false where its id is taken. */
   restore(id: string, atMs: number): boolean;
@@ -60,17 +60,17 @@ interface RecordsParts {
 
 export function createRecords({ kind, blank, random, ids }: RecordsParts): Records {
   const snapshots: Snapshot[] = [{ sinceMs: -Infinity, rows: [] }];
-  const deeds: Deed[] = [];
+  const actions: RecordAction[] = [];
   let lastId = random.integer(100, 5_000);
   let born = 0;
 
   const now = (): readonly Row[] => snapshots.at(-1)?.rows ?? [];
   const at = (ms: number): readonly Row[] => snapshots.findLast(({ sinceMs }) => sinceMs <= ms)?.rows ?? [];
-  const note = (deed: Deed): void => {
-    const others = now().filter(({ id }) => id !== deed.id);
-    const rows = deed.after === null ? others : [...others, deed.after];
-    snapshots.push({ sinceMs: deed.atMs, rows: rows.sort((a, b) => a.born - b.born) });
-    deeds.push(deed);
+  const note = (action: RecordAction): void => {
+    const others = now().filter(({ id }) => id !== action.id);
+    const rows = action.after === null ? others : [...others, action.after];
+    snapshots.push({ sinceMs: action.atMs, rows: rows.sort((a, b) => a.born - b.born) });
+    actions.push(action);
   };
   const nextId = (): string => {
     if (ids === 'reused') return String(Math.max(lastId, ...now().map(({ id }) => Number(id))) + 1);
@@ -80,36 +80,36 @@ export function createRecords({ kind, blank, random, ids }: RecordsParts): Recor
 
   return {
     kind,
-    deeds,
+    actions,
     at,
     find: (id, ms) => at(ms).find((row) => row.id === id),
-    create: (fields, atMs, doer) => {
+    create: (fields, atMs, actor) => {
       const id = nextId();
       const after = rowOf(id, { ...blank, ...fields, id: Number(id) }, born++);
-      note({ atMs, id, doer, is: 'created', before: null, after });
+      note({ atMs, id, actor, is: 'created', before: null, after });
       return id;
     },
     succeed: (id, fields, atMs) => {
       if (now().some((row) => row.id === id)) return false;
       const after = rowOf(id, { ...blank, ...fields, id: Number(id) }, born++);
-      note({ atMs, id, doer: 'other', is: 'created', before: null, after });
+      note({ atMs, id, actor: 'other', is: 'created', before: null, after });
       return true;
     },
-    edit: (id, fields, { atMs, doer }) => {
+    edit: (id, fields, { atMs, actor }) => {
       const before = now().find((row) => row.id === id);
       if (before === undefined) return false;
       const after = rowOf(id, { ...before.content, ...fields }, before.born);
-      if (after.text !== before.text) note({ atMs, id, doer, is: 'edited', before, after });
+      if (after.text !== before.text) note({ atMs, id, actor, is: 'edited', before, after });
       return true;
     },
     remove: (id, atMs) => {
       const before = now().find((row) => row.id === id);
-      if (before !== undefined) note({ atMs, id, doer: 'other', is: 'deleted', before, after: null });
+      if (before !== undefined) note({ atMs, id, actor: 'other', is: 'deleted', before, after: null });
     },
     restore: (id, atMs) => {
-      const last = deeds.findLast((deed) => deed.id === id);
+      const last = actions.findLast((action) => action.id === id);
       if (last?.is !== 'deleted') return false;
-      note({ atMs, id, doer: 'other', is: 'restored', before: null, after: last.before });
+      note({ atMs, id, actor: 'other', is: 'restored', before: null, after: last.before });
       return true;
     },
   };
@@ -123,7 +123,7 @@ const rowOf = (id: string, content: Content, born: number): Row => ({
 });
 
 /** Whether a send of ours has made a record: to delete one of those would make any second send look like a double. */
-export function isOurs({ deeds }: Pick<Records, 'deeds'>, id: string): boolean {
-  const made = deeds.findLast((deed) => deed.id === id && deed.is === 'created');
-  return typeof made?.doer === 'object';
+export function isOurs({ actions }: Pick<Records, 'actions'>, id: string): boolean {
+  const made = actions.findLast((action) => action.id === id && action.is === 'created');
+  return typeof made?.actor === 'object';
 }

@@ -2,10 +2,10 @@ import type { KindComparison } from '../../src/report/verify/verify-kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { createLogger, type Logger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { SendMark } from '../../src/outbound/freeze.ts';
-import { createMark } from '../support/send-mark.ts';
+import type { SendCounter } from '../../src/outbound/freeze.ts';
+import { createSendCounter } from '../support/send-counter.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
-import { TOGETHER } from '../../src/pull/land/land-pages.ts';
+import { BATCH_LIMITS } from '../../src/pull/land/land-pages.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
@@ -25,7 +25,7 @@ import { createService, type Service } from './service.ts';
 import { drawPersonality, lastingTraits, withoutLasting, type Personality, type Trait } from './traits.ts';
 
 /** Pages wait for each other by a timer of the process, which no virtual time moves: here each lands by itself. */
-TOGETHER.most = 1;
+BATCH_LIMITS.maxWeight = 1;
 
 /** What an application wants to have done. */
 export interface Intent {
@@ -69,7 +69,7 @@ export interface Stage {
   readonly logger: Logger;
   /** What we have logged where there are secrets. */
   readonly log: string[];
-  readonly mark: SendMark;
+  readonly sendCounter: SendCounter;
   readonly wakeUp: WakeUp;
   readonly intents: Intent[];
   /** Plans that were applied. */
@@ -99,7 +99,7 @@ export interface Stage {
   readonly beside: Beside | null;
   isCalm: boolean;
   isOver: boolean;
-  readonly say: (line: string) => void;
+  readonly logLine: (line: string) => void;
   /** Ends the history with an error. */
   fail: (error: unknown) => void;
 }
@@ -136,7 +136,7 @@ const PULL_SETTINGS: Stage['pullSettings'] = {
   retention: KEEP_ALL,
   deletions: { graceSeconds: 900, holdAbove: { rows: 1_000_000, share: 1 } },
   repeatBelowPages: 20,
-  digestScope: 'world',
+  hashScope: 'world',
   ignoreFields: {},
 };
 
@@ -156,7 +156,7 @@ export function setStage(
   const log: string[] = [];
   const drawn = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
   const served = only === undefined ? servedKinds(personality, drawn, seed) : [kindOf(only)];
-  const told = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
+  const applyLie = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
   const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
   const usualRows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
   const rows = lasting.length === 0 ? usualRows : rowsFor(personality, randomFrom('rows', seed));
@@ -184,13 +184,13 @@ export function setStage(
       rows,
       secrets,
       seedRecord,
-      ...(told && { lie: told }),
+      ...(applyLie && { lie: applyLie }),
     }),
     rules: { settleSeconds: 300, patienceSeconds: 86_400, graceSeconds: 900, ignoreFields: {} },
     pullSettings: lie === undefined && lasting.length === 0 ? PULL_SETTINGS : WITH_HOLDS,
     sourceSettings: SOURCE,
     logger: secrets === NO_SECRETS ? silent : loggerInto(log),
-    mark: createMark(),
+    sendCounter: createSendCounter(),
     wakeUp: createWakeUp(timeline),
     intents: [],
     plans: [],
@@ -210,7 +210,7 @@ export function setStage(
     isCalm: false,
     isOver: false,
     beside: beside ?? null,
-    say: (line) => trace?.(`${timeline.nowMs()} ${line}`),
+    logLine: (line) => trace?.(`${timeline.nowMs()} ${line}`),
     fail: (error) => {
       throw error;
     },

@@ -1,6 +1,6 @@
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { followRows, readPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
-import { cellsOf } from '../../src/outbound/plans/judge-row.ts';
+import { readRowsWithEntries, readPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
+import { parseCells } from '../../src/outbound/plans/judge-row.ts';
 import { undoPlan } from '../../src/outbound/plans/undo-plan.ts';
 import type { Stage } from './stage.ts';
 
@@ -24,9 +24,9 @@ export async function undoAll({ session, kinds, plans, timeline }: Stage): Promi
     });
     if (id === null) continue;
     const { kind } = await readPlan(session, id);
-    const [followed] = await followRows(session, plan);
+    const [followed] = await readRowsWithEntries(session, plan);
     for (const row of await readPlanRows(session, id))
-      for (const { field } of cellsOf(row.cells))
+      for (const { field } of parseCells(row.cells))
         undone.push({ kind, recordId: row.recordId ?? '', field, entry: followed?.entryId ?? null });
   }
   return undone;

@@ -119,11 +119,11 @@ interface Order {
 function carryOut(records: Records, { send, body, atMs }: Order, { personality }: Inside): string | null {
   const { operation, id, number } = send;
   const fields = storedFields(records.kind, body, personality);
-  const doer = { send: number };
-  if (operation === 'create') return records.create(fields, atMs, doer);
+  const actor = { send: number };
+  if (operation === 'create') return records.create(fields, atMs, actor);
   if (records.find(id, atMs) === undefined) return null;
   const whole = personality.put === 'whole' ? { ...blanked(records.kind), ...fields } : fields;
-  if (personality.put !== 'ignored') records.edit(id, whole, { atMs, doer });
+  if (personality.put !== 'ignored') records.edit(id, whole, { atMs, actor });
   return id;
 }
 

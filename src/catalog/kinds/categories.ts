@@ -1,4 +1,4 @@
-import { flag, integer, json, text } from '../field.ts';
+import { flagField, integerField, jsonField, textField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.6, §4.5. */
@@ -9,6 +9,6 @@ export const categories: Kind = {
   create: { path: '/api/categories', header: 'Authentication', body: ['code', 'name_fr', 'name_en'] },
   update: { path: '/api/categories/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
-  fields: [integer('id'), text('code'), text('name_fr'), text('name_en')],
-  hints: [flag('status'), flag('sync_web'), json('img_paths'), text('category_type')],
+  fields: [integerField('id'), textField('code'), textField('name_fr'), textField('name_en')],
+  hints: [flagField('status'), flagField('sync_web'), jsonField('img_paths'), textField('category_type')],
 };

@@ -1,4 +1,4 @@
-import { flag, integer, listed, reference, text } from '../field.ts';
+import { flagField, integerField, listField, referenceField, textField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.10, §4.9. */
@@ -10,12 +10,12 @@ export const departments: Kind = {
   update: null,
   naturalKey: 'all sent fields',
   fields: [
-    integer('id'),
-    integer('branch_id'),
-    text('name'),
-    listed('categories', reference(text('category_id'), 'categories')),
-    flag('use_default'),
-    integer('system_id'),
+    integerField('id'),
+    integerField('branch_id'),
+    textField('name'),
+    listField('categories', referenceField(textField('category_id'), 'categories')),
+    flagField('use_default'),
+    integerField('system_id'),
   ],
   hints: [],
 };

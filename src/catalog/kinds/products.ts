@@ -1,4 +1,12 @@
-import { decimal, integer, json, reference, seenArray, text, timestamp } from '../field.ts';
+import {
+  decimalField,
+  integerField,
+  jsonField,
+  referenceField,
+  observedArrayField,
+  textField,
+  timestampField,
+} from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.7, §4.6: no field of a read but `id` is shown; the list omits `success`. */
@@ -19,28 +27,28 @@ export const products: Kind = {
   update: { path: '/api/products/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
   fields: [
-    integer('id'),
-    text('code'),
-    reference(integer('category_id'), 'categories'),
-    text('name_fr'),
-    text('name_en'),
+    integerField('id'),
+    textField('code'),
+    referenceField(integerField('category_id'), 'categories'),
+    textField('name_fr'),
+    textField('name_en'),
   ],
   hints: [
-    text('code_cup'),
-    reference(integer('origin_product_id'), 'products'), // A variant's is its parent's id, a parent's its own.
-    timestamp('created_at'),
-    timestamp('updated_at'),
-    text('type'),
-    text('status'),
-    decimal('price', 4),
-    decimal('special_price', 4),
-    decimal('dimensions_length', 3),
-    decimal('dimensions_width', 3),
-    decimal('dimensions_height', 3),
-    decimal('weight', 3),
-    text('unit'),
-    reference(integer('provider_id'), 'providers'),
-    json('medias'),
-    seenArray('variantes', [reference(text('origin_product_id'), 'products')]),
+    textField('code_cup'),
+    referenceField(integerField('origin_product_id'), 'products'), // A variant's is its parent's id, a parent's its own.
+    timestampField('created_at'),
+    timestampField('updated_at'),
+    textField('type'),
+    textField('status'),
+    decimalField('price', 4),
+    decimalField('special_price', 4),
+    decimalField('dimensions_length', 3),
+    decimalField('dimensions_width', 3),
+    decimalField('dimensions_height', 3),
+    decimalField('weight', 3),
+    textField('unit'),
+    referenceField(integerField('provider_id'), 'providers'),
+    jsonField('medias'),
+    observedArrayField('variantes', [referenceField(textField('origin_product_id'), 'products')]),
   ],
 };

@@ -1,4 +1,12 @@
-import { date, decimal, flag, integer, json, reference, text } from '../field.ts';
+import {
+  dateField,
+  decimalField,
+  flagField,
+  integerField,
+  jsonField,
+  referenceField,
+  textField,
+} from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.2, §4.1. */
@@ -15,25 +23,25 @@ export const projects: Kind = {
   update: { path: '/api/projects/:id', header: 'Authentication', body: [] },
   naturalKey: ['nom'],
   fields: [
-    integer('id'),
-    text('code'),
-    reference(integer('client_id'), 'clients'),
-    flag('active'),
-    text('nom', { name: 'name' }),
-    text('description'),
-    json('tasks', [
-      integer('id'),
-      reference(integer('projet_id'), 'projects'),
-      flag('active'),
-      date('creation_date'),
-      text('title'),
-      date('start_date'),
-      date('end_date'),
-      text('status'),
-      decimal('time_estimated', 2),
-      decimal('time_spent', 2),
-      text('description'),
-      json('comments'),
+    integerField('id'),
+    textField('code'),
+    referenceField(integerField('client_id'), 'clients'),
+    flagField('active'),
+    textField('nom', { name: 'name' }),
+    textField('description'),
+    jsonField('tasks', [
+      integerField('id'),
+      referenceField(integerField('projet_id'), 'projects'),
+      flagField('active'),
+      dateField('creation_date'),
+      textField('title'),
+      dateField('start_date'),
+      dateField('end_date'),
+      textField('status'),
+      decimalField('time_estimated', 2),
+      decimalField('time_spent', 2),
+      textField('description'),
+      jsonField('comments'),
     ]),
   ],
   hints: [],

@@ -1,4 +1,4 @@
-import { date, decimal, flag, integer, text } from '../field.ts';
+import { dateField, decimalField, flagField, integerField, textField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.4, §4.3. `credit` is a JSON number here, a text with 2 places in clients. */
@@ -10,22 +10,22 @@ export const providers: Kind = {
   update: { path: '/api/providers/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
   fields: [
-    integer('id'),
-    text('code'),
-    text('name'),
-    flag('inactive'),
-    date('creation_date'),
-    text('address'),
-    text('address2'),
-    text('city'),
-    text('state'),
-    text('zipcode'),
-    text('phone'),
-    text('fax'),
-    text('email'),
-    text('website'),
-    integer('term'),
-    decimal('credit', 2),
+    integerField('id'),
+    textField('code'),
+    textField('name'),
+    flagField('inactive'),
+    dateField('creation_date'),
+    textField('address'),
+    textField('address2'),
+    textField('city'),
+    textField('state'),
+    textField('zipcode'),
+    textField('phone'),
+    textField('fax'),
+    textField('email'),
+    textField('website'),
+    integerField('term'),
+    decimalField('credit', 2),
   ],
   hints: [],
 };

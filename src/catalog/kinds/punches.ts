@@ -1,4 +1,4 @@
-import { date, decimal, integer, text, time } from '../field.ts';
+import { dateField, decimalField, integerField, textField, timeField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.8, §4.7. The list shows no `meta`; times are read HH:MM:SS and written HH:MM. */
@@ -18,15 +18,15 @@ export const punches: Kind = {
   update: { path: '/api/punch/:id', header: 'Authentication', body: [] },
   naturalKey: ['user_id', 'date', 'start_time'],
   fields: [
-    integer('id'),
-    integer('appointment_id'),
-    integer('user_id'),
-    date('date'),
-    time('start_time', { as: 'HH:MM' }),
-    time('end_time', { as: 'HH:MM' }),
-    decimal('ptotal', 2),
-    text('note'),
-    integer('system_id'),
+    integerField('id'),
+    integerField('appointment_id'),
+    integerField('user_id'),
+    dateField('date'),
+    timeField('start_time', { as: 'HH:MM' }),
+    timeField('end_time', { as: 'HH:MM' }),
+    decimalField('ptotal', 2),
+    textField('note'),
+    integerField('system_id'),
   ],
   hints: [],
 };

@@ -1,4 +1,4 @@
-import { decimal, integer, recordOf, reference, text } from '../field.ts';
+import { decimalField, integerField, recordField, referenceField, textField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.5, §4.4. The list lives under `purchases_products`. */
@@ -15,27 +15,27 @@ export const purchaseProducts: Kind = {
   naturalKey: ['purchase_id', 'product_id'],
   repeats: true,
   fields: [
-    integer('id'),
-    integer('purchase_id', { as: 'text' }),
-    reference(text('product_id'), 'products'),
-    text('produit_compte'),
-    text('product_name'),
-    text('product_description'),
-    recordOf('produit_projet', 'projects'),
-    decimal('product_quantity', 2),
-    decimal('produit_quantite_receive', 2),
-    decimal('produit_quantite_onhold', 2),
-    decimal('produit_poids', 3),
-    decimal('produit_poids_receive', 3),
-    decimal('produit_poids_onhold', 3),
-    decimal('product_price', 4),
-    decimal('product_discount', 2),
-    text('product_serialnumber'),
-    decimal('produit_total', 2),
-    integer('taxes_rules_id'),
-    text('gestion_taxes'), // JSON text inside a string: kept as the text that it is.
-    integer('province_id'),
-    integer('system_id'),
+    integerField('id'),
+    integerField('purchase_id', { as: 'text' }),
+    referenceField(textField('product_id'), 'products'),
+    textField('produit_compte'),
+    textField('product_name'),
+    textField('product_description'),
+    recordField('produit_projet', 'projects'),
+    decimalField('product_quantity', 2),
+    decimalField('produit_quantite_receive', 2),
+    decimalField('produit_quantite_onhold', 2),
+    decimalField('produit_poids', 3),
+    decimalField('produit_poids_receive', 3),
+    decimalField('produit_poids_onhold', 3),
+    decimalField('product_price', 4),
+    decimalField('product_discount', 2),
+    textField('product_serialnumber'),
+    decimalField('produit_total', 2),
+    integerField('taxes_rules_id'),
+    textField('gestion_taxes'), // JSON text inside a string: kept as the text that it is.
+    integerField('province_id'),
+    integerField('system_id'),
   ],
-  hints: [integer('sale_id')],
+  hints: [integerField('sale_id')],
 };

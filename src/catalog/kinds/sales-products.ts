@@ -1,4 +1,4 @@
-import { integer } from '../field.ts';
+import { integerField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 import { purchaseProducts } from './purchase-products.ts';
 
@@ -10,6 +10,6 @@ export const salesProducts: Kind = {
   create: null,
   update: null,
   naturalKey: 'all sent fields',
-  fields: [integer('id')],
-  hints: [integer('sale_id'), ...purchaseProducts.fields.filter((field) => field.name !== 'id')],
+  fields: [integerField('id')],
+  hints: [integerField('sale_id'), ...purchaseProducts.fields.filter((field) => field.name !== 'id')],
 };

@@ -1,4 +1,4 @@
-import { integer } from '../field.ts';
+import { integerField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.9, §4.8: no field is shown; the list spells its header unlike the rest. */
@@ -9,6 +9,6 @@ export const vehicleBrands: Kind = {
   create: { path: '/api/vehicles_brands', header: 'Authentification', body: [] },
   update: { path: '/api/vehicles_brands/:id', header: 'Authentification', body: [] },
   naturalKey: 'all sent fields',
-  fields: [integer('id')],
+  fields: [integerField('id')],
   hints: [],
 };

@@ -6,7 +6,7 @@ import {
   type Disappearances,
   type ShownHold,
 } from '../../store/records/deletion-store.ts';
-import { approve, reject } from '../../operations/deletions.ts';
+import { approveDeletions, rejectDeletions } from '../../operations/deletions.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { rememberShown } from '../../store/records/hold-store.ts';
 import { HOLD_WORDS, heldBecause } from '../../words/holds.ts';
@@ -23,12 +23,12 @@ export function deletionsCommand(context: CommandContext): Command {
     for (const { kind, state, check } of found.deletions)
       if (state === 'held' && check !== undefined)
         await session.atomically((tx) => rememberShown(tx, kind, check)); // Approved without a check, it is of these.
-    context.answer(options, found, absenceTexts(found));
+    context.printResult(options, found, absenceTexts(found));
   });
   return createCommand('deletions', 'decide on records that disappeared all at once')
     .addCommand(list, { isDefault: true })
-    .addCommand(operationCommand(context, approve, { lines: newerLines }))
-    .addCommand(operationCommand(context, reject));
+    .addCommand(operationCommand(context, approveDeletions, { lines: newerLines }))
+    .addCommand(operationCommand(context, rejectDeletions));
 }
 
 const newerLines = ({ kind, newer }: JsonObject): readonly string[] =>

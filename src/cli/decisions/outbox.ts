@@ -2,8 +2,18 @@ import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import type { EntryState } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
-import { OPEN_STATES, STATES, listOutbox, readHistory } from '../../outbound/decisions/entry-list.ts';
-import { abandon, adopt, resume, retry } from '../../operations/outbox.ts';
+import {
+  OPEN_ENTRY_STATES,
+  ENTRY_STATES,
+  listOutbox,
+  readHistory,
+} from '../../outbound/decisions/entry-list.ts';
+import {
+  abandonOutboxEntry,
+  adoptOutboxEntry,
+  resumeOutbox,
+  retryOutboxEntry,
+} from '../../operations/outbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { operationCommand } from '../parts/operation-command.ts';
@@ -20,15 +30,15 @@ interface ListOptions extends CommonOptions {
 export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
     .option('--all', 'list done and abandoned entries too')
-    .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
+    .addOption(new Option('--state <state>', 'only entries in this state').choices(ENTRY_STATES))
     .option('--limit <n>', `at most so many (default: ${LISTED})`, parseWholeNumber)
     .action(async (_: ListOptions, command: Command) => {
       const options: ListOptions = command.optsWithGlobals();
       const { state, all, limit = LISTED } = options;
-      const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
+      const states = state === undefined ? (all ? ENTRY_STATES : OPEN_ENTRY_STATES) : [state];
       await using session = await openExistingMirror(context.settings(options));
       const listed = await listOutbox(session, { states, limit });
-      context.answer(options, outboxDocument(listed), outboxTexts(listed));
+      context.printResult(options, outboxDocument(listed), outboxTexts(listed));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
     .argument('<id>', 'the number of the entry', parseWholeNumber)
@@ -36,15 +46,15 @@ export function outboxCommand(context: CommandContext): Command {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
       const history = await readHistory(session, id);
-      context.answer(options, historyDocument(history), historyTexts(history));
+      context.printResult(options, historyDocument(history), historyTexts(history));
     });
   return createCommand('outbox', 'show the changes for the service, and decide on those that are stuck')
     .addCommand(list, { isDefault: true })
     .addCommand(show)
-    .addCommand(operationCommand(context, retry))
-    .addCommand(operationCommand(context, adopt))
-    .addCommand(operationCommand(context, abandon))
-    .addCommand(operationCommand(context, resume, { lines: frozenText }));
+    .addCommand(operationCommand(context, retryOutboxEntry))
+    .addCommand(operationCommand(context, adoptOutboxEntry))
+    .addCommand(operationCommand(context, abandonOutboxEntry))
+    .addCommand(operationCommand(context, resumeOutbox, { lines: frozenText }));
 }
 
 /** Says what had stopped the sends. */

@@ -12,7 +12,7 @@ export function usersCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(context.settings(options));
       const { users } = await readUserList(session);
       const table = textTable(['name', 'role', 'since (UTC)'], users.map(Object.values<string>));
-      context.answer(options, { users }, users.length === 0 ? [NONE] : [table]);
+      context.printResult(options, { users }, users.length === 0 ? [NONE] : [table]);
     },
   );
   return createCommand('users', 'say who may look, decide or administer')

@@ -7,11 +7,17 @@ import {
   type EndpointDocument,
   type RevealedSecret,
 } from '../../feed/webhooks/endpoints.ts';
-import { LANGUAGES } from '../../lib/text/speech.ts';
-import { add, remove, replay, rotate, test } from '../../operations/webhooks.ts';
+import { LANGUAGES } from '../../lib/text/translator.ts';
+import {
+  addWebhook,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhook,
+  testWebhook,
+} from '../../operations/webhooks.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable, type Printed } from '../parts/io.ts';
-import { operationCommand, partsOf } from '../parts/operation-command.ts';
+import { operationCommand, operationParts } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {
   readonly name: string;
@@ -28,17 +34,20 @@ export function webhooksCommand(context: CommandContext): Command {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
       const endpoints = await endpointDocuments(session);
-      context.answer(options, { endpoints }, endpointTexts(endpoints));
+      context.printResult(options, { endpoints }, endpointTexts(endpoints));
     },
   );
   return createCommand('webhooks', 'send events to receivers by HTTP')
     .addCommand(list, { isDefault: true })
     .addCommand(addCommand(context))
-    .addCommand(operationCommand(context, remove))
-    .addCommand(operationCommand(context, rotate, { lines: secretLines }))
-    .addCommand(operationCommand(context, replay))
+    .addCommand(operationCommand(context, removeWebhook))
+    .addCommand(operationCommand(context, rotateWebhook, { lines: secretLines }))
+    .addCommand(operationCommand(context, replayWebhook))
     .addCommand(
-      operationCommand(context, test, { lines: testLines, hasFailed: (told) => !told['delivered'] }),
+      operationCommand(context, testWebhook, {
+        lines: testLines,
+        hasFailed: (document) => !document['delivered'],
+      }),
     );
 }
 
@@ -81,8 +90,8 @@ function testLines(document: object): readonly string[] {
 }
 
 function addCommand(context: CommandContext): Command {
-  const about = (name: string): string => add.input.shape[name]?.description ?? '';
-  return createCommand(add.name, add.words.summary)
+  const about = (name: string): string => addWebhook.input.shape[name]?.description ?? '';
+  return createCommand(addWebhook.name, addWebhook.words.summary)
     .argument('<url>', about('url'))
     .requiredOption('--name <name>', about('name'))
     .option('--kinds <kinds>', about('kinds'), namesIn)
@@ -96,8 +105,8 @@ function addCommand(context: CommandContext): Command {
       const { name, kinds, changes, fields, format, language } = options;
       await using session = await openMirror(config); // Creates the mirror if there is none.
       const wish = { name, url, kinds, changes, fields, format, language };
-      const revealed = await add.run(partsOf(context, config, session), wish);
-      context.answer(options, revealed, secretLines(revealed));
+      const revealed = await addWebhook.run(operationParts(context, config, session), wish);
+      context.printResult(options, revealed, secretLines(revealed));
     });
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { OpenDashboard } from '../../app/serve-http.ts';
 import type { Role } from '../../app/serve.ts';
-import { listedKinds } from '../../config/known-kinds.ts';
+import { requireListedKinds } from '../../config/known-kinds.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
@@ -14,9 +14,9 @@ import {
 } from '../parts/command.ts';
 import { printJson, printLine, type Printed } from '../parts/io.ts';
 import { createProgress } from '../parts/progress.ts';
-import { goOn, tellDashboard } from './go-on.ts';
+import { keepChanging, showDashboard } from './keep-changing.ts';
 import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter, type DemoStage } from './stage.ts';
-import { firstPull, QUESTION, tellEvents, tellLostAnswer } from './story.ts';
+import { firstPull, QUESTION, showEvents, showLostAnswer } from './story.ts';
 
 interface DemoOptions extends CommonOptions {
   readonly once?: true;
@@ -32,20 +32,20 @@ export function demoCommand(context: CommandContext): Command {
       for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
       await using sandbox = await openSandbox();
       const config = demoConfig(sandbox);
-      const say = (text: Printed): void => {
+      const print = (text: Printed): void => {
         if (!options.json) printLine(io.stdout, text);
       };
-      const progress = createProgress(io.stderr, { of: listedKinds(config).length });
+      const progress = createProgress(io.stderr, { of: requireListedKinds(config).length });
       const logger = context.logger(config, progress.stderr);
-      const stage = { sandbox, config, logger, io, say };
+      const stage = { sandbox, config, logger, io, print };
       const { report, kinds, answer } = await firstPull(stage, progress);
       context.exit(exitCodeOfPull(report));
       if (io.signal.aborted) return;
-      const found = await tellEvents(stage);
+      const found = await showEvents(stage);
       await whileServing(stage, options, async (served, dashboard) => {
-        const lostAnswer = await tellLostAnswer(served);
+        const lostAnswer = await showLostAnswer(served);
         const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
-        const told = events.map((event) => {
+        const eventTexts = events.map((event) => {
           const { seq, kind, recordId, change } = event;
           return { seq, kind, recordId, change, text: eventLine(event).trim() };
         });
@@ -54,7 +54,7 @@ export function demoCommand(context: CommandContext): Command {
           kinds,
           question: QUESTION,
           answer,
-          events: told,
+          events: eventTexts,
           lostAnswer,
         };
         if (options.json) printJson(io.stdout, document);
@@ -62,8 +62,8 @@ export function demoCommand(context: CommandContext): Command {
         const isMadeOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
         if (!isEqual || !isMadeOnce) context.exit(EXIT.incomplete);
         if (dashboard === null || served.io.signal.aborted) return;
-        tellDashboard(served, dashboard);
-        await goOn(served, events.at(-1)?.seq ?? 0);
+        showDashboard(served, dashboard);
+        await keepChanging(served, events.at(-1)?.seq ?? 0);
       });
     });
 }
@@ -87,19 +87,19 @@ async function whileServing(
   const { serve } = await import('../../app/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
-  let tellDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;
+  let resolveDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;
   const listening = new Promise<OpenDashboard | null>((resolve) => {
-    tellDashboard = resolve;
+    resolveDashboard = resolve;
   });
   const roles: readonly Role[] = ['pulls', 'outbound', ...(options.once ? [] : (['http'] as const))];
-  const serving = serve(config, { roles, logger, signal, onListening: tellDashboard });
-  if (options.once) tellDashboard(null);
+  const serving = serve(config, { roles, logger, signal, onListening: resolveDashboard });
+  if (options.once) resolveDashboard(null);
   const working = listening.then((dashboard) => work({ ...stage, io: { ...io, signal } }, dashboard));
   try {
     await Promise.race([working, serving]);
   } finally {
     ended.abort();
-    tellDashboard(null); // A service that ended before it listened has no page.
+    resolveDashboard(null); // A service that ended before it listened has no page.
     await Promise.allSettled([working, serving]);
   }
   await Promise.all([working, serving]);

@@ -4,7 +4,7 @@ import { pullOnce } from '../../app/pull.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import { changesBetween, type RecordedChange } from '../../feed/read-changes.ts';
+import { streamChanges, type RecordedChange } from '../../feed/read-changes.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import type { Logger } from '../../lib/log/logger.ts';
@@ -25,7 +25,7 @@ export interface DemoStage {
   readonly logger: Logger;
   readonly io: Io;
   /** Prints one line, or the lines of a table; nothing where `--json` was asked for. */
-  readonly say: (text: Printed) => void;
+  readonly print: (text: Printed) => void;
 }
 
 /** The demo needs no settings, and must not touch the mirror or service that the environment names. */
@@ -63,7 +63,7 @@ export async function eventsAfter(stage: DemoStage, after: number): Promise<Reco
   await using session = await openExistingMirror(stage.config);
   const wanted = { after, upTo: await latestSeq(session), kind: undefined };
   const events: RecordedChange[] = [];
-  for await (const event of changesBetween(session, wanted, stage.io.signal)) events.push(event);
+  for await (const event of streamChanges(session, wanted, stage.io.signal)) events.push(event);
   return events;
 }
 

@@ -6,36 +6,38 @@ import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../db/session/session.ts';
 import { textTable } from '../parts/io.ts';
 import type { ProgressDisplay } from '../parts/progress.ts';
-import { changeThree } from './go-on.ts';
+import { changeThree } from './keep-changing.ts';
 import { DEMO_DATABASE, eventLine, pullEvents, pushClient, type DemoStage } from './stage.ts';
 
-const MOST_PULLS = 6;
+const MAX_PULLS = 6;
 
 /** Another user changes, adds and deletes a client; the next pulls find it out, the deletion once it is proved. */
-export async function tellEvents(stage: DemoStage): Promise<readonly RecordedChange[]> {
-  const { sandbox, io, say } = stage;
-  say('\n2. Another user changes a client in the service, adds one and deletes one. The next pulls find:\n');
+export async function showEvents(stage: DemoStage): Promise<readonly RecordedChange[]> {
+  const { sandbox, io, print } = stage;
+  print(
+    '\n2. Another user changes a client in the service, adds one and deletes one. The next pulls find:\n',
+  );
   changeThree(sandbox.world);
   const events: RecordedChange[] = [];
   const isDone = (): boolean => events.some((event) => event.change === 'deleted') || io.signal.aborted;
-  for (let pulls = 0; pulls < MOST_PULLS && !isDone(); pulls++) {
+  for (let pulls = 0; pulls < MAX_PULLS && !isDone(); pulls++) {
     const found = await pullEvents(stage, events.at(-1)?.seq ?? 0);
-    for (const event of found) say(eventLine(event));
+    for (const event of found) print(eventLine(event));
     events.push(...found);
   }
   if (io.signal.aborted) return events;
-  say(
+  print(
     '\n  The service marks no deletions: the row went only after the list and two questions had proved it.',
   );
   return events;
 }
 
 /** A create arrives, and its answer is lost on the way: the list shows it, and it is not sent again. Null after Ctrl-C. */
-export async function tellLostAnswer(stage: DemoStage) {
-  const { sandbox, io, say } = stage;
+export async function showLostAnswer(stage: DemoStage) {
+  const { sandbox, io, print } = stage;
   const isOver = (): boolean => io.signal.aborted;
   if (isOver()) return null;
-  say('\n3. You create a client. It arrives, but the answer is lost on the way:\n');
+  print('\n3. You create a client. It arrives, but the answer is lost on the way:\n');
   sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'after' } }]);
   const before = creates(stage);
   const data = { code: 'DEMO-1', name: 'Garage Tremblay' };
@@ -44,10 +46,10 @@ export async function tellLostAnswer(stage: DemoStage) {
   const sent = creates(stage) - before;
   const { world } = sandbox;
   const inService = world.ids('clients').filter((one) => world.get('clients', one)?.['code'] === 'DEMO-1');
-  say(`  sent:    create clients ${compactJson(data)}`);
-  say('  unknown: no answer came, so it may exist or not; sending again could double it');
-  say(`  ${state}:    the list shows it as ${recordId ?? 'nothing'}; requests sent: ${sent}`);
-  say(`  clients with the code DEMO-1 in the service: ${inService.length}`);
+  print(`  sent:    create clients ${compactJson(data)}`);
+  print('  unknown: no answer came, so it may exist or not; sending again could double it');
+  print(`  ${state}:    the list shows it as ${recordId ?? 'nothing'}; requests sent: ${sent}`);
+  print(`  clients with the code DEMO-1 in the service: ${inService.length}`);
   return { entryId: id, state, recordId, sent, inService: inService.length };
 }
 
@@ -60,7 +62,7 @@ from bi_purchase_products group by product_name order by sum(produit_total_e4) d
 
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
 export async function firstPull(stage: DemoStage, display: ProgressDisplay) {
-  const { sandbox, config, logger, io, say } = stage;
+  const { sandbox, config, logger, io, print } = stage;
   const reading = {
     kinds: [],
     acceptNewSource: false,
@@ -75,12 +77,12 @@ export async function firstPull(stage: DemoStage, display: ProgressDisplay) {
   await using session = await openExistingMirror(config);
   const answer: readonly Row[] = await session.query(sql.raw(QUESTION));
   const seconds = (report.durationMs / 1000).toFixed(1);
-  say(`1. A simulated service is mirrored into ${DEMO_DATABASE}, in ${seconds} s:\n`);
+  print(`1. A simulated service is mirrored into ${DEMO_DATABASE}, in ${seconds} s:\n`);
   const rows = kinds.map(({ kind, inService, inMirror }) => [kind, inService, inMirror]);
-  say(textTable(['kind', 'in the service', 'in the mirror'], rows));
-  say('\nA first query:\n');
-  say(`${QUESTION};\n`.split('\n'));
+  print(textTable(['kind', 'in the service', 'in the mirror'], rows));
+  print('\nA first query:\n');
+  print(`${QUESTION};\n`.split('\n'));
   const cells = answer.map((row) => Object.values(row));
-  say(textTable(Object.keys(answer[0] ?? {}), cells));
+  print(textTable(Object.keys(answer[0] ?? {}), cells));
   return { report, kinds, answer };
 }

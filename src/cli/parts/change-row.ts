@@ -1,6 +1,6 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
-import { beginning } from './io.ts';
+import { truncateText } from './io.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */
 const COLUMNS = [
@@ -44,8 +44,10 @@ function line(cells: readonly string[]): string {
 /** The first few changed fields. */
 export function fieldsShown(text: string): string {
   const all = changedFieldTexts(text, LONGEST_VALUE);
-  const rest = all.length - FIELDS_SHOWN;
-  return [...all.slice(0, FIELDS_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+  const hiddenFields = all.length - FIELDS_SHOWN;
+  return [...all.slice(0, FIELDS_SHOWN), ...(hiddenFields > 0 ? [`and ${hiddenFields} more`] : [])].join(
+    ', ',
+  );
 }
 
 /** Writes each changed field of an event as `name: old → new`, values of more than `longest` characters shortened. */
@@ -54,7 +56,7 @@ export function changedFieldTexts(text: string, longest: number): string[] {
   if (!isObject(fields)) return [];
   return Object.entries(fields).map(([name, pair]) => {
     const [before, after] = (isArray(pair) ? pair : []).map((value) =>
-      beginning(compactJson(value), longest),
+      truncateText(compactJson(value), longest),
     );
     return `${name}: ${before ?? 'null'} → ${after ?? 'null'}`;
   });

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { unknownVariables } from '../../config/environment.ts';
-import { loadConfig, secretsOf, type ConfigInputs } from '../../config/load-config.ts';
+import { loadConfig, listSecrets, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import { createLogger, logText, type Logger } from '../../lib/log/logger.ts';
+import { createLogger, formatLogLine, type Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { printJson, printLine, type Io, type Output, type Printed } from './io.ts';
 
@@ -22,7 +22,7 @@ export interface CommandContext {
   /** Creates the log, on stderr or on a progress display: stdout belongs to the command's answer. */
   readonly logger: (config: Config, stderr?: Output) => Logger;
   /** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
-  readonly answer: (options: CommonOptions, document: unknown, texts: Iterable<Printed>) => void;
+  readonly printResult: (options: CommonOptions, document: unknown, texts: Iterable<Printed>) => void;
 }
 
 /** Creates the context of a command. @param protect Gets the secrets of the settings, so that no output shows them. */
@@ -36,18 +36,19 @@ export function createContext(
     exit,
     settings: (options, flags = {}) => {
       const config = loadConfig({ env: io.env, file: options.config, flags });
-      protect(secretsOf(config));
+      protect(listSecrets(config));
       io.setGrace?.(config.shutdown.graceSeconds);
       return config;
     },
     logger: (config, stderr = io.stderr) => {
-      const write = (line: string): void => void stderr.write(stderr.isTTY === true ? logText(line) : line);
-      const options = { level: config.log.level, secrets: secretsOf(config), destination: { write } };
+      const write = (line: string): void =>
+        void stderr.write(stderr.isTTY === true ? formatLogLine(line) : line);
+      const options = { level: config.log.level, secrets: listSecrets(config), destination: { write } };
       const logger = createLogger(options);
       for (const text of unknownVariables(io.env)) logger.warn({ event: 'settings.unknown_variable' }, text);
       return logger;
     },
-    answer: (options, document, texts) => {
+    printResult: (options, document, texts) => {
       if (options.json) printJson(io.stdout, document);
       else for (const text of texts) printLine(io.stdout, text);
     },
@@ -79,11 +80,11 @@ interface KindEnd {
 export function exitCodeOfPull({ kinds }: { readonly kinds: readonly KindEnd[] }): ExitCode {
   // A kind that another process is reading lacks nothing: it is read.
   if (kinds.every((kind) => ['complete', 'certified', 'busy'].includes(kind.state))) return EXIT.done;
-  const isBarred = kinds.every(
+  const hasFailed = kinds.every(
     (kind) =>
       kind.state === 'busy' ||
       (kind.state === 'aborted' && kind.reason !== 'interrupted') ||
       kind.reason === 'other_source',
   );
-  return isBarred ? EXIT.failed : EXIT.incomplete;
+  return hasFailed ? EXIT.failed : EXIT.incomplete;
 }

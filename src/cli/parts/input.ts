@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { parseJson, type Json } from '../../lib/json/json.ts';
-import { SyncError, UsageError, fileFault } from '../../lib/sync-error.ts';
+import { SyncError, UsageError, describeFileFault } from '../../lib/sync-error.ts';
 import { decodeText } from '../../lib/text/decode-text.ts';
 import type { Io } from './io.ts';
 
@@ -11,19 +11,19 @@ export function parseWholeNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number.');
 }
 
-export function portNumber(text: string): number {
+export function parsePort(text: string): number {
   const port = parseWholeNumber(text);
   if (port <= 65_535) return port;
   throw new InvalidArgumentError('Expected a port from 0 to 65535.');
 }
 
 /** Parses the number of an event, which may be larger than other numbers of the command line. */
-export function seqNumber(text: string): number {
+export function parseSeq(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected the number of an event (seq), or 0.');
 }
 
-const MOST_IDS = 1_000_000;
+const MAX_IDS = 1_000_000;
 const LARGEST = 2n ** 63n - 1n;
 
 /**
@@ -35,8 +35,8 @@ export function expandIds(text: string): string[] {
   const ids = new Set<string>();
   for (const part of text.split(',')) {
     const { from, to } = rangeOf(part.trim(), 'an id');
-    const message = `--ids names more than ${MOST_IDS} records.`;
-    if (to - from >= BigInt(MOST_IDS - ids.size))
+    const message = `--ids names more than ${MAX_IDS} records.`;
+    if (to - from >= BigInt(MAX_IDS - ids.size))
       throw new UsageError(message, { code: 'usage.extent', hint: 'Use --all.' });
     for (let id = from; id <= to; id++) ids.add(String(id));
   }
@@ -66,8 +66,8 @@ const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read i
  *
  * @throws {UsageError} If there is no such file, or it is not JSON.
  */
-export function jsonOption(option: string, given: string): Json {
-  const text = given.startsWith('@') ? readText(option, given.slice(1)) : given;
+export function jsonOption(option: string, input: string): Json {
+  const text = input.startsWith('@') ? readText(option, input.slice(1)) : input;
   try {
     return parseJson(text);
   } catch (error) {
@@ -87,7 +87,7 @@ function readText(option: string, path: string): string {
   try {
     return decodeText(readFileSync(path));
   } catch (error) {
-    throw unusable(fileFault(error), error);
+    throw unusable(describeFileFault(error), error);
   }
 }
 
@@ -111,6 +111,9 @@ export async function readStdin(io: Io): Promise<string> {
   try {
     return decodeText(Buffer.concat(chunks));
   } catch (error) {
-    throw new UsageError(`What is piped in ${fileFault(error)}.`, { code: 'usage.json', cause: error });
+    throw new UsageError(`What is piped in ${describeFileFault(error)}.`, {
+      code: 'usage.json',
+      cause: error,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { compactJson, type Json } from '../../lib/json/json.ts';
-import { shortened, plainJson, plainLine } from '../../lib/text/text.ts';
+import { truncate, sanitizeJson, sanitizeLine } from '../../lib/text/text.ts';
 
 /** The world outside a command, as main.ts or a test hands it in. */
 export interface Io {
@@ -27,7 +27,7 @@ export type Printed = string | readonly string[];
 
 /** Prints a text; control characters and line ends within its lines are replaced. */
 export function printLine(output: Output, text: Printed): void {
-  const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(plainLine);
+  const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(sanitizeLine);
   for (const line of lines) output.write(`${line}\n`);
 }
 
@@ -36,17 +36,17 @@ function lineWithin(text: string): string {
   let end = text.length;
   while (start < end && text[start] === '\n') start++;
   while (end > start && text[end - 1] === '\n') end--;
-  return text.slice(0, start) + plainLine(text.slice(start, end)) + text.slice(end);
+  return text.slice(0, start) + sanitizeLine(text.slice(start, end)) + text.slice(end);
 }
 
 /** Prints the one JSON document of a command that was called with `--json`; numbers of a record keep their digits. */
 export function printJson(output: Output, document: unknown): void {
-  output.write(`${plainJson(compactJson(document as Json))}\n`);
+  output.write(`${sanitizeJson(compactJson(document as Json))}\n`);
 }
 
 /** The beginning of a text that is longer than `longest`, with an ellipsis. */
-export function beginning(text: string, longest: number): string {
-  return text.length > longest ? `${shortened(text, longest - 1)}…` : text;
+export function truncateText(text: string, longest: number): string {
+  return text.length > longest ? `${truncate(text, longest - 1)}…` : text;
 }
 
 type Cell = string | number | null | undefined;

@@ -7,9 +7,9 @@ import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import type { Decider } from '../../store/people/decision-store.ts';
+import type { Decider } from '../../store/users/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
-import { openSendMark } from '../../outbound/send-mark.ts';
+import { openSendCounter } from '../../outbound/send-counter.ts';
 import { createOwner } from '../../lib/owner.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
 
@@ -32,16 +32,16 @@ export function operationCommand(
   for (const [name, schema] of needed) command.argument(`<${name}>`, schema.description ?? '');
   for (const [name, schema] of members.filter(isOptional))
     command.option(`--${name} <${name}>`, schema.description ?? '');
-  return command.action(async (...given: readonly unknown[]) => {
+  return command.action(async (...args: readonly unknown[]) => {
     const options: CommonOptions & Readonly<Record<string, unknown>> = command.optsWithGlobals();
     const input = Object.fromEntries(members.map(([name]) => [name, options[name]]));
-    for (const [index, [name]] of needed.entries()) input[name] = given[index];
+    for (const [index, [name]] of needed.entries()) input[name] = args[index];
     const config = context.settings(options);
     await using session = await openExistingMirror(config);
-    const document = await operation.run(partsOf(context, config, session), input);
+    const document = await operation.run(operationParts(context, config, session), input);
     if (hasFailed?.(document) === true) context.exit(EXIT.failed);
     const texts = [operation.words.notice, document['warning'], ...(lines?.(document) ?? [])];
-    context.answer(
+    context.printResult(
       options,
       document,
       texts.filter((text) => typeof text === 'string'),
@@ -50,25 +50,25 @@ export function operationCommand(
 }
 
 /** What operations work with, on the command line. */
-export const partsOf = (context: CommandContext, config: Config, session: Session) => ({
+export const operationParts = (context: CommandContext, config: Config, session: Session) => ({
   session,
   kinds: allKinds(config),
   clock: systemClock,
-  sendMark: {
+  sendCounter: {
     read: async () => {
-      const mark = await openSendMark(session, config.queue.url);
-      return await mark.read().finally(() => mark.close());
+      const sendCounter = await openSendCounter(session, config.queue.url);
+      return await sendCounter.read().finally(() => sendCounter.close());
     },
   },
   webhooks: sendingRules(config),
   plans: config.plans,
   isDead: createOwner().isDead,
   signal: context.io.signal,
-  by: atCommandLine(),
+  by: commandLineDecider(),
 });
 
 /** Who decides by a command: whoever may open the mirror may do everything. */
-export const atCommandLine = (): Decider => ({
+export const commandLineDecider = (): Decider => ({
   who: `${userName()}@${hostname()}`,
   role: 'admin',
   via: 'command',

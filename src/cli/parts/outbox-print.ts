@@ -1,8 +1,8 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
-import { jsonOrText, type History, type OutboxList } from '../../outbound/decisions/entry-list.ts';
+import { jsonOrText, type EntryHistory, type OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { awaitedBy, explain } from '../../words/verdicts.ts';
-import { beginning, textTable, type Printed } from './io.ts';
+import { truncateText, textTable, type Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 
@@ -30,7 +30,7 @@ export function* outboxTexts(list: OutboxList): Iterable<Printed> {
   ];
   const rows = entries.map((entry) => {
     const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt } = entry;
-    const payload = beginning(entry.payload, LONGEST_PAYLOAD);
+    const payload = truncateText(entry.payload, LONGEST_PAYLOAD);
     return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload];
   });
   yield textTable(names, rows);
@@ -43,7 +43,7 @@ export function* outboxTexts(list: OutboxList): Iterable<Printed> {
 }
 
 /** Tells of one entry: its content, its state, its attempts. */
-export function* historyTexts(history: History): Iterable<Printed> {
+export function* historyTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, attempts } = history;
   const { id, operation, kind, recordId, state, verdict, key } = entry;
   const { meaning, next } = explain(entry);
@@ -63,8 +63,8 @@ export function* historyTexts(history: History): Iterable<Printed> {
   }
 }
 
-function factsOf({ entry, isMaker, candidates }: History): (readonly [string, string | null])[] {
-  const nextTry = entry.state === 'done' ? null : entry.nextAttemptAt; // A done entry is only looked at for twins.
+function factsOf({ entry, isMaker, candidates }: EntryHistory): (readonly [string, string | null])[] {
+  const nextAttempt = entry.state === 'done' ? null : entry.nextAttemptAt; // A done entry is only looked at for twins.
   const unknown = 'fields that are neither documented nor were ever seen are sent, too';
   return [
     ['payload', entry.payload],
@@ -76,7 +76,7 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
     ['pushed by', entry.pushedBy],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
-    ['next try', nextTry === null ? null : `${nextTry} UTC`],
+    ['next try', nextAttempt === null ? null : `${nextAttempt} UTC`],
   ];
 }
 
@@ -97,7 +97,7 @@ function* fieldTexts(entry: Entry): Iterable<Printed> {
 }
 
 /** What was sent, beside the records that it may have made. */
-function* candidateTexts(history: History): Iterable<Printed> {
+function* candidateTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, candidates } = history;
   const sent = jsonOrText(entry.payload);
   if (candidates.length === 0 || !isObject(sent)) return;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AUTH_HEADERS, type Field, type ListEndpoint, type ListOrder } from '../../catalog/kind.ts';
-import { mapOf, setting, unset } from './setting.ts';
+import { mapOf, setting, nullableSetting } from './setting.ts';
 import { kindField, path, pathWithId } from './value-types.ts';
 
 export const PLAIN_TYPES = [
@@ -40,7 +40,7 @@ const naturalKey = z.union([z.literal(ALL_FIELDS), z.array(kindField).min(1, NAT
 const furtherKind = z.strictObject(
   {
     list: path,
-    retrieve: unset(pathWithId),
+    retrieve: nullableSetting(pathWithId),
     header: z.enum(AUTH_HEADERS, AUTH_HEADERS.join(', ')).default('Authorization'),
     paging: z.enum(PAGINGS, PAGINGS.join(' or ')).default('by answer'),
     order: z.enum(ORDERS, ORDERS.map((order) => `"${order}"`).join(', ')).default('unknown'),

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
-import { group, setting, unset } from './setting.ts';
+import { group, setting, nullableSetting } from './setting.ts';
 import * as a from './value-types.ts';
 
 export const database = group({
@@ -13,7 +13,7 @@ export const database = group({
 
 export const queue = group({
   url: setting(
-    unset(a.queueUrl),
+    nullableSetting(a.queueUrl),
     'Store of the job queue: redis://… or rediss://…; null runs the same jobs in this process.',
     { variables: ['QUEUE_URL', 'REDIS_URL'], secret: 'password' },
   ),
@@ -21,13 +21,13 @@ export const queue = group({
 
 export const bi = group({
   readerRole: setting(
-    unset(a.filledText),
+    nullableSetting(a.filledText),
     'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
   ),
 });
 
 export const retention = group({
-  changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
+  changesDays: setting(nullableSetting(a.days), 'How long change events are kept; null keeps them all.'),
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
   outboxDays: setting(
     a.days.nullable().default(365),
@@ -52,7 +52,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 export const server = group({
   adminToken: setting(
-    unset(a.adminToken),
+    nullableSetting(a.adminToken),
     'Token of the HTTP API and its status page, 32 characters at least; null allows reads only, on loopback only.',
     { variables: ['ADMIN_TOKEN'], secret: 'value' },
   ),
@@ -62,14 +62,14 @@ export const server = group({
     'Further names that serve answers under: that of a service in Kubernetes or Compose, or of a proxy that passes its own on.',
   ),
   publicUrl: setting(
-    unset(a.originUrl),
+    nullableSetting(a.originUrl),
     'Address at which people open the dashboard, without a path: notifications link to its pages, and changes from it are accepted; null: they name commands instead.',
   ),
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],
   }),
   trustedHeader: setting(
-    unset(trustedHeader),
+    nullableSetting(trustedHeader),
     'Header in which a proxy that signs people in names a user (`name`), and the addresses or networks of such proxies (`from`); from elsewhere it is refused.',
   ),
 });
@@ -105,11 +105,14 @@ export const webhooks = group({
 
 export const mail = group({
   url: setting(
-    unset(a.mailUrl),
+    nullableSetting(a.mailUrl),
     'Server that sends e-mail: smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST; null sends none.',
     { variables: ['SMTP_URL'], secret: 'password' },
   ),
-  from: setting(unset(a.filledText), 'Address that e-mail comes from; null = the user of the server.'),
+  from: setting(
+    nullableSetting(a.filledText),
+    'Address that e-mail comes from; null = the user of the server.',
+  ),
   digestAt: setting(
     a.timeOfDay.nullable().default('07:00'),
     'When people get the digest of the day before, in the time zone of the schedules; null sends none.',
@@ -121,7 +124,7 @@ const limit = z.number(WANTED).transform(String).optional();
 
 const alert = z
   .strictObject({
-    kind: a.kindName,
+    kind: a.kindNameText,
     field: a.kindField,
     above: limit,
     below: limit,

@@ -1,6 +1,6 @@
 import { validateDetailed } from 'node-cron';
 import * as z from 'zod';
-import { group, openGroup, setting, unset } from './setting.ts';
+import { group, openGroup, setting, nullableSetting } from './setting.ts';
 import * as a from './value-types.ts';
 
 const SHAPE = 'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}';
@@ -12,10 +12,10 @@ const schedule = z
     [
       z.string(),
       z.strictObject({
-        kinds: z.union([z.literal('all'), z.array(a.kindName).min(1, KINDS)], KINDS),
+        kinds: z.union([z.literal('all'), z.array(a.kindNameText).min(1, KINDS)], KINDS),
         cron: z.string(),
       }),
-      z.strictObject({ kind: a.kindName, cron: z.string() }),
+      z.strictObject({ kind: a.kindNameText, cron: z.string() }),
     ],
     SHAPE,
   )
@@ -48,7 +48,7 @@ export const freshness = group({
 
 export const monitor = group({
   pingUrl: setting(
-    unset(a.webUrl),
+    nullableSetting(a.webUrl),
     'http or https URL that is asked for after every pull that read all it was to read, and with /fail after any other; null asks none.',
     { secret: 'value' },
   ),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** Properties of a setting beyond its schema. */
-export interface About {
+export interface SettingInfo {
   /** One sentence for docs/settings.md and config/default.yaml; only a bare group has none. */
   readonly meaning?: string;
   /** Plain environment variables, the strongest first; one that ends in `_FILE` names a file that holds the value. */
@@ -10,24 +10,28 @@ export interface About {
   readonly secret?: 'value' | 'password';
 }
 
-const registry = z.registry<About>();
+const registry = z.registry<SettingInfo>();
 
 /** Makes a value a setting: gives it a meaning and, where it has them, its variables. */
-export function setting<T extends z.ZodType>(schema: T, meaning: string, more: About = {}): T {
-  registry.add(schema, { ...more, meaning });
+export function setting<T extends z.ZodType>(schema: T, meaning: string, extraInfo: SettingInfo = {}): T {
+  registry.add(schema, { ...extraInfo, meaning });
   return schema;
 }
 
 /** Gathers settings under one key; a group is no setting itself, unless it has a meaning. */
-export function group<T extends z.ZodRawShape>(shape: T, about: About = {}) {
+export function group<T extends z.ZodRawShape>(shape: T, about: SettingInfo = {}) {
   const schema = orEmpty(z.strictObject(shape, 'a map of settings'));
   registry.add(schema, about);
   return schema;
 }
 
 /** A group whose other keys are free. */
-export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(shape: T, others: V, about: About) {
-  const schema = orEmpty(z.object(shape, 'a map of settings').catchall(others));
+export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(
+  shape: T,
+  extraKeys: V,
+  about: SettingInfo,
+) {
+  const schema = orEmpty(z.object(shape, 'a map of settings').catchall(extraKeys));
   registry.add(schema, about);
   return schema;
 }
@@ -43,10 +47,10 @@ function orEmpty<T extends z.ZodType>(map: T) {
 }
 
 /** A setting that may be absent: null, by default. */
-export function unset<T extends z.ZodType>(schema: T) {
+export function nullableSetting<T extends z.ZodType>(schema: T) {
   return schema.nullable().default(null);
 }
 
-export function aboutOf(schema: z.ZodType): About {
+export function readSettingInfo(schema: z.ZodType): SettingInfo {
   return registry.get(schema) ?? {};
 }

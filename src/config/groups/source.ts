@@ -1,18 +1,29 @@
 import * as z from 'zod';
-import { group, setting, unset, mapOf } from './setting.ts';
+import { group, setting, nullableSetting, mapOf } from './setting.ts';
 import * as a from './value-types.ts';
 
 export const source = group({
-  baseUrl: setting(unset(a.serviceUrl), 'Base URL of the service; required by every command that calls it.', {
-    variables: ['BMS_BASE_URL'],
-    secret: 'password',
-  }),
-  token: setting(unset(a.token), 'Bearer token of the service; required by every command that calls it.', {
-    variables: ['BMS_TOKEN', 'BMS_TOKEN_FILE'],
-    secret: 'value',
-  }),
+  baseUrl: setting(
+    nullableSetting(a.serviceUrl),
+    'Base URL of the service; required by every command that calls it.',
+    {
+      variables: ['BMS_BASE_URL'],
+      secret: 'password',
+    },
+  ),
+  token: setting(
+    nullableSetting(a.token),
+    'Bearer token of the service; required by every command that calls it.',
+    {
+      variables: ['BMS_TOKEN', 'BMS_TOKEN_FILE'],
+      secret: 'value',
+    },
+  ),
   concurrency: setting(a.count.default(4), 'Requests that may be under way at once.'),
-  requestsPerSecond: setting(unset(a.rate), 'Most requests to start in a second; null sets no limit.'),
+  requestsPerSecond: setting(
+    nullableSetting(a.rate),
+    'Most requests to start in a second; null sets no limit.',
+  ),
   timeoutSeconds: setting(a.timerSeconds.default(30), 'How long one request may take, body included.'),
   maxAttempts: setting(
     a.count.default(5),
@@ -30,9 +41,13 @@ export const source = group({
     a.pageSize.default(100),
     'Records to ask for on a page (per_page), from 1 to 1000; half of it where the service refuses so many, or takes too long.',
   ),
-  proxyUrl: setting(unset(a.proxyUrl), 'HTTP proxy that every request to the service goes through.', {
-    secret: 'password',
-  }),
+  proxyUrl: setting(
+    nullableSetting(a.proxyUrl),
+    'HTTP proxy that every request to the service goes through.',
+    {
+      secret: 'password',
+    },
+  ),
 });
 
 export const sweep = group({
@@ -52,7 +67,7 @@ export const deletions = group({
     share: setting(a.share.default(0.02), 'The same as a share of the live rows; the larger of both counts.'),
   }),
   releaseHeldAfterHours: setting(
-    unset(a.hours),
+    nullableSetting(a.hours),
     'How long nothing may speak against a hold before it goes on to its proof by itself; null: a person decides.',
   ),
 });
@@ -79,14 +94,14 @@ export const plans = group({
 
 export const diff = group({
   ignoreFields: setting(
-    mapOf(a.kindName, z.array(a.kindField, 'a list of field names')),
+    mapOf(a.kindNameText, z.array(a.kindField, 'a list of field names')),
     'Record kind to the fields whose changes are no events.',
   ),
 });
 
 export const privacy = group({
   exclude: setting(
-    mapOf(a.kindName, z.array(a.kindField, 'a list of field names')),
+    mapOf(a.kindNameText, z.array(a.kindField, 'a list of field names')),
     'Record kind to the fields that must not land, nowhere. The mirror remembers them; an empty list lets them in again.',
   ),
 });

@@ -25,7 +25,7 @@ export const share = numberFrom('a number from 0 to 1').max(1, 'a number from 0 
 export const filledText = textLike(/\S/, 'a text that is not empty');
 export const host = textLike(/^[^\s/]+$/, 'a host name or an address');
 export const kindField = textLike(/^\w+$/, 'the name of a field: letters, digits and _');
-export const kindName = textLike(
+export const kindNameText = textLike(
   /^[a-z][a-z0-9_]*$/,
   'the name of a record kind: small letters, digits and _',
 );
@@ -51,32 +51,32 @@ export const headerNames = z.union(
   HEADERS,
 );
 
-const PASSED_ON = ['authorization', 'cookie', 'host', 'origin'];
+const CLIENT_HEADERS = ['authorization', 'cookie', 'host', 'origin'];
 /** A header that a proxy adds: browsers and clients send the excluded ones themselves. */
 export const proxyHeaderName = headerName.refine(
-  (name) => !PASSED_ON.includes(name.toLowerCase()),
+  (name) => !CLIENT_HEADERS.includes(name.toLowerCase()),
   'a header that only the proxy sets: not Authorization, Cookie, Host or Origin',
 );
 
 const NETWORK = 'an IP address, or a network such as 10.0.0.0/8';
 export const network = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NETWORK)
-  .refine((place) => !isHuge(place), `${NETWORK}, smaller than that of everybody`);
+  .refine((place) => !isTooLarge(place), `${NETWORK}, smaller than that of everybody`);
 
 /** One address of each first byte, as itself and as IPv6 shows it; and one of each region of IPv6. */
-const FAR_APART = Array.from({ length: 223 }, (_, byte) => `${byte + 1}.1.1.1`).concat(
+const SPREAD_ADDRESSES = Array.from({ length: 223 }, (_, byte) => `${byte + 1}.1.1.1`).concat(
   ['2001:4::1', '2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'], // prettier-ignore
 );
 
 /** Whether a network has addresses that belong to no one organisation together. */
-function isHuge(place: string): boolean {
+function isTooLarge(place: string): boolean {
   const [address = '', bits] = place.split('/');
   if (bits === undefined) return false;
   const list = new BlockList();
   list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
   const isIn = (one: string): boolean =>
     isIPv6(one) ? list.check(one, 'ipv6') : list.check(one, 'ipv4') || list.check(`::ffff:${one}`, 'ipv6');
-  return FAR_APART.filter(isIn).length > 1;
+  return SPREAD_ADDRESSES.filter(isIn).length > 1;
 }
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
@@ -123,8 +123,8 @@ function urlLike(pattern: RegExp, expected: string) {
 }
 
 /** A `/`, `#` or `?` in a password ends the host, and a `%` without two digits after it encodes nothing. */
-function hasReadableUser(text: string): boolean {
-  const url = URL.parse(text);
+function hasReadableUser(nonEmptyText: string): boolean {
+  const url = URL.parse(nonEmptyText);
   if (url === null || `${url.pathname}${url.search}${url.hash}`.includes('@')) return false;
   try {
     decodeURIComponent(`${url.username}:${url.password}${url.pathname}`);

@@ -2,10 +2,10 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { isArray, type Json } from '../../lib/json/json.ts';
 import { dataTable, html, type Html, type Part } from '../../http/html.ts';
 import { entryOf } from '../../store/outbox/outbox-store.ts';
-import type { Speech } from '../../lib/text/speech.ts';
-import { objectIn, recordName } from '../../store/records/record-name.ts';
-import { badge, feed } from './layout.ts';
-import { cut, labelledField, valueAsText } from './values.ts';
+import type { Translator } from '../../lib/text/translator.ts';
+import { parseObjectText, recordName } from '../../store/records/record-name.ts';
+import { badge, itemList } from './layout.ts';
+import { ellipsize, labelledField, valueAsText } from './values.ts';
 import type { Reader } from './reader.ts';
 
 const LONGEST_VALUE = 160;
@@ -21,36 +21,36 @@ export function changeList(
   pushers: ReadonlyMap<string, string>,
   isWhole = false,
 ): Html {
-  const { say, when } = reader;
+  const { t, when } = reader;
   const most = isWhole ? Infinity : FIELDS_SHOWN;
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
     const entry = entryOf(origin); // bms-sync itself wrote the change.
     const who = pushers.get(origin);
-    const fields = Object.entries(objectIn(change.change === 'updated' ? change.fields : null));
+    const fields = Object.entries(parseObjectText(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
       <div class="head">
         ${badge(reader, change.change, TONES)} ${recordLink(kind, recordId)}
         <span class="name" translate="no">${recordName(after ?? before)}</span>
-        ${fields.length > 1 ? html`<span class="narrow quiet small">${say('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
-        ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${who === undefined ? say('by entry {entry}', { entry }) : say('by entry {entry} of {who}', { entry, who })}</a>`}
+        ${fields.length > 1 ? html`<span class="narrow quiet small">${t('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
+        ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${who === undefined ? t('by entry {entry}', { entry }) : t('by entry {entry} of {who}', { entry, who })}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
-          ><span class="unseen">${say('event {seq}', { seq })}, </span>${when(observedAt)}</a
+          ><span class="unseen">${t('event {seq}', { seq })}, </span>${when(observedAt)}</a
         >
       </div>
       ${entry === null && isWhole ? html`<p class="small quiet">${spanOf(change, reader)}</p>` : null}
       ${fields.length === 0 ? null : fieldTable(reader, change, fields.slice(0, most), fields.length)}
     </li>`;
   });
-  return feed(items);
+  return itemList(items);
 }
 
 /** When the service got a change of others. */
-function spanOf(change: RecordedChange, { say, exactly }: Reader): Part {
-  const to = exactly(change.observedAt);
+function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
+  const to = exactTime(change.observedAt);
   return change.observedFrom === null
-    ? say('In the service, before {to}; since when is not known', { to })
-    : say('In the service, between {from} and {to}', { from: exactly(change.observedFrom), to });
+    ? t('In the service, before {to}; since when is not known', { to })
+    : t('In the service, between {from} and {to}', { from: exactTime(change.observedFrom), to });
 }
 
 const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };
@@ -64,7 +64,7 @@ export const recordLink = (kind: string, id: string | null): Html =>
   id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
 
 function fieldTable(
-  speech: Speech,
+  translator: Translator,
   change: RecordedChange,
   shown: readonly (readonly [string, Json])[],
   inAll: number,
@@ -73,17 +73,17 @@ function fieldTable(
   const rows = shown.map(([name, pair]) => {
     const [before, after] = isArray(pair) ? pair : [];
     return html`<tr>
-      <th scope="row">${labelledField(speech, kind, name)}</th>
-      <td><del>${cut(valueAsText(before), LONGEST_VALUE)}</del></td>
-      <td><ins>${cut(valueAsText(after), LONGEST_VALUE)}</ins></td>
+      <th scope="row">${labelledField(translator, kind, name)}</th>
+      <td><del>${ellipsize(valueAsText(before), LONGEST_VALUE)}</del></td>
+      <td><ins>${ellipsize(valueAsText(after), LONGEST_VALUE)}</ins></td>
     </tr>`;
   });
-  const { say } = speech;
+  const { t } = translator;
   const more = inAll - rows.length;
-  const caption = say('Fields of {record} that changed', { record: `${kind} ${recordId}` });
+  const caption = t('Fields of {record} that changed', { record: `${kind} ${recordId}` });
   const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}"
-    >${say('and {n, number} more', { n: more })}</a
+    >${t('and {n, number} more', { n: more })}</a
   >`;
-  return html`${dataTable(caption, [say('field'), say('before'), say('after')], rows, 'diff')}
+  return html`${dataTable(caption, [t('field'), t('before'), t('after')], rows, 'diff')}
   ${more > 0 ? html`<p class="quiet small more">${way}</p>` : null}`;
 }

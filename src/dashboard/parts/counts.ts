@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../../lib/log/logger.ts';
-import { instantText, systemClock, type Clock } from '../../lib/time/clock.ts';
-import { within } from '../../lib/time/deadline.ts';
-import { countLive } from '../../store/kinds/status-store.ts';
+import { formatInstant, systemClock, type Clock } from '../../lib/time/clock.ts';
+import { withTimeout } from '../../lib/time/deadline.ts';
+import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
 import { integerColumn, textColumn } from '../../db/rows/engine-column.ts';
@@ -22,13 +22,13 @@ export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
     /** Live rows of these kinds. */
-    rows: remembered(parts, async (kinds: readonly string[]) => {
+    rows: cachedCount(parts, async (kinds: readonly string[]) => {
       const rows = new Map<string, number>();
-      for (const kind of kinds) rows.set(kind, await countLive(session, kind));
+      for (const kind of kinds) rows.set(kind, await countLiveRows(session, kind));
       return rows;
     }),
     /** Change events an hour by kind, the oldest first; a kind without events is absent. */
-    hours: remembered(parts, (now: Date) => readHours(session, now)),
+    hours: cachedCount(parts, (now: Date) => readHours(session, now)),
   };
 }
 
@@ -37,12 +37,12 @@ export type Counts = ReturnType<typeof createCounts>;
 /** A count that took longer is shown as it was; the next one is made beside the answers. */
 const SHORT_MS = 100;
 /** How long an answer waits for a count that was short, or that there never was. */
-const PATIENCE_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 /** Counting takes one twentieth of the time at most. */
 const SHARE = 20;
 
 /** Reads again only after a while that grows with the time that reading takes. */
-function remembered<Asked, Value>(
+function cachedCount<Asked, Value>(
   parts: CountParts,
   read: (asked: Asked) => Promise<Value>,
 ): (asked: Asked) => Promise<Value | null> {
@@ -65,7 +65,7 @@ function remembered<Asked, Value>(
   return async (asked) => {
     if (clock.monotonicMs() - readAt < SHARE * tookMs) return known;
     reading ??= readAgain(asked);
-    if (known === null || tookMs <= SHORT_MS) await within(systemClock, PATIENCE_MS, reading);
+    if (known === null || tookMs <= SHORT_MS) await withTimeout(systemClock, MAX_WAIT_MS, reading);
     return known;
   };
 }
@@ -83,7 +83,7 @@ const HOUR_COLUMNS = [textColumn('kind'), textColumn('hour'), integerColumn('eve
 async function readHours(session: Session, now: Date): Promise<ReadonlyMap<string, readonly number[]>> {
   const present = Math.floor(now.getTime() / HOUR_MS);
   const starts = Array.from({ length: HOURS }, (_, index) =>
-    instantText(new Date((present - HOURS + 1 + index) * HOUR_MS)),
+    formatInstant(new Date((present - HOURS + 1 + index) * HOUR_MS)),
   );
   const from = await firstSeqSince(session, starts[0] ?? '');
   const byHour = sql`

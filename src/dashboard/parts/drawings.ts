@@ -1,5 +1,5 @@
 import { dataTable, html, type Html } from '../../http/html.ts';
-import type { Speech, Text } from '../../lib/text/speech.ts';
+import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 import type { Reader } from './reader.ts';
 
 interface Plot {
@@ -15,7 +15,7 @@ interface Plot {
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
 export function plotFigure(plot: Plot, reader: Reader): Html {
   const { id, title, unit, points, shape } = plot;
-  const { say, count, minute, timezone } = reader;
+  const { t, count, minute, timezone } = reader;
   const data = JSON.stringify({
     unit,
     shape,
@@ -33,8 +33,8 @@ export function plotFigure(plot: Plot, reader: Reader): Html {
   return html`<figure class="plot" id="plot-${id}">
     <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
-      <summary>${say('{title}: as a table', { title })}</summary>
-      <div class="scroll">${dataTable(title, [say('when'), { number: unit }], rows)}</div>
+      <summary>${t('{title}: as a table', { title })}</summary>
+      <div class="scroll">${dataTable(title, [t('when'), { number: unit }], rows)}</div>
     </details>
   </figure>`;
 }
@@ -53,14 +53,14 @@ export function stepsPath(counts: readonly number[]): string {
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-const BUSY: Text =
+const BUSY: MessageKey =
   '{sum, plural, =0 {0 changes in {hours} hours} one {1 change in {hours} hours, {most, number} in the busiest one} other {# changes in {hours} hours, {most, number} in the busiest one}}';
 
 /** Counts an hour as a small drawing, the oldest first; its text says the same. */
-export function sparkLine(speech: Speech, counts: readonly number[]): Html {
+export function sparkLine(translator: Translator, counts: readonly number[]): Html {
   const sum = counts.reduce((all, count) => all + count, 0);
   const most = Math.max(0, ...counts);
-  const text = speech.say(BUSY, { sum, hours: counts.length, most });
+  const text = translator.t(BUSY, { sum, hours: counts.length, most });
   return html`<svg
     class="spark"
     viewBox="0 0 ${WIDTH} ${HEIGHT}"

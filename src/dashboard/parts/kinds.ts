@@ -1,13 +1,13 @@
 import { isListed } from '../../catalog/kind.ts';
 import { nextSlots } from '../../runs/schedule.ts';
-import { instantOf } from '../../lib/time/clock.ts';
-import { outcomeWords } from '../../words/outcome-words.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
+import { describeOutcome } from '../../words/outcome-texts.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
-import type { Speech } from '../../lib/text/speech.ts';
+import type { Translator } from '../../lib/text/translator.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
@@ -32,7 +32,7 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const names = kinds.filter(isListed).map((kind) => kind.name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
   const [rows, hours, stale] = await Promise.all([
-    counts.rows(listed.map((freshness) => freshness.kind)),
+    counts.rows(listed.map((freshnessCell) => freshnessCell.kind)),
     counts.hours(now),
     readStale(session, schedules, startedAt, now),
   ]);
@@ -52,44 +52,44 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
 /** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter((kind) => kind.state === 'certified').length;
-  const { say, count, when } = reader;
-  const note = say(
+  const { t, count, when } = reader;
+  const note = t(
     certified === kinds.length
       ? 'All are certified: the rows of the mirror are exactly those of the service’s list'
       : '{n} of {all} are certified: the rows of the mirror are exactly those of the service’s list',
     { n: certified, all: kinds.length },
   );
-  const middle = [{ number: say('rows') }, say('changes, last 48 h'), { number: say('open issues') }];
-  const headings = [say('kind'), say('certificate'), say('last read'), ...middle];
+  const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
+  const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
   const lines = kinds.map((line) => {
     const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
     const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
-    const { why } = outcomeWords(line, reader);
+    const { why } = describeOutcome(line, reader);
     const proven =
       at === null
         ? null
-        : html`<span class="quiet small nowrap wide">${say('proven {when}', { when: when(at) })}</span>`;
+        : html`<span class="quiet small nowrap wide">${t('proven {when}', { when: when(at) })}</span>`;
     const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
       <td class="parts">${stateBadge(reader, line)} ${proven} ${doubt}</td>
-      <td data-title="${say('last read')}">${lastReadWords(line, reader)}</td>
-      <td class="number" data-title="${say('rows')}">
+      <td data-title="${t('last read')}">${lastReadWords(line, reader)}</td>
+      <td class="number" data-title="${t('rows')}">
         <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
       </td>
-      <td class="${changes === 0 ? 'blank' : ''}" data-title="${say('changes')}">
+      <td class="${changes === 0 ? 'blank' : ''}" data-title="${t('changes')}">
         <div class="beside">
           ${hours === null ? null : sparkLine(reader, hours)}
           <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
         </div>
       </td>
-      <td class="number ${issues === 0 ? 'blank' : ''}" data-title="${say('open issues')}">
+      <td class="number ${issues === 0 ? 'blank' : ''}" data-title="${t('open issues')}">
         ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
       </td>
     </tr>`;
   });
-  const table = dataTable(say('Record kinds: how fresh and how sound each is'), headings, lines, 'cards');
-  return panel({ id: 'kinds', title: say('Record kinds'), note, isLive: true }, table);
+  const table = dataTable(t('Record kinds: how fresh and how sound each is'), headings, lines, 'cards');
+  return panel({ id: 'kinds', title: t('Record kinds'), note, isLive: true }, table);
 }
 
 const TONES: Readonly<Record<string, string>> = {
@@ -101,8 +101,8 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** The state of a kind, or the end of a reading of its list, as a coloured word. */
-export const stateBadge = (speech: Speech, end: Pick<KindLine, 'state' | 'reason'>): Html =>
-  html`<span class="state ${TONES[end.state] ?? 'plain'}">${outcomeWords(end, speech).label}</span>`;
+export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' | 'reason'>): Html =>
+  html`<span class="state ${TONES[end.state] ?? 'plain'}">${describeOutcome(end, translator).label}</span>`;
 
 const BAR = 120;
 const THICK = 4;
@@ -110,13 +110,12 @@ const THICK = 4;
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
 export function lastReadWords(line: KindLine, reader: Reader): Html {
   const { last_sweep_at: at, nextAt, isStale } = line;
-  const { say, when, now } = reader;
-  const read = at === null ? say('never') : when(at);
-  if (nextAt === null) return html`${read} <span class="quiet small">${say('no schedule')}</span>`;
-  const next = html`<span class="quiet small nowrap wide"
-    >${say('next {when}', { when: when(nextAt) })}</span
-  >`;
-  return html`${read} ${next} ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), now(), isStale)}`;
+  const { t, when, now } = reader;
+  const read = at === null ? t('never') : when(at);
+  if (nextAt === null) return html`${read} <span class="quiet small">${t('no schedule')}</span>`;
+  const next = html`<span class="quiet small nowrap wide">${t('next {when}', { when: when(nextAt) })}</span>`;
+  return html`${read} ${next}
+  ${at === null ? null : dueBar(parseInstant(at), parseInstant(nextAt), now(), isStale)}`;
 }
 
 function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {

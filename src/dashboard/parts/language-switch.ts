@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { html, type Html } from '../../http/html.ts';
-import { giveLanguage } from '../../http/language.ts';
+import { setLanguageCookie } from '../../http/language.ts';
 import { SIGN_IN_BYTES } from '../../http/limits.ts';
 import type { Server } from '../../http/server.ts';
-import { LANGUAGES } from '../../lib/text/speech.ts';
+import { LANGUAGES } from '../../lib/text/translator.ts';
 
 /** Only a path of ours: a form may have been filled in by another site. */
 export const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
@@ -25,7 +25,7 @@ const schema = {
 export function languageRoute(app: Server): void {
   const options = { config: { open: true } as const, bodyLimit: SIGN_IN_BYTES, schema };
   app.post('/language', options, ({ body: { language, back } }, reply) => {
-    giveLanguage(reply, language);
+    setLanguageCookie(reply, language);
     return reply.redirect(OWN_PATH.test(back) ? back : '/', 303);
   });
 }

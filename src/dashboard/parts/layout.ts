@@ -1,5 +1,5 @@
 import { html, type Html, type Part } from '../../http/html.ts';
-import type { Speech, Text } from '../../lib/text/speech.ts';
+import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 
 /** The heading of a page, with a line about it. */
 export const pageTitle = (title: string, about: Part): Html =>
@@ -19,8 +19,8 @@ interface PanelHead {
 
 /** A part of a page under a heading of its own. */
 export function panel({ id, title, note, isLive }: PanelHead, content: Part): Html {
-  const own = isLive === undefined ? null : html`id="${id}" ${isLive ? html`data-live` : null}`;
-  return html`<section class="panel" aria-labelledby="${id}-title" ${own}>
+  const liveAttributes = isLive === undefined ? null : html`id="${id}" ${isLive ? html`data-live` : null}`;
+  return html`<section class="panel" aria-labelledby="${id}-title" ${liveAttributes}>
     <header>
       <h2 id="${id}-title">${title}</h2>
       ${note === undefined || note === null ? null : html`<p>${note}</p>`}
@@ -47,33 +47,38 @@ export const factList = (facts: readonly (readonly [name: string, value: Html | 
   </dl>`;
 
 /** A text in English that may have a French one; without it, it is marked as English. */
-export function told(speech: Speech, english: string): Part {
-  const said = speech.word(english);
-  return speech.language === 'en' || said !== english ? said : html`<span lang="en">${english}</span>`;
+export function markEnglish(translator: Translator, english: string): Part {
+  const translated = translator.term(english);
+  return translator.language === 'en' || translated !== english
+    ? translated
+    : html`<span lang="en">${english}</span>`;
 }
 
 /** Words in the place of a list without items. */
-export const nothing = (words: string): Html => html`<p class="none">${words}</p>`;
+export const emptyNote = (words: string): Html => html`<p class="none">${words}</p>`;
 
 /** Items one below the other. */
-export const feed = (items: readonly Html[]): Html =>
+export const itemList = (items: readonly Html[]): Html =>
   html`<ol class="feed">
     ${items}
   </ol>`;
 
 /** A state as a coloured word; one without a tone is plain. */
-export const badge = (speech: Speech, state: string, tones: Readonly<Record<string, string>> = {}): Html =>
-  html`<span class="state ${tones[state] ?? 'plain'}">${speech.word(state)}</span>`;
+export const badge = (
+  translator: Translator,
+  state: string,
+  tones: Readonly<Record<string, string>> = {},
+): Html => html`<span class="state ${tones[state] ?? 'plain'}">${translator.term(state)}</span>`;
 
 /** A number that leads to its page; null = not counted yet. */
-export const tile = (speech: Speech, address: string, number: number | null, words: string): Html =>
+export const tile = (translator: Translator, address: string, number: number | null, words: string): Html =>
   html`<li>
-    <strong>${number === null ? '…' : speech.count(number)}</strong
+    <strong>${number === null ? '…' : translator.count(number)}</strong
     ><span><a href="${address}">${words}</a></span>
   </li>`;
 
 /** A number in a table; nought is a dash, which a phone leaves out. */
-export const countCell = (speech: Speech, title: Text, number: number): Html =>
-  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${speech.say(title)}">
-    ${number === 0 ? '–' : speech.count(number)}
+export const countCell = (translator: Translator, title: MessageKey, number: number): Html =>
+  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${translator.t(title)}">
+    ${number === 0 ? '–' : translator.count(number)}
   </td>`;

@@ -3,7 +3,7 @@ import { html, type Html, type Part } from '../../http/html.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
 import { readRecordNames } from '../../store/needs/record-names.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
-import type { UserRole } from '../../store/people/user-store.ts';
+import type { UserRole } from '../../store/users/user-store.ts';
 import { needWords, type NeedWords, type Quoted } from '../../words/needs.ts';
 import {
   decisionForms,
@@ -56,7 +56,7 @@ function decisionsOn(
 ): Pick<NeedCard, 'buttons' | 'effect'> {
   const { type, facts } = need;
   if (type === 'outbox.frozen')
-    return { buttons: [{ label: reader.say('Resume'), address: '/outbox/resume' }], effect: words.effect };
+    return { buttons: [{ label: reader.t('Resume'), address: '/outbox/resume' }], effect: words.effect };
   if (type === 'kind.held')
     return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
   if (entry !== null) return { buttons: entryButtons(reader, entry), effect: entryEffects(reader, entry) };
@@ -73,16 +73,16 @@ function decisionsOn(
 function pullButton(kinds: readonly string[], reader: Reader): DecisionButton {
   const [kind = ''] = kinds;
   const values = kinds.length === 1 ? { kinds: kind } : {};
-  return { label: reader.say('Pull'), about: kinds.join(', '), address: '/pulls', values };
+  return { label: reader.t('Pull'), about: kinds.join(', '), address: '/pulls', values };
 }
 
 /** What needs a person, each with its decisions. */
 export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: UserRole): Html {
-  const { say, when } = reader;
+  const { t, when } = reader;
   const note =
     role === 'viewer'
-      ? say('An operator decides here; without an ADMIN_TOKEN, only the command line does.')
-      : say('{n, plural, one {# thing} other {# things}}', { n: needs.length });
+      ? t('An operator decides here; without an ADMIN_TOKEN, only the command line does.')
+      : t('{n, plural, one {# thing} other {# things}}', { n: needs.length });
   const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons }) => {
     return html`<li ${isGrave ? html`class="grave"` : null}>
       <div>
@@ -96,7 +96,7 @@ export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: Us
   const list = html`<ul class="needs">
     ${items}
   </ul>`;
-  return panel({ id: 'needs', title: say('Needs you'), note, isLive: true }, list);
+  return panel({ id: 'needs', title: t('Needs you'), note, isLive: true }, list);
 }
 
 /** A text that is not ours is marked, so that nothing translates it or reads it aloud in the wrong language. */

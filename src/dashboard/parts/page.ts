@@ -5,11 +5,11 @@ import { latestSeq } from '../../store/records/change-store.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
-import { speechIn, type Speech, type Text } from '../../lib/text/speech.ts';
-import type { Caller } from '../../http/access.ts';
+import { translatorFor, type Translator, type MessageKey } from '../../lib/text/translator.ts';
+import type { RequestUser } from '../../http/access.ts';
 import type { RouteContext, Server } from '../../http/server.ts';
 import { sendHtml } from '../../http/language.ts';
-import { noticeOf } from './decisions.ts';
+import { noticeFor } from './decisions.ts';
 import { languageSwitch } from './language-switch.ts';
 import type { Reader } from './reader.ts';
 import { html, type Html } from '../../http/html.ts';
@@ -30,8 +30,8 @@ interface PageRoute<Params extends z.ZodType, Query extends z.ZodType> {
 }
 
 /** Who asks for a page, and what its address says. */
-interface Asked<Params, Query> {
-  readonly caller: Caller | null;
+interface PageRequest<Params, Query> {
+  readonly user: RequestUser | null;
   readonly reader: Reader;
   readonly params: Params;
   readonly query: Query;
@@ -42,27 +42,27 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   app: Server,
   dashboard: Dashboard,
   { path, ...described }: PageRoute<Params, Query>,
-  show: (asked: Asked<z.output<Params>, z.output<Query>>) => Promise<Page>,
+  show: (asked: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
   const schema = { tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...described };
   app.get(path, { config: { signsIn: true }, schema }, async (request, reply) => {
     const after = await latestSeq(dashboard.session); // Before all else is read: what comes meanwhile updates the page.
-    const { caller } = request;
+    const { user } = request;
     const query = request.query as z.output<Query> & { readonly done?: string };
     const params = request.params as z.output<Params>;
-    const page = await show({ caller, reader: dashboard.readerOf(request), params, query });
+    const page = await show({ user, reader: dashboard.readerOf(request), params, query });
     const [, part = ''] = path.split('/');
     return sendPage(reply, { part: `/${part}`, ...page, done: query.done }, after);
   });
 }
 
 /** The place in a list. */
-export const before = wholeNumber(1)
+export const beforeId = wholeNumber(1)
   .optional()
   .describe('only rows before this one: where a page of the list begins');
 
 /** A value of a filter; an empty one, as a form sends it, filters nothing. */
-export const chosen = z
+export const filterValue = z
   .string()
   .max(100)
   .optional()
@@ -83,7 +83,7 @@ interface Page {
   readonly searched?: string;
 }
 
-const PARTS: readonly (readonly [address: string, name: Text])[] = [
+const PARTS: readonly (readonly [address: string, name: MessageKey])[] = [
   ['/', 'Overview'],
   ['/kinds', 'Kinds'],
   ['/changes', 'Changes'],
@@ -99,16 +99,18 @@ const PARTS: readonly (readonly [address: string, name: Text])[] = [
 /** Sends a page with the ways to the other parts; the script updates it when an event after `after` comes. */
 function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
   const { title, part, content, isStill = false, hasPlots, done, searched = '' } = page;
-  const speech = speechIn(reply.request.language);
-  const { say } = speech;
+  const translator = translatorFor(reply.request.language);
+  const { t } = translator;
   const links = PARTS.map(
     ([address, name]) =>
-      html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${say(name)}</a>`,
+      html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${t(name)}</a>`,
   );
   const live =
-    isStill || after === undefined ? null : html`data-after="${after}" data-words="${wordsOf(speech)}"`;
+    isStill || after === undefined
+      ? null
+      : html`data-after="${after}" data-words="${scriptTexts(translator)}"`;
   const document = html`<!doctype html>
-    <html lang="${speech.language}">
+    <html lang="${translator.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -120,24 +122,24 @@ function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply
         <script src="/assets/dashboard.js" defer></script>
       </head>
       <body ${live}>
-        <a class="skip" href="#main">${say('Skip to the content')}</a>
+        <a class="skip" href="#main">${t('Skip to the content')}</a>
         <header class="top">
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
-          <nav aria-label="${say('Parts of the dashboard')}">${links}</nav>
+          <nav aria-label="${t('Parts of the dashboard')}">${links}</nav>
           <form class="find" method="get" action="/find" role="search">
             <input
               type="search"
               name="q"
               value="${searched}"
-              aria-label="${say('Find a record')}"
-              placeholder="${say('Find')}"
+              aria-label="${t('Find a record')}"
+              placeholder="${t('Find')}"
               required
             />
           </form>
           <p id="live" class="live" hidden></p>
-          ${languageSwitch(reply.request)} ${personIn(reply.request, speech)}
+          ${languageSwitch(reply.request)} ${signedInUser(reply.request, translator)}
         </header>
-        <main id="main" tabindex="-1">${noticeOf(speech, done)}${content}</main>
+        <main id="main" tabindex="-1">${noticeFor(translator, done)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;
@@ -145,21 +147,21 @@ function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply
 }
 
 /** What the script says of a page that it keeps up to date. */
-const wordsOf = ({ say }: Speech): string =>
+const scriptTexts = ({ t }: Translator): string =>
   JSON.stringify({
-    live: say('Live'),
-    away: say('No connection'),
-    signedOut: say('Signed out: load the page again'),
-    news: say('New changes: {n}', { n: '{n}' }),
+    live: t('Live'),
+    away: t('No connection'),
+    signedOut: t('Signed out: load the page again'),
+    news: t('New changes: {n}', { n: '{n}' }),
   });
 
 /** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */
-function personIn({ caller }: FastifyRequest, speech: Speech): Html | null {
-  if (caller === null || caller.by === 'loopback') return null;
-  const out = html`<form method="post" action="/logout"><button>${speech.say('Sign out')}</button></form>`;
+function signedInUser({ user }: FastifyRequest, translator: Translator): Html | null {
+  if (user === null || user.by === 'loopback') return null;
+  const out = html`<form method="post" action="/logout"><button>${translator.t('Sign out')}</button></form>`;
   return html`<div class="person">
-    <span>${caller.name} <span class="quiet">${speech.word(caller.role)}</span></span>
-    ${caller.by === 'cookie' ? out : null}
+    <span>${user.name} <span class="quiet">${translator.term(user.role)}</span></span>
+    ${user.by === 'cookie' ? out : null}
   </div>`;
 }
 
@@ -169,25 +171,25 @@ const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
 /** Sends the reason of a refusal as a page; in French, a sentence by status stands before the English one. */
 export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyReply {
   const { status, detail, hint, headers } = problem;
-  const { language, say } = speechIn(reply.request.language);
+  const { language, t } = translatorFor(reply.request.language);
   void reply.code(status).headers({ ...headers });
-  const title = say(status === 404 ? 'Not here' : 'Not done');
-  const told = say(WHY[status] ?? 'It was not carried out.');
+  const title = t(status === 404 ? 'Not here' : 'Not done');
+  const summary = t(WHY[status] ?? 'It was not carried out.');
   return sendPage(reply, {
     title,
     content: html`<div class="title"><h1>${title}</h1></div>
       <section class="panel">
         <div class="body">
-          ${language === 'en' ? null : html`<p role="alert">${told}</p>`}
+          ${language === 'en' ? null : html`<p role="alert">${summary}</p>`}
           <p lang="en" ${language === 'en' ? html`role="alert"` : null}>${detail}</p>
           ${hint === undefined ? null : html`<p class="quiet" lang="en">${hint}</p>`}
-          <p><a href="/">${say('To the overview')}</a></p>
+          <p><a href="/">${t('To the overview')}</a></p>
         </div>
       </section>`,
   });
 }
 
-const WHY: Readonly<Record<number, Text>> = {
+const WHY: Readonly<Record<number, MessageKey>> = {
   400: 'The request cannot be understood.',
   403: 'You may not do this.',
   404: 'There is nothing here.',

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../http/html.ts';
-import type { Speech } from '../../lib/text/speech.ts';
+import type { Translator } from '../../lib/text/translator.ts';
 
 /** Rows that a page of a list shows. */
 export const PAGE_ROWS = 50;
@@ -17,33 +17,42 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address with these values. */
 export function linkTo(path: string, query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+  const present = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+  return present.length === 0 ? path : `${path}?${new URLSearchParams(present).toString()}`;
 }
 
 /** The ways to the newest and to older rows of a list; `query` is what it is filtered by, and where the page begins. */
-export function pageLinks(speech: Speech, path: string, query: Query, next: number | null): Html | null {
-  const { say } = speech;
+export function pageLinks(
+  translator: Translator,
+  path: string,
+  query: Query,
+  next: number | null,
+): Html | null {
+  const { t } = translator;
   const isFirst = query['before'] === undefined;
   const newest = isFirst ? null : linkTo(path, { ...query, before: undefined });
   const older = next === null ? null : linkTo(path, { ...query, before: next });
-  return listWays(speech, { words: say('Newest'), address: newest }, { words: say('Older'), address: older });
+  return listLinks(
+    translator,
+    { words: t('Newest'), address: newest },
+    { words: t('Older'), address: older },
+  );
 }
 
 /** A way within a list; without an address, there is nothing there. */
-interface Way {
+interface PageLink {
   readonly words: string;
   readonly address: string | null;
 }
 
 /** The ways to the first and to the next rows of a list; null where it has no others. */
-export function listWays(speech: Speech, first: Way, next: Way): Html | null {
+export function listLinks(translator: Translator, first: PageLink, next: PageLink): Html | null {
   if (first.address === null && next.address === null) return null;
-  const link = (way: Way, rel: Html | null): Html | null =>
+  const link = (way: PageLink, rel: Html | null): Html | null =>
     way.address === null ? null : html`<a class="button" ${rel} href="${way.address}">${way.words}</a>`;
-  return html`<nav class="pages" aria-label="${speech.say('Pages of the list')}">
+  return html`<nav class="pages" aria-label="${translator.t('Pages of the list')}">
     <span>${link(first, null)}</span><span>${link(next, html`rel="next"`)}</span>
   </nav>`;
 }
@@ -55,26 +64,26 @@ interface FilterField {
   /** The values to choose from, after one that filters nothing; absent: any text. */
   readonly choices?: readonly string[];
   /** Whether they are states, which have words; else names. */
-  readonly areWords?: boolean;
+  readonly hasTerms?: boolean;
 }
 
 /** A form that filters a list by what its address says. */
-export function filterForm(speech: Speech, path: string, fields: readonly FilterField[]): Html {
+export function filterForm(translator: Translator, path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map(
-    ({ name, label, value = '', choices, areWords = false }) =>
+    ({ name, label, value = '', choices, hasTerms = false }) =>
       html`<label>
         ${label}
         ${
           choices === undefined
             ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
             : html`<select name="${name}">
-                <option value="">${speech.say('all')}</option>
-                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${areWords ? speech.word(choice) : choice}</option>`)}
+                <option value="">${translator.t('all')}</option>
+                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${hasTerms ? translator.term(choice) : choice}</option>`)}
               </select>`
         }
       </label>`,
   );
   return html`<form class="filters" method="get" action="${path}" role="search">
-    ${inputs}<button>${speech.say('Show')}</button>
+    ${inputs}<button>${translator.t('Show')}</button>
   </form>`;
 }

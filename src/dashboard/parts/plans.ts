@@ -1,9 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { Html } from '../../http/html.ts';
-import type { Speech } from '../../lib/text/speech.ts';
-import type { Caller } from '../../http/access.ts';
-import { isSamePerson } from '../../store/people/user-store.ts';
+import type { Translator } from '../../lib/text/translator.ts';
+import type { RequestUser } from '../../http/access.ts';
+import { isSameUserName } from '../../store/users/user-store.ts';
 import { plansToApprove } from '../../store/outbox/plan-store.ts';
 import { needWords } from '../../words/needs.ts';
 import { showPlan, type ShownPlan } from '../../outbound/plans/plan-document.ts';
@@ -13,36 +13,40 @@ import type { NeedCard } from './needs.ts';
 import type { Reader } from './reader.ts';
 
 /** The state of a plan as a coloured word. */
-export const planBadge = (speech: Speech, state: ShownPlan['state']): Html =>
-  badge(speech, state === 'open' ? 'not applied' : state, TONES);
+export const planBadge = (translator: Translator, state: ShownPlan['state']): Html =>
+  badge(translator, state === 'open' ? 'not applied' : state, TONES);
 
 const TONES = { 'not applied': 'info', applied: 'good', stale: 'warn' };
 
 /** Who looks at plans, and how many others must approve one. */
 interface PlanRules {
   readonly approvals: number;
-  readonly caller: Caller | null;
+  readonly user: RequestUser | null;
 }
 
 /** The decisions on a plan that somebody may make in its state; applying asks once. */
-export function planButtons(plan: ShownPlan, rules: PlanRules, speech: Speech): readonly DecisionButton[] {
-  const { say } = speech;
+export function planButtons(
+  plan: ShownPlan,
+  rules: PlanRules,
+  translator: Translator,
+): readonly DecisionButton[] {
+  const { t } = translator;
   const { id, state, approvedBy } = plan;
-  const about = say('plan {id}', { id });
+  const about = t('plan {id}', { id });
   const button = (label: string, name: string): DecisionButton => {
     return { label, about, address: `/plans/${id}/${name}` };
   };
-  if (state === 'applied') return [button(say('Undo'), 'undo')];
+  if (state === 'applied') return [button(t('Undo'), 'undo')];
   const records = plan.counts.updates + plan.counts.creates;
   if (state === 'stale' || records === 0) return [];
   if (rules.approvals > 0 && approvedBy === null) {
-    const isOwn = rules.caller !== null && isSamePerson(rules.caller.name, plan.createdBy);
-    return isOwn ? [] : [{ ...button(say('Approve'), 'approve'), isMain: true }];
+    const isOwn = rules.user !== null && isSameUserName(rules.user.name, plan.createdBy);
+    return isOwn ? [] : [{ ...button(t('Approve'), 'approve'), isMain: true }];
   }
-  const question = say('{n, plural, one {# record} other {# records}} will be changed. Go on?', {
+  const question = t('{n, plural, one {# record} other {# records}} will be changed. Go on?', {
     n: records,
   });
-  return [{ ...button(say('Apply'), 'apply'), isMain: true, asks: { question, answer: say('Apply') } }];
+  return [{ ...button(t('Apply'), 'apply'), isMain: true, confirmation: { question, answer: t('Apply') } }];
 }
 
 const PLANS_NAMED = 3;

@@ -1,22 +1,22 @@
 import { html, type Html } from '../../http/html.ts';
-import { LOCALES, speechIn, type Language, type Text } from '../../lib/text/speech.ts';
-import { instantOf, type Clock } from '../../lib/time/clock.ts';
+import { LOCALES, translatorFor, type Language, type MessageKey } from '../../lib/text/translator.ts';
+import { parseInstant, type Clock } from '../../lib/time/clock.ts';
 
 /** Whoever reads a page: texts and numbers in their language, instants in the time zone of the schedules. */
-export type Reader = ReturnType<typeof readerIn>;
+export type Reader = ReturnType<typeof createReader>;
 
 /** Writes instants as English pages do: `2026-03-02 14:05:09`. */
 const DATES: Readonly<Record<Language, string>> = { en: 'sv-SE', fr: 'fr-CA' };
 
 /** Makes a function that returns the reader of a language. */
-export function readersIn(timezone: string, clock: Clock): (language: Language) => Reader {
-  const readers = { en: readerIn('en', timezone, clock), fr: readerIn('fr', timezone, clock) };
+export function createReaders(timezone: string, clock: Clock): (language: Language) => Reader {
+  const readers = { en: createReader('en', timezone, clock), fr: createReader('fr', timezone, clock) };
   return (language) => readers[language];
 }
 
-function readerIn(language: Language, timezone: string, clock: Clock) {
-  const speech = speechIn(language);
-  const { say } = speech;
+function createReader(language: Language, timezone: string, clock: Clock) {
+  const translator = translatorFor(language);
+  const { t } = translator;
   const format = (timeStyle: 'medium' | 'short'): Intl.DateTimeFormat =>
     new Intl.DateTimeFormat(DATES[language], { timeZone: timezone, dateStyle: 'short', timeStyle });
   const second = format('medium');
@@ -26,32 +26,32 @@ function readerIn(language: Language, timezone: string, clock: Clock) {
   const time = (at: Date, title: string, words: string): Html =>
     html`<time datetime="${at.toISOString()}" title="${title}">${words}</time>`;
   /** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
-  const lasting = (ms: number): string => {
-    if (ms < 1.5 * MINUTE) return say('{n} s', { n: Math.max(0, Math.round(ms / 1000)) });
-    if (ms < 1.5 * HOUR) return say('{n} min', { n: Math.round(ms / MINUTE) });
-    if (ms < 1.5 * DAY) return say('{n} h', { n: Math.round(ms / HOUR) });
-    return say('{n, number} days', { n: Math.round(ms / DAY) });
+  const durationText = (ms: number): string => {
+    if (ms < 1.5 * MINUTE) return t('{n} s', { n: Math.max(0, Math.round(ms / 1000)) });
+    if (ms < 1.5 * HOUR) return t('{n} min', { n: Math.round(ms / MINUTE) });
+    if (ms < 1.5 * DAY) return t('{n} h', { n: Math.round(ms / HOUR) });
+    return t('{n, number} days', { n: Math.round(ms / DAY) });
   };
   const distance = (at: Date): string => {
     const ms = clock.now().getTime() - at.getTime();
-    if (Math.abs(ms) < 1000) return say('just now');
-    return ms > 0 ? say('{time} ago', { time: lasting(ms) }) : say('in {time}', { time: lasting(-ms) });
+    if (Math.abs(ms) < 1000) return t('just now');
+    return ms > 0 ? t('{time} ago', { time: durationText(ms) }) : t('in {time}', { time: durationText(-ms) });
   };
   return {
-    ...speech,
+    ...translator,
     timezone,
-    lasting,
+    durationText,
     now: () => clock.now(),
     /** Several texts, as headings of a table. */
-    sayEach: (...texts: readonly Text[]): readonly string[] => texts.map((text) => say(text)),
+    tEach: (...texts: readonly MessageKey[]): readonly string[] => texts.map((text) => t(text)),
     /** An instant of ours, `YYYY-MM-DD HH:MM:SS` UTC, to the second. */
-    exactly: (text: string, at = instantOf(text)): Html => time(at, `${text} UTC`, second.format(at)),
+    exactTime: (text: string, at = parseInstant(text)): Html => time(at, `${text} UTC`, second.format(at)),
     /** How long ago an instant of ours was, or in how long it will be. */
-    when: (text: string, at = instantOf(text)): Html =>
+    when: (text: string, at = parseInstant(text)): Html =>
       time(at, `${second.format(at)} ${timezone}, ${text} UTC`, distance(at)),
     minute: (at: Date): string => minute.format(at),
     /** A short time in tenths of a second. */
-    tenths: (ms: number): string => say('{n} s', { n: tenths.format(ms / 1000) }),
+    tenths: (ms: number): string => t('{n} s', { n: tenths.format(ms / 1000) }),
   };
 }
 

@@ -1,8 +1,8 @@
-import { instantOf } from '../../lib/time/clock.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns, type Run, type RunSums } from '../../store/runs/run-store.ts';
-import type { Speech } from '../../lib/text/speech.ts';
+import type { Translator } from '../../lib/text/translator.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
-import { badge, countCell, nothing } from './layout.ts';
+import { badge, countCell, emptyNote } from './layout.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 
@@ -21,22 +21,22 @@ export async function readRuns(
 
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
-  const { say, word, when } = reader;
-  if (runs.length === 0) return nothing(say('No run yet.'));
-  const numbers = [{ number: say('took') }, { number: say('rows') }, { number: say('changed rows') }];
-  const headings = [say('run'), say('kinds'), say('began'), ...numbers];
+  const { t, term, when } = reader;
+  if (runs.length === 0) return emptyNote(t('No run yet.'));
+  const numbers = [{ number: t('took') }, { number: t('rows') }, { number: t('changed rows') }];
+  const headings = [t('run'), t('kinds'), t('began'), ...numbers];
   const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
     const more = kinds.length - KINDS_SHOWN;
     const names = kinds.slice(0, KINDS_SHOWN).join(', ');
     return html`<tr>
-      <th scope="row"><a href="/runs/${id}">${word(command)} ${id}</a> ${runBadge(reader, state)}</th>
-      <td class="brief">${more > 0 ? say('{names} and {n, number} more', { names, n: more }) : names}</td>
-      <td class="nowrap early">${startedAt === null ? say('waits') : when(startedAt)}</td>
-      <td class="number wide" data-title="${say('took')}">${duration(startedAt, finishedAt, reader)}</td>
+      <th scope="row"><a href="/runs/${id}">${term(command)} ${id}</a> ${runBadge(reader, state)}</th>
+      <td class="brief">${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}</td>
+      <td class="nowrap early">${startedAt === null ? t('waits') : when(startedAt)}</td>
+      <td class="number wide" data-title="${t('took')}">${duration(startedAt, finishedAt, reader)}</td>
       ${countCell(reader, 'rows', sums.rows)} ${countCell(reader, 'changed rows', sums.changes)}
     </tr>`;
   });
-  return dataTable(say('Runs, the newest first'), headings, rows, 'cards');
+  return dataTable(t('Runs, the newest first'), headings, rows, 'cards');
 }
 
 const KINDS_SHOWN = 3;
@@ -44,8 +44,8 @@ const KINDS_SHOWN = 3;
 /** How long something took between two of our instants. */
 export function duration(from: string | null, to: string | null, reader: Reader): string {
   if (from === null || to === null) return '–';
-  const ms = instantOf(to).getTime() - instantOf(from).getTime();
-  return ms < 10_000 ? reader.tenths(ms) : reader.lasting(ms);
+  const ms = parseInstant(to).getTime() - parseInstant(from).getTime();
+  return ms < 10_000 ? reader.tenths(ms) : reader.durationText(ms);
 }
 
 const TONES = {
@@ -57,4 +57,4 @@ const TONES = {
 };
 
 /** The state of a run as a coloured word. */
-export const runBadge = (speech: Speech, state: string): Html => badge(speech, state, TONES);
+export const runBadge = (translator: Translator, state: string): Html => badge(translator, state, TONES);

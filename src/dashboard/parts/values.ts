@@ -1,7 +1,7 @@
-import { fieldWords } from '../../catalog/words.ts';
+import { describeField } from '../../catalog/descriptions.ts';
 import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
-import type { Speech } from '../../lib/text/speech.ts';
-import { shortened } from '../../lib/text/text.ts';
+import type { Translator } from '../../lib/text/translator.ts';
+import { truncate } from '../../lib/text/text.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
 
@@ -9,20 +9,20 @@ const LONGEST_VALUE = 4_000;
 const ITEMS_SHOWN = 200;
 
 /** The rows of a table of fields; one that holds a list leads to its panel. */
-export const fieldRows = (speech: Speech, kind: string, record: JsonObject): readonly Html[] =>
+export const fieldRows = (translator: Translator, kind: string, record: JsonObject): readonly Html[] =>
   Object.entries(record).map(([name, value]) => {
     const items = itemsOf(value).length;
     const way = html`<a href="#list-${name}"
-      >${speech.say('{items, plural, one {# item} other {# items}}, below', { items })}</a
+      >${translator.t('{items, plural, one {# item} other {# items}}, below', { items })}</a
     >`;
     return html`<tr>
-      <th scope="row">${labelledField(speech, kind, name)}</th>
+      <th scope="row">${labelledField(translator, kind, name)}</th>
       <td>${items === 0 ? plainValue(value) : way}</td>
     </tr>`;
   });
 
 /** A record's lists, each as a table with a column for each field of its items. */
-export const listPanels = (speech: Speech, record: JsonObject): readonly Html[] =>
+export const listPanels = (translator: Translator, record: JsonObject): readonly Html[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const items = itemsOf(value);
     if (items.length === 0) return [];
@@ -40,9 +40,9 @@ export const listPanels = (speech: Speech, record: JsonObject): readonly Html[] 
     });
     const part = { shown: ITEMS_SHOWN, all: items.length };
     const note =
-      rows.length < items.length ? speech.say('the first {shown, number} of {all, number}', part) : null;
+      rows.length < items.length ? translator.t('the first {shown, number} of {all, number}', part) : null;
     const table = dataTable(
-      speech.say('The list {name}', { name }),
+      translator.t('The list {name}', { name }),
       names.map((column) => breakableName(column)),
       rows,
       'cards',
@@ -59,13 +59,13 @@ function itemsOf(value: Json): readonly JsonObject[] {
 
 function plainValue(value: Json): Html {
   if (value === null) return html`<span class="quiet">null</span>`;
-  if (!isArray(value)) return verbatim(cut(membersText(value), LONGEST_VALUE));
-  return verbatim(cut(value.map(membersText).join('\n'), LONGEST_VALUE));
+  if (!isArray(value)) return verbatim(ellipsize(membersText(value), LONGEST_VALUE));
+  return verbatim(ellipsize(value.map(membersText).join('\n'), LONGEST_VALUE));
 }
 
 /** The name of a kind's field, with its label in the language of the page as a title. */
-export const labelledField = (speech: Speech, kind: string, name: string): Html =>
-  breakableName(name, fieldWords(kind, { name })[speech.language]);
+export const labelledField = (translator: Translator, kind: string, name: string): Html =>
+  breakableName(name, describeField(kind, { name })[translator.language]);
 
 /** The name of a field, which may break after each `_` and nowhere else. */
 export function breakableName(name: string, title: string | null = null): Html {
@@ -90,7 +90,7 @@ export function membersText(value: Json | undefined): string {
 export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;
 
 /** The beginning of a text that is longer; an empty one is shown as such. */
-export function cut(text: string, longest: number): string {
+export function ellipsize(text: string, longest: number): string {
   if (text === '') return '–';
-  return text.length > longest ? `${shortened(text, longest)}…` : text;
+  return text.length > longest ? `${truncate(text, longest)}…` : text;
 }

@@ -1,15 +1,15 @@
 import PQueue from 'p-queue';
 import pg from 'pg';
 import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
-import { fileFault } from '../../lib/sync-error.ts';
+import { describeFileFault } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { SqlValue } from '../session/session.ts';
 import { SEARCH_PATH } from '../session/sql-text.ts';
 import { GUARD_SETTING } from '../session/write-guard.ts';
-import { isLoss, postgresError } from './errors.ts';
-import { AS_IN_SQLITE } from './values.ts';
+import { isConnectionLost, postgresError } from './errors.ts';
+import { TYPE_PARSERS } from './values.ts';
 
-const OLDEST = 13; // The first version with `pg_xact_status` for 64-bit transaction ids.
+const MIN_VERSION = 13; // The first version with `pg_xact_status` for 64-bit transaction ids.
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface Target {
@@ -24,12 +24,12 @@ export interface Target {
  */
 export interface Connection {
   /** In the extended protocol a text is a single statement even without parameters. */
-  rows(
+  queryRows(
     query: QueryConfig & { readonly queryMode?: 'extended' },
   ): Promise<QueryResult<Record<string, SqlValue>>>;
-  arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
+  queryArrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
   /** Sends statements without parameters; each statement has its own result. */
-  script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
+  runScript(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
   /** The statement that gives a transaction its settings, whatever those of server, database and role are. */
   readonly settings: string;
   /** True once the server or the network has ended it. */
@@ -43,36 +43,38 @@ export interface Connection {
  */
 export async function openConnection(target: Target): Promise<Connection> {
   const client = newClient(target.url);
-  let isGone = false;
+  let hasEnded = false;
   client.on('error', () => {
-    isGone = true; // The driver reports it at the next use.
+    hasEnded = true; // The driver reports it at the next use.
   });
   client.on('end', () => {
-    isGone = true;
+    hasEnded = true;
   });
-  const told = async <T>(work: Promise<T>): Promise<T> => {
+  const translateErrors = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
       const fault = postgresError(error, target.location);
-      if (isLoss(fault)) isGone = true;
+      if (isConnectionLost(fault)) hasEnded = true;
       throw fault;
     }
   };
   const connection = {
-    rows: (query: QueryConfig) => told(client.query<Record<string, SqlValue>>(query)),
-    arrays: (query: QueryArrayConfig) => told(client.query<SqlValue[]>(query)),
-    script: async (statements: string) =>
-      [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
-    isLost: () => isGone,
+    queryRows: (query: QueryConfig) => translateErrors(client.query<Record<string, SqlValue>>(query)),
+    queryArrays: (query: QueryArrayConfig) => translateErrors(client.query<SqlValue[]>(query)),
+    runScript: async (statements: string) =>
+      [await translateErrors(client.query<Record<string, SqlValue>>(statements))].flat(),
+    isLost: () => hasEnded,
     close: () => client.end(),
   };
   try {
-    await told(client.connect());
-    const [numbered, encoded] = await connection.script('show server_version_num; show server_encoding');
-    const version = Number(numbered?.rows[0]?.['server_version_num']);
+    await translateErrors(client.connect());
+    const [versionResult, encodingResult] = await connection.runScript(
+      'show server_version_num; show server_encoding',
+    );
+    const version = Number(versionResult?.rows[0]?.['server_version_num']);
     refuseOldServer(version, target.location);
-    refuseOtherEncoding(String(encoded?.rows[0]?.['server_encoding']), target.location);
+    refuseNonUtf8(String(encodingResult?.rows[0]?.['server_encoding']), target.location);
     return { ...connection, settings: localSettings(target, version) };
   } catch (error) {
     await connection.close();
@@ -84,7 +86,7 @@ function newClient(url: string): pg.Client {
   try {
     return new pg.Client({
       connectionString: url,
-      types: AS_IN_SQLITE,
+      types: TYPE_PARSERS,
       application_name: 'bms-sync',
       pipeline: true,
       keepAlive: true, // So that this process notices a server that is gone.
@@ -93,16 +95,19 @@ function newClient(url: string): pg.Client {
     });
   } catch (error) {
     const file = error instanceof Error && 'path' in error ? String(error.path) : null;
-    if (file === null) throw badAddress(); // Without its cause, which may quote the address.
-    throw new MirrorError(`The file ${file}, which DATABASE_URL names for TLS, ${fileFault(error)}.`, {
-      code: 'mirror.no_tls',
-      hint: 'Correct sslrootcert, sslcert or sslkey in DATABASE_URL.',
-    });
+    if (file === null) throw badAddressError(); // Without its cause, which may quote the address.
+    throw new MirrorError(
+      `The file ${file}, which DATABASE_URL names for TLS, ${describeFileFault(error)}.`,
+      {
+        code: 'mirror.no_tls',
+        hint: 'Correct sslrootcert, sslcert or sslkey in DATABASE_URL.',
+      },
+    );
   }
 }
 
 /** Refuses a database that cannot hold every character of a record. */
-function refuseOtherEncoding(encoding: string, location: string): void {
+function refuseNonUtf8(encoding: string, location: string): void {
   if (encoding === 'UTF8') return;
   throw new MirrorError(`The database ${location} has the encoding ${encoding}, expected UTF8.`, {
     code: 'mirror.not_utf8',
@@ -112,11 +117,11 @@ function refuseOtherEncoding(encoding: string, location: string): void {
 
 /** Refuses a server by its `server_version_num`: 120022 is 12.22. */
 export function refuseOldServer(version: number, location: string): void {
-  if (version >= OLDEST * 10_000) return;
+  if (version >= MIN_VERSION * 10_000) return;
   const shown = `${Math.floor(version / 10_000)}.${version % 10_000}`;
-  throw new MirrorError(`The mirror ${location} is PostgreSQL ${shown}, expected ${OLDEST} or later.`, {
+  throw new MirrorError(`The mirror ${location} is PostgreSQL ${shown}, expected ${MIN_VERSION} or later.`, {
     code: 'mirror.postgres_too_old',
-    hint: `Upgrade the server to PostgreSQL ${OLDEST} or later, or set DATABASE_URL to another one.`,
+    hint: `Upgrade the server to PostgreSQL ${MIN_VERSION} or later, or set DATABASE_URL to another one.`,
   });
 }
 
@@ -128,7 +133,7 @@ export function refuseOldServer(version: number, location: string): void {
 export function locationOf(url: string): string {
   const { host, hostname, port, pathname, search, hash, searchParams } = parse(url);
   const rest = `${pathname}${search}${hash}`;
-  if (rest.includes('@') || hash !== '' || /^\/.*\//.test(pathname)) throw badAddress();
+  if (rest.includes('@') || hash !== '' || /^\/.*\//.test(pathname)) throw badAddressError();
   const socket = searchParams.get('host');
   const place = socket ?? (host === '' ? 'localhost' : hostname);
   return `postgres://${place}:${searchParams.get('port') ?? (port === '' ? '5432' : port)}${pathname}`;
@@ -138,12 +143,12 @@ function parse(url: string): URL {
   try {
     return new URL(url);
   } catch {
-    throw badAddress(); // Without its cause, which holds the address with the password.
+    throw badAddressError(); // Without its cause, which holds the address with the password.
   }
 }
 
 /** The message quotes no part of the address: any part may be the password. */
-function badAddress(): MirrorError {
+function badAddressError(): MirrorError {
   return new MirrorError('DATABASE_URL is not an address that PostgreSQL can be reached by.', {
     code: 'mirror.bad_address',
     hint: 'Write postgres://USER:PASSWORD@HOST:5432/DATABASE; in the password % is %25, @ is %40, / is %2F, # is %23, ? is %3F.',
@@ -182,7 +187,7 @@ export interface LazyConnection {
 export function createLazyConnection(open: () => Promise<Connection>): LazyConnection {
   let current: Connection | null = null;
   let isClosed = false;
-  const drop = async (): Promise<void> => {
+  const closeCurrent = async (): Promise<void> => {
     const old = current;
     current = null;
     await old?.close();
@@ -190,35 +195,36 @@ export function createLazyConnection(open: () => Promise<Connection>): LazyConne
   return {
     connection: async () => {
       if (isClosed) throw new Error('This session is closed.');
-      if (current?.isLost() === true) await drop();
+      if (current?.isLost() === true) await closeCurrent();
       current ??= await open();
       return current;
     },
     close: async () => {
       isClosed = true;
-      await drop();
+      await closeCurrent();
     },
   };
 }
 
 /** A pool of connections, each used by one caller at a time; further callers wait in line. */
 export function createConnectionPool(connections: readonly LazyConnection[]) {
-  const free = [...connections];
-  const line = new PQueue({ concurrency: connections.length });
+  const idle = [...connections];
+  const queue = new PQueue({ concurrency: connections.length });
   return {
-    use: <T>(work: (one: LazyConnection) => Promise<T>): Promise<T> =>
-      line.add(async () => {
-        const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
-        if (one === undefined) throw new Error('More callers were let in than there are connections.');
+    use: <T>(work: (lazyConnection: LazyConnection) => Promise<T>): Promise<T> =>
+      queue.add(async () => {
+        const lazyConnection = idle.pop(); // The one used last, so that no more are opened than are needed concurrently.
+        if (lazyConnection === undefined)
+          throw new Error('More callers were let in than there are connections.');
         try {
-          return await work(one);
+          return await work(lazyConnection);
         } finally {
-          free.push(one);
+          idle.push(lazyConnection);
         }
       }),
     close: async (): Promise<void> => {
-      await line.onIdle(); // The callers in line come first.
-      await Promise.all(connections.map((one) => one.close()));
+      await queue.onIdle(); // The callers in line come first.
+      await Promise.all(connections.map((lazyConnection) => lazyConnection.close()));
     },
   };
 }

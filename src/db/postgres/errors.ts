@@ -13,87 +13,90 @@ export const WRITER_BUSY = 'mirror.writer_busy';
 /** Their signs are of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if it gives no code. */
 const FAULTS: readonly DatabaseFault[] = [
   {
-    sign: /^(?:57P0[1245]|25P0[34]|08|ECONNRESET|EPIPE|Connection terminated|Client has encountered a connection error)/,
+    driverCode:
+      /^(?:57P0[1245]|25P0[34]|08|ECONNRESET|EPIPE|Connection terminated|Client has encountered a connection error)/,
     code: CONNECTION_LOST,
-    what: 'has ended the connection',
+    problem: 'has ended the connection',
     hint: 'Run the command again: landed rows stay.',
   },
   {
-    sign: /^(?:ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|timeout expired|57P03|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES)/,
+    driverCode:
+      /^(?:ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|timeout expired|57P03|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES)/,
     code: UNREACHABLE,
-    what: 'cannot be reached',
+    problem: 'cannot be reached',
     hint: 'Check that PostgreSQL runs there and accepts connections, and the host and port in DATABASE_URL.',
   },
   {
-    sign: /^(?:40001|40P01)/,
+    driverCode: /^(?:40001|40P01)/,
     code: BUSY,
-    what: 'is busy: other transactions were in the way',
+    problem: 'is busy: other transactions were in the way',
     hint: 'Wait for them to end, then run the command again.',
   },
   {
-    sign: /^55P03/,
+    driverCode: /^55P03/,
     code: LOCKED,
-    what: 'is locked by another transaction',
+    problem: 'is locked by another transaction',
     hint: 'Wait for it, or end it (pg_stat_activity shows it), then run the command again.',
   },
   {
-    sign: /^(?:28P01|SASL|28000)/,
+    driverCode: /^(?:28P01|SASL|28000)/,
     code: 'mirror.login_refused',
-    what: 'does not let this user in',
+    problem: 'does not let this user in',
     hint: 'Check the user and the password in DATABASE_URL and pg_hba.conf on the server; add sslmode=verify-full if it demands TLS.',
   },
   {
-    sign: /^3D000/,
+    driverCode: /^3D000/,
     code: 'mirror.no_database',
-    what: 'does not exist',
+    problem: 'does not exist',
     hint: 'Create it (createdb NAME), or correct the name in DATABASE_URL.',
   },
   {
-    sign: /^42501/,
+    driverCode: /^42501/,
     code: 'mirror.not_writable',
-    what: 'refuses this: the user lacks a right',
+    problem: 'refuses this: the user lacks a right',
     hint: 'Make the user the owner of the database, or grant it CREATE on the database and on schema public.',
   },
   {
-    sign: /^25006/,
+    driverCode: /^25006/,
     code: 'mirror.not_writable',
-    what: 'cannot be written: it only takes reads',
+    problem: 'cannot be written: it only takes reads',
     hint: 'Set DATABASE_URL to the primary server, and see that default_transaction_read_only is off.',
   },
   {
-    sign: /^22021/,
+    driverCode: /^22021/,
     code: 'mirror.null_character',
-    what: 'cannot hold a text with a null character',
+    problem: 'cannot hold a text with a null character',
     hint: 'Remove the character.',
   },
   {
-    sign: /^42P01/,
+    driverCode: /^42P01/,
     code: TABLES_MISSING,
-    what: 'lacks a table of this mirror',
+    problem: 'lacks a table of this mirror',
     hint: 'The database was dropped and made again, or restored in part. Stop bms-sync, restore a back-up, then start it again; a new mirror begins with: bms-sync migrate.',
   },
   {
-    sign: /^(?:58|XX)/,
+    driverCode: /^(?:58|XX)/,
     code: 'mirror.server_fault',
-    what: 'reports a fault of the server itself',
+    problem: 'reports a fault of the server itself',
     hint: "See the server's log. If PostgreSQL was upgraded while it ran, restart it.",
   },
   {
-    sign: /^53100/,
+    driverCode: /^53100/,
     code: 'mirror.disk_full',
-    what: 'has no room: the disk is full',
+    problem: 'has no room: the disk is full',
     hint: "Free space on the server's disk, then run the command again: landed rows stay.",
   },
   {
-    sign: /^53300/,
+    driverCode: /^53300/,
     code: 'mirror.too_many_connections',
-    what: 'takes no more connections',
+    problem: 'takes no more connections',
     hint: 'Close other clients, or raise max_connections on the server: each process of bms-sync needs five.',
   },
   {
-    sign: /^(?:The server does not support SSL|There was an error establishing an SSL connection|SELF_SIGNED|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS)/,
+    driverCode:
+      /^(?:The server does not support SSL|There was an error establishing an SSL connection|SELF_SIGNED|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS)/,
     code: 'mirror.no_tls',
-    what: 'cannot be reached by TLS as DATABASE_URL asks',
+    problem: 'cannot be reached by TLS as DATABASE_URL asks',
     hint: 'Switch TLS on at the server and add sslrootcert=PATH with the certificate of its authority, or take sslmode out.',
   },
 ];
@@ -105,7 +108,7 @@ export function postgresError(error: unknown, location: string): unknown {
 }
 
 /** True if the connection is lost, and with it every uncommitted transaction. */
-export function isLoss(error: unknown): boolean {
+export function isConnectionLost(error: unknown): boolean {
   return error instanceof MirrorError && error.code === CONNECTION_LOST;
 }
 
@@ -121,7 +124,7 @@ const LONGEST_DELAY_MS = 2_000;
 const OUTAGES: readonly string[] = [CONNECTION_LOST, UNREACHABLE, 'mirror.too_many_connections'];
 
 /** True for a transient fault: the same work may succeed when it is repeated. */
-export function mayPass(error: unknown): error is MirrorError {
+export function isTransient(error: unknown): error is MirrorError {
   return error instanceof MirrorError && [BUSY, WRITER_BUSY, ...OUTAGES].includes(error.code);
 }
 
@@ -158,7 +161,7 @@ export function createRetryPolicy(clock: Clock): DatabaseRetryPolicy {
   };
   return {
     waitOrThrow: async (error) => {
-      if (!mayPass(error)) throw error;
+      if (!isTransient(error)) throw error;
       if (error.code === BUSY) await waitForLock(error);
       else if (error.code === WRITER_BUSY) await waitForWriter(error);
       else await waitOutOutage(error);

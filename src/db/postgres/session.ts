@@ -1,14 +1,14 @@
 import type { SQL } from 'drizzle-orm';
-import { createQueue } from '../../lib/queue.ts';
+import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { systemClock, type Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
 import * as connections from './connection.ts';
-import { createRetryPolicy, isLoss, type DatabaseRetryPolicy } from './errors.ts';
-import { runStatement } from './statements.ts';
-import { attempt } from './transaction.ts';
+import { createRetryPolicy, isConnectionLost, type DatabaseRetryPolicy } from './errors.ts';
+import { runPostgresStatement } from './statements.ts';
+import { attemptTransaction } from './transaction.ts';
 
-const READERS = 4;
+const READER_COUNT = 4;
 const LOCK_TIMEOUT_MS = 2_000; // A waiting statement of ours blocks those that wait behind it.
 
 export interface PostgresOptions {
@@ -28,11 +28,11 @@ export async function openPostgresSession(
   const writer = connections.createLazyConnection(() => connections.openConnection(target));
   await connectFirst(writer, createRetryPolicy(clock));
   const readers = connections.createConnectionPool(
-    Array.from({ length: READERS }, () =>
+    Array.from({ length: READER_COUNT }, () =>
       connections.createLazyConnection(() => connections.openConnection(target)),
     ),
   );
-  const enqueue = createQueue();
+  const enqueue = createSerialQueue();
   const close = async (): Promise<void> => {
     await enqueue(() => writer.close());
     await readers.close();
@@ -42,7 +42,7 @@ export async function openPostgresSession(
     location: target.location,
     query: (statement) =>
       readers.use((lazy) =>
-        retried(createRetryPolicy(clock), async () => readOnce(await lazy.connection(), statement)),
+        withRetries(createRetryPolicy(clock), async () => queryOnce(await lazy.connection(), statement)),
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
     makeDurable: () => Promise.resolve(), // The server's default setting does that.
@@ -52,10 +52,12 @@ export async function openPostgresSession(
 }
 
 /** Runs one statement in a transaction that only reads, in one round trip. */
-async function readOnce(connection: connections.Connection, statement: SQL): Promise<Row[]> {
-  const begun = connection.script(`begin isolation level read committed read only; ${connection.settings}`);
-  const read = runStatement(connection, statement);
-  const ended = connection.script('commit');
+async function queryOnce(connection: connections.Connection, statement: SQL): Promise<Row[]> {
+  const begun = connection.runScript(
+    `begin isolation level read committed read only; ${connection.settings}`,
+  );
+  const read = runPostgresStatement(connection, statement);
+  const ended = connection.runScript('commit');
   const [, rows] = await Promise.all([begun, read, ended]);
   return rows;
 }
@@ -68,8 +70,8 @@ async function connectFirst(writer: connections.LazyConnection, retries: Databas
   try {
     await writer.connection();
   } catch (error) {
-    if (!isLoss(error)) throw error;
-    await retried(retries, () => writer.connection());
+    if (!isConnectionLost(error)) throw error;
+    await withRetries(retries, () => writer.connection());
   }
 }
 
@@ -82,10 +84,10 @@ async function inTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const connection = await retried(retries, () => writer.connection());
-    const outcome = await attempt(connection, work);
+    const connection = await withRetries(retries, () => writer.connection());
+    const outcome = await attemptTransaction(connection, work);
     if (outcome.is === 'landed') return outcome.result;
-    if (outcome.is === 'unknown' && (await hasLanded(writer, retries, outcome))) return outcome.result;
+    if (outcome.is === 'unknown' && (await isCommitted(writer, retries, outcome))) return outcome.result;
     await retries.waitOrThrow(outcome.fault);
   }
 }
@@ -94,15 +96,15 @@ async function inTransaction<T>(
  * Asks the server whether a transaction whose COMMIT was sent and not answered has landed.
  * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
  */
-async function hasLanded(
+async function isCommitted(
   writer: connections.LazyConnection,
   retries: DatabaseRetryPolicy,
   { xid, fault }: { readonly xid: string; readonly fault: unknown },
 ): Promise<boolean> {
   try {
-    return await retried(retries, async () => {
+    return await withRetries(retries, async () => {
       const connection = await writer.connection();
-      const { rows } = await connection.rows({
+      const { rows } = await connection.queryRows({
         text: 'select pg_xact_status($1::xid8) as state',
         values: [xid],
       });
@@ -124,7 +126,7 @@ async function hasLanded(
 }
 
 /** Repeats work without side effects until it succeeds or the retry policy gives up. */
-async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
@@ -138,10 +140,10 @@ async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>):
 export async function openSnapshotReader(url: string) {
   const target = { url, location: connections.locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
   const connection = await connections.openConnection(target);
-  await connection.script(`begin isolation level repeatable read read only; ${connection.settings}`);
+  await connection.runScript(`begin isolation level repeatable read read only; ${connection.settings}`);
   return {
     dialect: 'postgres' as const,
-    query: (statement: SQL): Promise<Row[]> => runStatement(connection, statement),
+    query: (statement: SQL): Promise<Row[]> => runPostgresStatement(connection, statement),
     [Symbol.asyncDispose]: () => connection.close(),
   };
 }

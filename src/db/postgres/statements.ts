@@ -1,6 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { identifier, qualifiedName, replacement } from '../session/sql-text.ts';
+import { identifier, qualifiedName, onConflictUpdate } from '../session/sql-text.ts';
 import type { Connection } from './connection.ts';
 import { arrayLiteral } from './values.ts';
 import type { Row, TableRows, Values } from '../session/session.ts';
@@ -10,15 +10,15 @@ const ROWS_A_STATEMENT = 1_000; // More gain nothing, and a page of records can 
 const dialect = new PgDialect();
 
 /** Runs one statement and returns its rows. */
-export async function runStatement(connection: Connection, statement: SQL): Promise<Row[]> {
+export async function runPostgresStatement(connection: Connection, statement: SQL): Promise<Row[]> {
   const { sql, params } = dialect.sqlToQuery(statement);
   // Without a name, here and below: behind a pooler the next statement may meet a connection that does not know it.
-  const { rows } = await connection.rows({ text: sql, values: params, queryMode: 'extended' });
+  const { rows } = await connection.queryRows({ text: sql, values: params, queryMode: 'extended' });
   return rows;
 }
 
 /** Reads rows by their primary key, in the order of the ids. */
-export async function readById(
+export async function readPostgresRows(
   connection: Connection,
   table: string,
   columns: readonly string[],
@@ -28,57 +28,60 @@ export async function readById(
   const [idType] = await columnTypes(connection, table, ['id']);
   const names = ['id::text', ...columns.map(identifier)].join(', ');
   const text = `select ${names} from ${identifier(table)} where id = any($1::${idType ?? 'bigint'}[])`;
-  const { rows } = await connection.arrays({ text, values: [arrayLiteral(ids)], rowMode: 'array' });
-  const found = new Map(rows.map(([id = null, ...values]) => [String(id), values]));
+  const { rows } = await connection.queryArrays({ text, values: [arrayLiteral(ids)], rowMode: 'array' });
+  const valuesById = new Map(rows.map(([id = null, ...values]) => [String(id), values]));
   return new Map(
     ids.flatMap((id) => {
-      const values = found.get(id);
+      const values = valuesById.get(id);
       return values === undefined ? [] : [[id, values] as const];
     }),
   );
 }
 
 /** Inserts rows; a row whose id exists already gets the new values, or is an error. */
-export async function insertAll(
+export async function insertPostgresRows(
   connection: Connection,
   tableRows: TableRows,
   onId: 'replace' | 'refuse',
 ): Promise<void> {
   const { table, columns, rows } = tableRows;
-  const landing = onId === 'replace' ? lastOfEachId(columns, rows) : rows;
-  if (landing.length === 0) return;
+  const distinctRows = onId === 'replace' ? lastOfEachId(columns, rows) : rows;
+  if (distinctRows.length === 0) return;
   const types = await columnTypes(connection, table, columns);
   const names = columns.map(identifier).join(', ');
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  const conflict = onId === 'replace' ? replacement(columns) : '';
+  const conflict = onId === 'replace' ? onConflictUpdate(columns) : '';
   const text = `insert into ${identifier(table)} (${names}) select * from unnest(${arrays})${conflict}`;
-  for (let from = 0; from < landing.length; from += ROWS_A_STATEMENT) {
-    const some = landing.slice(from, from + ROWS_A_STATEMENT);
-    const values = columns.map((_, index) => arrayLiteral(some.map((row) => row[index] ?? null)));
-    await connection.rows({ text, values });
+  for (let from = 0; from < distinctRows.length; from += ROWS_A_STATEMENT) {
+    const chunk = distinctRows.slice(from, from + ROWS_A_STATEMENT);
+    const values = columns.map((_, index) => arrayLiteral(chunk.map((row) => row[index] ?? null)));
+    await connection.queryRows({ text, values });
   }
 }
 
 /** The names of the columns of a table or view in our schemas; an object of that name in another schema is not ours. */
-export async function tableColumns(connection: Connection, table: string): Promise<ReadonlySet<string>> {
+export async function readPostgresColumns(
+  connection: Connection,
+  table: string,
+): Promise<ReadonlySet<string>> {
   return new Set((await readTypes(connection, qualifiedName(table))).keys());
 }
 
 /** One statement must not write a row twice, so only the last of several is kept, as if they were written one by one. */
 function lastOfEachId(columns: readonly string[], rows: readonly Values[]): readonly Values[] {
-  const at = columns.indexOf('id');
-  const last = new Map(rows.map((row) => [String(row[at]), row]));
+  const idIndex = columns.indexOf('id');
+  const last = new Map(rows.map((row) => [String(row[idIndex]), row]));
   return last.size === rows.length ? rows : [...last.values()];
 }
 
 /** Types of columns by name, without length or scale: a cast would truncate silently, while an insert refuses. */
 type Types = ReadonlyMap<string, string>;
 
-const known = new WeakMap<Connection, Map<string, Types>>();
+const typesByConnection = new WeakMap<Connection, Map<string, Types>>();
 
 /** Drops the cached column types, because the tables may have changed. */
-export function forgetTypes(connection: Connection): void {
-  known.delete(connection);
+export function clearTypeCache(connection: Connection): void {
+  typesByConnection.delete(connection);
 }
 
 async function columnTypes(
@@ -86,8 +89,8 @@ async function columnTypes(
   table: string,
   columns: readonly string[],
 ): Promise<string[]> {
-  const tables = known.get(connection) ?? new Map<string, Types>();
-  known.set(connection, tables);
+  const tables = typesByConnection.get(connection) ?? new Map<string, Types>();
+  typesByConnection.set(connection, tables);
   let types = tables.get(table);
   if (types === undefined || columns.some((column) => types?.has(column) !== true)) {
     types = await readTypes(connection, identifier(table)); // Resolved by the search path, as in the statement itself.
@@ -102,7 +105,7 @@ async function columnTypes(
 }
 
 async function readTypes(connection: Connection, relation: string): Promise<Types> {
-  const { rows } = await connection.arrays({
+  const { rows } = await connection.queryArrays({
     text: `select attname, format_type(atttypid, null) from pg_attribute
       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
     values: [relation],

@@ -1,9 +1,15 @@
 import type { Connection } from './connection.ts';
 import { MirrorError } from '../session/errors.ts';
-import { LOCKED, TABLES_MISSING, WRITER_BUSY, isLoss, mayPass } from './errors.ts';
-import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
+import { LOCKED, TABLES_MISSING, WRITER_BUSY, isConnectionLost, isTransient } from './errors.ts';
+import {
+  clearTypeCache,
+  insertPostgresRows,
+  readPostgresRows,
+  runPostgresStatement,
+  readPostgresColumns,
+} from './statements.ts';
 import type { Transaction } from '../session/session.ts';
-import { createQueue } from '../../lib/queue.ts';
+import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 
 /** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server can tell the outcome by `xid`. */
@@ -17,13 +23,13 @@ type Outcome<T> =
  * @throws Errors of `work`, and faults that are not transient: the first one, since PostgreSQL answers all later statements
  * with "current transaction is aborted".
  */
-export async function attempt<T>(
+export async function attemptTransaction<T>(
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const handle = transaction(connection);
+  const handle = createTransaction(connection);
   try {
-    const xid = await handle.run(() => beginInTurn(connection));
+    const xid = await handle.run(() => beginAsWriter(connection));
     const result = await work(handle.tx);
     await handle.end();
     return await handle.run(() => commit(connection, result, xid, handle.fault()));
@@ -31,7 +37,7 @@ export async function attempt<T>(
     await handle.end();
     await rollBack(connection);
     const fault = handle.fault(); // An error of `work` may only be a consequence of the first failed statement.
-    if (mayPass(fault)) return { is: 'undone', fault };
+    if (isTransient(fault)) return { is: 'undone', fault };
     throw errorCode(error) === ABORTED && fault !== null ? fault : error;
   }
 }
@@ -43,24 +49,24 @@ async function commit<T>(
   connection: Connection,
   result: T,
   xid: string,
-  earlier: Error | null,
+  earlierFault: Error | null,
 ): Promise<Outcome<T>> {
-  if (earlier !== null) throw earlier; // PostgreSQL would answer COMMIT with a rollback, and no error.
+  if (earlierFault !== null) throw earlierFault; // PostgreSQL would answer COMMIT with a rollback, and no error.
   try {
-    await connection.script('commit');
+    await connection.runScript('commit');
     return { is: 'landed', result };
   } catch (fault) {
-    if (!isLoss(fault) && !connection.isLost()) throw fault;
+    if (!isConnectionLost(fault) && !connection.isLost()) throw fault;
     return { is: 'unknown', result, xid, fault };
   }
 }
 
 async function rollBack(connection: Connection): Promise<void> {
-  forgetTypes(connection); // A column that was added in this transaction is rolled back with it.
+  clearTypeCache(connection); // A column that was added in this transaction is rolled back with it.
   try {
-    if (!connection.isLost()) await connection.script('rollback');
+    if (!connection.isLost()) await connection.runScript('rollback');
   } catch (error) {
-    if (!isLoss(error)) throw error; // The server rolls back after a lost connection.
+    if (!isConnectionLost(error)) throw error; // The server rolls back after a lost connection.
   }
 }
 
@@ -68,52 +74,52 @@ async function rollBack(connection: Connection): Promise<void> {
  * A handle that is good for one transaction: a branch that runs on must not write into the next one. Its statements run in the
  * order in which they were asked for.
  */
-function transaction(connection: Connection) {
-  const enqueue = createQueue();
+function createTransaction(connection: Connection) {
+  const enqueue = createSerialQueue();
   let isOver = false;
   let firstFault: Error | null = null;
-  const note = (error: unknown): void => {
+  const noteFault = (error: unknown): void => {
     firstFault ??= error instanceof Error ? error : new Error(String(error));
   };
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+  const noteErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      note(error);
+      noteFault(error);
       throw error;
     }
   };
   const refuseEnded = (): void => {
     if (isOver) throw new Error('This transaction has ended.');
   };
-  const wait = async <T>(work: () => Promise<T>): Promise<T> => {
+  const runStep = async <T>(work: () => Promise<T>): Promise<T> => {
     refuseEnded();
-    return enqueue(() => guarded(work));
+    return enqueue(() => noteErrors(work));
   };
   /** Does not wait: rows are decoded while the server writes others. A fault refuses the commit, which waits for all. */
-  const send = async (work: () => Promise<unknown>): Promise<void> => {
+  const queueStep = async (work: () => Promise<unknown>): Promise<void> => {
     refuseEnded();
-    void enqueue(() => work().catch(note));
+    void enqueue(() => work().catch(noteFault));
     return Promise.resolve();
   };
   const tx: Transaction = {
     dialect: 'postgres',
-    query: (statement) => wait(() => runStatement(connection, statement)),
-    write: (statement) => send(() => runStatement(connection, statement)),
-    rowsById: (table, columns, ids) => wait(() => readById(connection, table, columns, ids)),
-    putRows: (rows) => send(() => insertAll(connection, rows, 'replace')),
-    append: (rows) => send(() => insertAll(connection, rows, 'refuse')),
-    columnsOf: (table) => wait(() => tableColumns(connection, table)),
+    query: (statement) => runStep(() => runPostgresStatement(connection, statement)),
+    write: (statement) => queueStep(() => runPostgresStatement(connection, statement)),
+    readRowsById: (table, columns, ids) => runStep(() => readPostgresRows(connection, table, columns, ids)),
+    upsertRows: (rows) => queueStep(() => insertPostgresRows(connection, rows, 'replace')),
+    insertRows: (rows) => queueStep(() => insertPostgresRows(connection, rows, 'refuse')),
+    listColumns: (table) => runStep(() => readPostgresColumns(connection, table)),
     execute: (statement) =>
-      wait(async () => {
-        await connection.script(statement);
-        forgetTypes(connection);
+      runStep(async () => {
+        await connection.runScript(statement);
+        clearTypeCache(connection);
       }),
   };
   return {
     tx,
     /** Runs a statement outside `work`, and notes its error like that of a step. */
-    run: guarded,
+    run: noteErrors,
     /** Refuses further steps and waits for the started ones. */
     end: (): Promise<void> => {
       isOver = true;
@@ -132,13 +138,13 @@ function transaction(connection: Connection) {
 const WRITER_KEY = 'writer';
 const BEGIN = 'begin isolation level read committed';
 const XID = 'select pg_current_xact_id()::text as xid';
-const IN_TURN = `select key from mirror_meta where key = '${WRITER_KEY}' for update; ${XID}`;
+const LOCK_WRITER = `select key from mirror_meta where key = '${WRITER_KEY}' for update; ${XID}`;
 
 /**
  * A database that is not a mirror yet has no such row: processes that are about to create the mirror take this advisory lock.
  */
 const FIRST_SETUP_LOCK = 7_237_970_109;
-const IN_FIRST_TURN = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
+const LOCK_FIRST_SETUP = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
   select to_regclass('mirror_meta') is not null as is_mirror`;
 
 /**
@@ -146,38 +152,40 @@ const IN_FIRST_TURN = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID}
  * @returns The transaction's id, by which the server can later tell whether it landed.
  * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */
-async function beginInTurn(connection: Connection): Promise<string> {
+async function beginAsWriter(connection: Connection): Promise<string> {
   let xid: string | null = null;
-  while (xid === null) xid = await tryRow(connection, `${BEGIN}; ${connection.settings}`);
+  while (xid === null) xid = await tryLockWriter(connection, `${BEGIN}; ${connection.settings}`);
   return xid;
 }
 
 /** Null if the row had to be inserted first. */
-async function tryRow(connection: Connection, begin: string): Promise<string | null> {
+async function tryLockWriter(connection: Connection, begin: string): Promise<string | null> {
   try {
-    const [, , locked, begun] = await waiting(connection.script(`${begin}; ${IN_TURN}`));
+    const [, , locked, begun] = await withWriterBusy(connection.runScript(`${begin}; ${LOCK_WRITER}`));
     if (locked?.rows.length === 1) return String(begun?.rows[0]?.['xid']);
   } catch (error) {
     if (!(error instanceof MirrorError && error.code === TABLES_MISSING)) throw error;
-    await connection.script('rollback');
-    return firstTurn(connection, begin);
+    await connection.runScript('rollback');
+    return beginFirstSetup(connection, begin);
   }
-  await connection.script('rollback');
-  await connection.script(
+  await connection.runScript('rollback');
+  await connection.runScript(
     `${begin}; insert into mirror_meta (key, value) values ('${WRITER_KEY}', '') on conflict do nothing; commit`,
   );
   return null;
 }
 
 /** Null if another process has created the mirror meanwhile. */
-async function firstTurn(connection: Connection, begin: string): Promise<string | null> {
-  const [, , , begun, found] = await waiting(connection.script(`${begin}; ${IN_FIRST_TURN}`));
-  if (found?.rows[0]?.['is_mirror'] === 0) return String(begun?.rows[0]?.['xid']);
-  await connection.script('rollback');
+async function beginFirstSetup(connection: Connection, begin: string): Promise<string | null> {
+  const [, , , begun, mirrorCheck] = await withWriterBusy(
+    connection.runScript(`${begin}; ${LOCK_FIRST_SETUP}`),
+  );
+  if (mirrorCheck?.rows[0]?.['is_mirror'] === 0) return String(begun?.rows[0]?.['xid']);
+  await connection.runScript('rollback');
   return null;
 }
 
-async function waiting<T>(turn: Promise<T>): Promise<T> {
+async function withWriterBusy<T>(turn: Promise<T>): Promise<T> {
   try {
     return await turn;
   } catch (error) {

@@ -30,13 +30,13 @@ const PARSERS: ReadonlyMap<number, Parser> = new Map([
 ]);
 
 /** Parsers that make PostgreSQL's driver return the same values as SQLite; its own would return dates. */
-export const AS_IN_SQLITE: CustomTypesConfig = {
+export const TYPE_PARSERS: CustomTypesConfig = {
   getTypeParser: (type: number) => PARSERS.get(type) ?? ((text: string) => text),
 };
 
 const NEEDS_ESCAPE = /["\\]/g;
 /** In these texts JSON escapes the two characters that an array literal escapes, and no other; it is three times as quick. */
-const AS_IN_JSON = /^[^\0-\x1f]*$/;
+const ESCAPED_AS_JSON = /^[^\0-\x1f]*$/;
 
 /** Writes a column of values as one array parameter. */
 export function arrayLiteral(values: readonly SqlValue[]): string {
@@ -48,6 +48,6 @@ function element(value: SqlValue): string {
   if (typeof value === 'number') return String(value);
   const isPlain = !value.includes('"') && !value.includes('\\'); // Nearly always, and much quicker to see than to replace.
   if (isPlain) return `"${value}"`;
-  if (AS_IN_JSON.test(value) && value.isWellFormed()) return JSON.stringify(value);
+  if (ESCAPED_AS_JSON.test(value) && value.isWellFormed()) return JSON.stringify(value);
   return `"${value.replace(NEEDS_ESCAPE, '\\$&')}"`;
 }

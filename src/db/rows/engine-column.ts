@@ -9,7 +9,7 @@ export interface EngineColumn<Name extends string = string, Value extends SqlVal
   readonly type: EngineType;
   readonly notNull: boolean;
   /** The default value: an SQL literal, or `now`. */
-  readonly byDefault?: string;
+  readonly defaultValue?: string;
   /** Never set: it carries the type of the column's values. */
   readonly value?: Value;
 }
@@ -51,5 +51,5 @@ export const optionalTimestamp = column<string | null>('timestamp', false);
 
 export const withDefault = <Column extends EngineColumn>(
   plain: Column,
-  byDefault: string,
-): Column & { readonly byDefault: string } => ({ ...plain, byDefault });
+  defaultValue: string,
+): Column & { readonly defaultValue: string } => ({ ...plain, defaultValue });

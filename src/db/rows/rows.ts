@@ -1,5 +1,5 @@
 import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
@@ -30,7 +30,7 @@ export type RowOf<From extends Columns<EngineColumn> | readonly EngineColumn[]> 
 
 /** The columns without which a row cannot be inserted. */
 type Needed<Column extends EngineColumn> = Column extends
-  { readonly type: 'serial' } | { readonly byDefault: string }
+  { readonly type: 'serial' } | { readonly defaultValue: string }
   ? never
   : null extends Column['value']
     ? never
@@ -38,26 +38,26 @@ type Needed<Column extends EngineColumn> = Column extends
 
 type NewRow<Column extends EngineColumn> = Decoded<Needed<Column>> & Partial<Decoded<Column>>;
 
-type Named<Column extends EngineColumn, Name> = Extract<Column, { readonly name: Name }>;
+type NamedColumn<Column extends EngineColumn, Name> = Extract<Column, { readonly name: Name }>;
 
 /** Some columns of a table. */
-export function pick<Column extends EngineColumn, Name extends Column['name']>(
+export function pickColumns<Column extends EngineColumn, Name extends Column['name']>(
   options: Columns<Column>,
   ...names: readonly Name[]
-): Columns<Named<Column, Name>> {
-  const isPicked = (column: Column): column is Named<Column, Name> =>
+): Columns<NamedColumn<Column, Name>> {
+  const isPicked = (column: Column): column is NamedColumn<Column, Name> =>
     names.some((each) => each === column.name);
   return { name: options.name, columns: options.columns.filter(isPicked) };
 }
 
 /** All columns of a table but some. */
-export function without<Column extends EngineColumn, Name extends Column['name']>(
+export function omitColumns<Column extends EngineColumn, Name extends Column['name']>(
   options: Columns<Column>,
   ...names: readonly Name[]
 ): Columns<Exclude<Column, { readonly name: Name }>> {
-  const isLeft = (column: Column): column is Exclude<Column, { readonly name: Name }> =>
+  const isRemaining = (column: Column): column is Exclude<Column, { readonly name: Name }> =>
     names.every((each) => each !== column.name);
-  return { name: options.name, columns: options.columns.filter(isLeft) };
+  return { name: options.name, columns: options.columns.filter(isRemaining) };
 }
 
 /** Reads rows of one table. @param rest What follows `select … from …`. */
@@ -121,21 +121,21 @@ export async function hasRow(db: Queryable, statement: SQL): Promise<boolean> {
 const first = (row: Row): SqlValue => Object.values(row)[0] ?? null;
 
 /** Inserts rows that cannot exist yet. All of them have the same columns. */
-export async function append<Column extends EngineColumn>(
+export async function insertRows<Column extends EngineColumn>(
   tx: Transaction,
   table: Columns<Column>,
   rows: readonly NewRow<Column>[],
 ): Promise<void> {
-  if (rows.length > 0) await tx.append(encode(table, rows));
+  if (rows.length > 0) await tx.insertRows(encode(table, rows));
 }
 
 /** Gives rows that exist new values. All of them have the same columns, and those without which none can be inserted. */
-export async function rewrite<Column extends EngineColumn>(
+export async function upsertRows<Column extends EngineColumn>(
   tx: Transaction,
   table: Columns<Column>,
   rows: readonly (NewRow<Column> & { readonly id: number })[],
 ): Promise<void> {
-  if (rows.length > 0) await tx.putRows(encode(table, rows));
+  if (rows.length > 0) await tx.upsertRows(encode(table, rows));
 }
 
 /** `insert into … values …`: a conflict or a result is for the caller to add. All rows have the same columns. */
@@ -147,36 +147,36 @@ export function insertInto<Column extends EngineColumn>(
   const into = sql.raw(
     `insert into ${identifier(table.name)} (${columns.map(identifier).join(', ')}) values `,
   );
-  return sql`${into}${commas(rows.map((row) => sql`(${commas(row.map((value) => sql.param(value)))})`))}`;
+  return sql`${into}${joinWithCommas(rows.map((row) => sql`(${joinWithCommas(row.map((value) => sql.param(value)))})`))}`;
 }
 
 /** The assignments of an update: `set …`. */
-export function assign<Column extends EngineColumn>(
+export function assignments<Column extends EngineColumn>(
   table: Columns<Column>,
   patch: Partial<Decoded<Column>>,
 ): SQL {
   const { columns, rows } = encode(table, [patch]);
-  return commas(columns.map((name, index) => sql`${sql.identifier(name)} = ${rows[0]?.[index]}`));
+  return joinWithCommas(columns.map((name, index) => sql`${sql.identifier(name)} = ${rows[0]?.[index]}`));
 }
 
-const commas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
+const joinWithCommas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
 
 function encode(options: Columns<EngineColumn>, rows: readonly object[]): TableRows {
-  const given = rows as readonly Readonly<Record<string, SqlValue>>[];
-  const used = options.columns
-    .map((column) => ({ name: column.name, key: camel(column.name) }))
-    .filter(({ key }) => given[0]?.[key] !== undefined);
+  const values = rows as readonly Readonly<Record<string, SqlValue>>[];
+  const usedColumns = options.columns
+    .map((column) => ({ name: column.name, key: toCamelCase(column.name) }))
+    .filter(({ key }) => values[0]?.[key] !== undefined);
   return {
     table: options.name,
-    columns: used.map((column) => column.name),
-    rows: given.map((row) => used.map(({ key }) => row[key] ?? null)),
+    columns: usedColumns.map((column) => column.name),
+    rows: values.map((row) => usedColumns.map(({ key }) => row[key] ?? null)),
   };
 }
 
 function decoder<Column extends EngineColumn>(columns: readonly Column[]): (row: Row) => Decoded<Column> {
   const fields = columns.map((column) => ({
     name: column.name,
-    key: camel(column.name),
+    key: toCamelCase(column.name),
     read: column.type === 'text' || column.type === 'timestamp' ? String : Number,
   }));
   return (row) => {
@@ -192,12 +192,12 @@ function decoder<Column extends EngineColumn>(columns: readonly Column[]): (row:
 const camelNames = new Map<string, string>();
 
 /** Each name of a column is turned once: some statements run for every page. */
-function camel(name: string): string {
+function toCamelCase(name: string): string {
   const known = camelNames.get(name);
   if (known !== undefined) return known;
-  const turned = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-  camelNames.set(name, turned);
-  return turned;
+  const camelName = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  camelNames.set(name, camelName);
+  return camelName;
 }
 
 /** A table whose rows processes claim: the columns `owner` and `epoch`, and the condition under which a row is due. */
@@ -214,16 +214,20 @@ export interface WorkClaim extends WorkRef {
 
 /** Claims a due row by compare-and-set and raises its epoch; returns the row, or none if another process was first. */
 export function claimRow(table: WorkTable, { owner, now, ...ref }: WorkClaim): SQL {
-  const set = sql`owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}`;
-  return sql`update ${sql.identifier(table.name)} set ${set} ${ifFree(table, ref)} returning *`;
+  const set = sql`owner = ${owner}, epoch = epoch + 1, updated_at = ${formatInstant(now)}`;
+  return sql`update ${sql.identifier(table.name)} set ${set} ${whereFree(table, ref)} returning *`;
 }
 
 /** Raises the epoch of a row that is still due with this one; null if it is not. */
-export async function raiseRow(tx: Transaction, table: WorkTable, ref: WorkRef): Promise<WorkRef | null> {
-  const raise = sql`update ${sql.identifier(table.name)} set epoch = epoch + 1 ${ifFree(table, ref)} returning epoch`;
+export async function raiseRowEpoch(
+  tx: Transaction,
+  table: WorkTable,
+  ref: WorkRef,
+): Promise<WorkRef | null> {
+  const raise = sql`update ${sql.identifier(table.name)} set epoch = epoch + 1 ${whereFree(table, ref)} returning epoch`;
   const epoch = await readNumber(tx, raise);
   return epoch === null ? null : { id: ref.id, epoch };
 }
 
-const ifFree = (table: WorkTable, ref: WorkRef): SQL =>
+const whereFree = (table: WorkTable, ref: WorkRef): SQL =>
   sql`where id = ${ref.id} and epoch = ${ref.epoch} and owner is null and ${table.isDue}`;

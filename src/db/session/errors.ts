@@ -5,7 +5,7 @@ export class MirrorError extends SyncError {
   override readonly name = 'MirrorError';
 }
 
-const AWAY: readonly string[] = [
+const UNAVAILABLE_CODES: readonly string[] = [
   'mirror.connection_lost',
   'mirror.unreachable',
   'mirror.too_many_connections',
@@ -14,8 +14,8 @@ const AWAY: readonly string[] = [
 ];
 
 /** Whether an error says that the database cannot be reached now, and that the same work may succeed later. */
-export function isAway(error: unknown): boolean {
-  return error instanceof MirrorError && AWAY.includes(error.code);
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return error instanceof MirrorError && UNAVAILABLE_CODES.includes(error.code);
 }
 
 /** The database holds another source's data. */
@@ -31,49 +31,50 @@ export class LeaseError extends SyncError {
 /** What a driver's errors mean, and what to do. */
 export interface DatabaseFault {
   readonly code: string;
-  readonly what: string;
+  readonly problem: string;
   readonly hint: string;
   /** Its code begins like this, or the driver's message where it gives no code. */
-  readonly sign: RegExp;
+  readonly driverCode: RegExp;
 }
 
 const SQLITE_FAULTS: readonly DatabaseFault[] = [
   {
-    sign: /^(?:SQLITE_FULL|ENOSPC)/,
+    driverCode: /^(?:SQLITE_FULL|ENOSPC)/,
     code: 'mirror.disk_full',
-    what: 'has no room: the disk is full',
+    problem: 'has no room: the disk is full',
     hint: 'Free space on its disk, then run the command again: landed rows stay.',
   },
   {
-    sign: /^SQLITE_BUSY/,
+    driverCode: /^SQLITE_BUSY/,
     code: 'mirror.busy',
-    what: 'is held by another process',
+    problem: 'is held by another process',
     hint: 'Wait for it, or end it, then run the command again.',
   },
   {
-    sign: /^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EROFS|EPERM|ENOENT|ENOTDIR|EEXIST|ENAMETOOLONG)/,
+    driverCode:
+      /^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EROFS|EPERM|ENOENT|ENOTDIR|EEXIST|ENAMETOOLONG)/,
     code: 'mirror.not_writable',
-    what: 'cannot be written',
+    problem: 'cannot be written',
     hint: 'Give this user write permission on the file and its folder, or set DATABASE_URL to another place.',
   },
   {
-    sign: /^(?:SQLITE_NOTADB|SQLITE_CORRUPT)/,
+    driverCode: /^(?:SQLITE_NOTADB|SQLITE_CORRUPT)/,
     code: 'mirror.not_a_database',
-    what: 'is not a healthy SQLite database',
+    problem: 'is not a healthy SQLite database',
     hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
   },
   {
-    sign: /^SQLITE_IOERR/,
+    driverCode: /^SQLITE_IOERR/,
     code: 'mirror.io',
-    what: 'could not be read or written: the disk reports an error',
+    problem: 'could not be read or written: the disk reports an error',
     hint: 'Check the disk and its free space.',
   },
 ];
 
 const UNREADABLE: DatabaseFault = {
-  sign: /^(?:SQLITE_ERROR|SQLITE_SCHEMA)/,
+  driverCode: /^(?:SQLITE_ERROR|SQLITE_SCHEMA)/,
   code: 'mirror.unreadable_schema',
-  what: 'has a table or view that cannot be read as this release wrote it',
+  problem: 'has a table or view that cannot be read as this release wrote it',
   hint: 'Run bms-sync doctor. If the file is damaged, restore it from a copy, or move it away; if it is sound, this is a bug: please report it.',
 };
 
@@ -88,12 +89,12 @@ export const sqliteError = (error: unknown, path: string): unknown =>
 /** The error of the mirror that a driver's error is by its sign; the same error if none of these faults has that sign. */
 export function mirrorError(
   error: unknown,
-  sign: string,
+  driverCode: string,
   location: string,
   faults: readonly DatabaseFault[],
 ): unknown {
-  const fault = faults.find((each) => each.sign.test(sign));
+  const fault = faults.find((each) => each.driverCode.test(driverCode));
   if (fault === undefined) return error;
-  const { code, what, hint } = fault;
-  return new MirrorError(`The mirror ${location} ${what} (${sign}).`, { code, hint, cause: error });
+  const { code, problem, hint } = fault;
+  return new MirrorError(`The mirror ${location} ${problem} (${driverCode}).`, { code, hint, cause: error });
 }

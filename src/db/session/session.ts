@@ -23,19 +23,19 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   readonly dialect: 'sqlite' | 'postgres';
   /** Reads some columns of the rows with these ids; an id without a row is absent from the map. */
-  rowsById(
+  readRowsById(
     table: string,
     columns: readonly string[],
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, Values>>;
   /** Inserts rows, or gives the given columns of the rows with the same `id` these values. */
-  putRows(rows: TableRows): Promise<void>;
+  upsertRows(rows: TableRows): Promise<void>;
   /** Runs a statement that returns nothing. */
   write(statement: SQL): Promise<void>;
   /** Inserts rows that cannot exist yet. */
-  append(rows: TableRows): Promise<void>;
+  insertRows(rows: TableRows): Promise<void>;
   /** The names of a table's columns; empty if there is no such table. */
-  columnsOf(table: string): Promise<ReadonlySet<string>>;
+  listColumns(table: string): Promise<ReadonlySet<string>>;
   /** Runs a statement that changes the schema. */
   execute(statement: string): Promise<void>;
 }

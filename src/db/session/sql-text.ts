@@ -6,10 +6,10 @@ export function identifier(name: string): string {
 }
 
 /** The end of an insert that gives a row with the same id the new values. */
-export function replacement(columns: readonly string[]): string {
-  const others = columns.filter((column) => column !== 'id').map(identifier);
-  if (others.length === 0) return ' on conflict (id) do nothing';
-  return ` on conflict (id) do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`;
+export function onConflictUpdate(columns: readonly string[]): string {
+  const updatedColumns = columns.filter((column) => column !== 'id').map(identifier);
+  if (updatedColumns.length === 0) return ' on conflict (id) do nothing';
+  return ` on conflict (id) do update set ${updatedColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`;
 }
 
 /** Quotes a text for the few statements that take no parameters: views and comments. */

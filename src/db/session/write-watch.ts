@@ -3,9 +3,9 @@ import { MirrorError } from './errors.ts';
 import type { Session } from './session.ts';
 
 /** Tells whether this process's writes land in the mirror. */
-export interface WriteStanding {
+export interface WriteHealth {
   /** Milliseconds since the oldest pending write began, its retries included; 0 if none is pending. */
-  readonly unlandedMs: number;
+  readonly pendingMs: number;
   /** When a write last landed; null = none has yet. */
   readonly lastLandedAt: Date | null;
   /** The error of the last failed write since a write landed; null = none has failed. */
@@ -15,35 +15,35 @@ export interface WriteStanding {
 /** Watches the transactions of a session: a database may be readable while it cannot be written. */
 export function watchWrites(session: Session, clock: Clock) {
   let open = 0;
-  let unlandedSince: number | null = null;
+  let pendingSince: number | null = null;
   let lastLandedAt: Date | null = null;
   let fault: string | null = null;
 
   /** Transactions queue up: if one has landed, the waiting ones will follow. */
-  const noteAnswer = (): void => {
-    unlandedSince = open > 0 ? clock.monotonicMs() : null;
+  const noteSuccess = (): void => {
+    pendingSince = open > 0 ? clock.monotonicMs() : null;
     fault = null;
   };
   const atomically: Session['atomically'] = async (work) => {
     open++;
-    unlandedSince ??= clock.monotonicMs();
+    pendingSince ??= clock.monotonicMs();
     try {
       const result = await session.atomically(work);
       open--;
       lastLandedAt = clock.now();
-      noteAnswer();
+      noteSuccess();
       return result;
     } catch (error) {
       open--;
       if (error instanceof MirrorError) fault = error.message;
-      else noteAnswer(); // The work itself threw: the database was reachable.
+      else noteSuccess(); // The work itself threw: the database was reachable.
       throw error;
     }
   };
   return {
     session: { ...session, atomically },
-    writes: (): WriteStanding => ({
-      unlandedMs: unlandedSince === null ? 0 : clock.monotonicMs() - unlandedSince,
+    writes: (): WriteHealth => ({
+      pendingMs: pendingSince === null ? 0 : clock.monotonicMs() - pendingSince,
       lastLandedAt,
       fault,
     }),
@@ -51,22 +51,22 @@ export function watchWrites(session: Session, clock: Clock) {
 }
 
 /** Calls back once a transaction of this session has landed in which rows were appended to a table. */
-export function watchAppends(session: Session, table: string, onLanded: () => void): Session {
+export function watchInserts(session: Session, table: string, onCommitted: () => void): Session {
   return {
     ...session,
     atomically: async (work) => {
-      let appended = 0;
+      let inserted = 0;
       const result = await session.atomically((tx) => {
-        appended = 0; // Work may run again from its start.
+        inserted = 0; // Work may run again from its start.
         return work({
           ...tx,
-          append: (rows) => {
-            if (rows.table === table) appended += 1;
-            return tx.append(rows);
+          insertRows: (rows) => {
+            if (rows.table === table) inserted += 1;
+            return tx.insertRows(rows);
           },
         });
       });
-      if (appended > 0) onLanded();
+      if (inserted > 0) onCommitted();
       return result;
     },
   };

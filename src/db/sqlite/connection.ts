@@ -7,11 +7,11 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { errorCode } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
-import { identifier, replacement } from '../session/sql-text.ts';
+import { identifier, onConflictUpdate } from '../session/sql-text.ts';
 import { GUARD_FUNCTION } from '../session/write-guard.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
-const OLDEST_SAFE = '3.51.3';
+const MIN_SAFE_VERSION = '3.51.3';
 const OPENING_TIMEOUT_MS = 10_000; // Later SQLite is not to wait by itself: it would stop the whole process.
 const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
@@ -55,10 +55,10 @@ export function openReader(path: string, writer: Database): Database {
 }
 
 /** @throws {MirrorError} `mirror.no_file`: opened for reading, a pipe waits for one who writes, without end. */
-export function refuseNoFile(path: string): void {
-  const found = path === '' || path === ':memory:' ? null : statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found?.isFile() === true) return;
-  if (found?.isDirectory() === true)
+export function requireFile(path: string): void {
+  const stats = path === '' || path === ':memory:' ? null : statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats?.isFile() === true) return;
+  if (stats?.isDirectory() === true)
     throw new MirrorError(`The mirror ${path} is a folder, not a file.`, {
       code: 'mirror.not_writable',
       hint: 'Set DATABASE_URL to file:PATH with the path of a file, such as file:./data/mirror.db.',
@@ -81,8 +81,8 @@ function createFile(path: string): void {
 
 function refuseOldSqlite(connection: Database): void {
   const version = String(connection.prepare('select sqlite_version()').pluck().get());
-  if (version.localeCompare(OLDEST_SAFE, 'en', { numeric: true }) >= 0) return;
-  throw new MirrorError(`SQLite is ${version}, expected ${OLDEST_SAFE} or later.`, {
+  if (version.localeCompare(MIN_SAFE_VERSION, 'en', { numeric: true }) >= 0) return;
+  throw new MirrorError(`SQLite is ${version}, expected ${MIN_SAFE_VERSION} or later.`, {
     code: 'mirror.sqlite_too_old',
     hint: 'Run npm ci again: it builds the SQLite that bms-sync was tested with.',
   });
@@ -122,11 +122,11 @@ export function readByIdSync(
 export function insertAllSync(connection: Database, tableRows: TableRows, onId: 'replace' | 'refuse'): void {
   const { table, columns, rows } = tableRows;
   const names = columns.map(identifier).join(', ');
-  const places = columns.map(() => '?').join(', ');
-  const conflict = onId === 'replace' ? replacement(columns) : '';
+  const placeholders = columns.map(() => '?').join(', ');
+  const conflict = onId === 'replace' ? onConflictUpdate(columns) : '';
   const insert = prepare(
     connection,
-    `insert into ${identifier(table)} (${names}) values (${places})${conflict}`,
+    `insert into ${identifier(table)} (${names}) values (${placeholders})${conflict}`,
   );
   for (const row of rows) insert.run(row);
 }
@@ -170,14 +170,14 @@ const statements = new WeakMap<Database, Map<string, Statement>>();
  * a list has a text of its own for each length.
  */
 function prepare(connection: Database, sql: string, shape: 'rows' | 'raw' = 'rows'): Statement {
-  const known = statements.get(connection) ?? new Map<string, Statement>();
-  statements.set(connection, known);
+  const cache = statements.get(connection) ?? new Map<string, Statement>();
+  statements.set(connection, cache);
   const key = `${shape} ${sql}`;
-  const prepared = known.get(key) ?? compile(connection, sql, shape);
-  known.delete(key); // So that it is the last one again.
-  known.set(key, prepared);
-  const [oldest] = known.keys();
-  if (known.size > MOST_STATEMENTS && oldest !== undefined) known.delete(oldest);
+  const prepared = cache.get(key) ?? compile(connection, sql, shape);
+  cache.delete(key); // So that it is the last one again.
+  cache.set(key, prepared);
+  const [oldest] = cache.keys();
+  if (cache.size > MOST_STATEMENTS && oldest !== undefined) cache.delete(oldest);
   return prepared;
 }
 

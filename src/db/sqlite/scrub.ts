@@ -6,8 +6,8 @@ import { errorCode } from '../../lib/sync-error.ts';
 type ScrubStep = 'vacuum' | 'checkpoint';
 
 /** Writers are soon done; a reader may have a transaction open for hours. */
-const VACUUM_WAITS_MS = 10_000;
-const CHECKPOINT_WAITS_MS = 2_000;
+const VACUUM_TIMEOUT_MS = 10_000;
+const CHECKPOINT_TIMEOUT_MS = 2_000;
 
 /**
  * Rewrites a SQLite file without the pages and the free space that still hold removed content, and empties its log. Takes about
@@ -16,11 +16,11 @@ const CHECKPOINT_WAITS_MS = 2_000;
  * @returns The step that another process kept from being done; null = none. Until then the file holds removed content.
  */
 export function scrubFile(path: string, step: ScrubStep = 'vacuum'): ScrubStep | null {
-  const file = new Sqlite(path, { timeout: step === 'vacuum' ? VACUUM_WAITS_MS : 0 });
+  const file = new Sqlite(path, { timeout: step === 'vacuum' ? VACUUM_TIMEOUT_MS : 0 });
   try {
-    if (step === 'vacuum' && unlessBusy(() => file.exec('vacuum')) === null) return 'vacuum';
-    if (step === 'vacuum') file.pragma(`busy_timeout = ${CHECKPOINT_WAITS_MS}`);
-    return unlessBusy(() => isLogEmptied(file)) === true ? null : 'checkpoint';
+    if (step === 'vacuum' && nullIfBusy(() => file.exec('vacuum')) === null) return 'vacuum';
+    if (step === 'vacuum') file.pragma(`busy_timeout = ${CHECKPOINT_TIMEOUT_MS}`);
+    return nullIfBusy(() => isLogEmptied(file)) === true ? null : 'checkpoint';
   } finally {
     file.close();
   }
@@ -32,7 +32,7 @@ function isLogEmptied(file: Database): boolean {
 }
 
 /** Returns null if the file is busy, or the disk has no room for a copy. */
-function unlessBusy<T>(work: () => T): T | null {
+function nullIfBusy<T>(work: () => T): T | null {
   try {
     return work();
   } catch (error) {

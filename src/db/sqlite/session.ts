@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop, setTimeout as delay } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { createQueue } from '../../lib/queue.ts';
+import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, sqliteReadError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
@@ -14,13 +14,13 @@ const BUSY_MS = 30_000;
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
-  guarded(path, () => connection.refuseNoFile(path));
-  const writer = guarded(path, () => connection.openWriter(path));
-  const reader = guarded(path, () => connection.openReader(path, writer));
-  const { atomically, alone } = createGroupCommit(writer, { path, busyMs });
+  translateErrors(path, () => connection.requireFile(path));
+  const writer = translateErrors(path, () => connection.openWriter(path));
+  const reader = translateErrors(path, () => connection.openReader(path, writer));
+  const { atomically, betweenTransactions } = createGroupCommit(writer, { path, busyMs });
 
   const close = async (): Promise<void> => {
-    await alone(async () => {
+    await betweenTransactions(async () => {
       reader.close();
       writer.close(); // The connection closed last checkpoints, so it must be the one that may write.
       return Promise.resolve();
@@ -32,7 +32,7 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     location: path,
     query: async (statement) => {
       await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
-      return onceFree(busyMs, () => connection.runStatementSync(reader, statement)).catch(
+      return retryWhileBusy(busyMs, () => connection.runStatementSync(reader, statement)).catch(
         (error: unknown) => {
           throw sqliteReadError(error, path);
         },
@@ -40,7 +40,7 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
-      alone(() => {
+      betweenTransactions(() => {
         writer.pragma('synchronous = FULL'); // SQLite does not store this setting in the file.
         return Promise.resolve();
       }),
@@ -61,10 +61,10 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
       dialect: 'sqlite',
       query: (statement) => step(() => connection.runStatementSync(writer, statement)),
       write: (statement) => step(() => void connection.runStatementSync(writer, statement)),
-      rowsById: (table, columns, ids) => step(() => connection.readByIdSync(writer, table, columns, ids)),
-      putRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'replace')),
-      append: (rows) => step(() => connection.insertAllSync(writer, rows, 'refuse')),
-      columnsOf: (table) => step(() => connection.tableColumnsSync(writer, table)),
+      readRowsById: (table, columns, ids) => step(() => connection.readByIdSync(writer, table, columns, ids)),
+      upsertRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'replace')),
+      insertRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'refuse')),
+      listColumns: (table) => step(() => connection.tableColumnsSync(writer, table)),
       execute: (statement) => step(() => void writer.exec(statement)),
     });
   } finally {
@@ -72,7 +72,7 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
   }
 }
 
-interface Waiting {
+interface PendingTransaction {
   /** Returns a function that settles the caller's promise once the group has landed. */
   readonly run: () => Promise<() => void>;
   readonly fail: (error: unknown) => void;
@@ -83,18 +83,18 @@ interface CommitFile {
   readonly busyMs: number;
 }
 
-const MOST_TOGETHER = 32;
+const MAX_GROUP_SIZE = 32;
 
 /**
  * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others, and
  * no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
  */
 function createGroupCommit(writer: Database, file: CommitFile) {
-  const enqueue = createQueue();
-  const waiting: Waiting[] = [];
+  const enqueue = createSerialQueue();
+  const waiting: PendingTransaction[] = [];
   const commitGroup = async (): Promise<void> => {
     await yieldToEventLoop(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
-    const group = waiting.splice(0, MOST_TOGETHER);
+    const group = waiting.splice(0, MAX_GROUP_SIZE);
     if (waiting.length > 0) void enqueue(commitGroup);
     await runGroup(writer, group, file).catch((error: unknown) => {
       for (const { fail } of group) fail(sqliteError(error, file.path));
@@ -104,7 +104,7 @@ function createGroupCommit(writer: Database, file: CommitFile) {
     /** Runs work as one transaction: all of it lands, or nothing. Those that queue up at the same time share one fsync. */
     atomically: <T>(work: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
-        const run: Waiting['run'] = async () => {
+        const run: PendingTransaction['run'] = async () => {
           const result = await work();
           return () => resolve(result);
         };
@@ -112,31 +112,35 @@ function createGroupCommit(writer: Database, file: CommitFile) {
         if (waiting.length === 1) void enqueue(commitGroup);
       }),
     /** Runs between transactions. */
-    alone: enqueue,
+    betweenTransactions: enqueue,
   };
 }
 
 /** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
-async function runGroup(writer: Database, group: readonly Waiting[], file: CommitFile): Promise<void> {
-  await onceFree(file.busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
+async function runGroup(
+  writer: Database,
+  group: readonly PendingTransaction[],
+  file: CommitFile,
+): Promise<void> {
+  await retryWhileBusy(file.busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
   try {
-    const endings: (() => void)[] = [];
+    const settlers: (() => void)[] = [];
     for (const each of group)
-      endings.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each, file.path)));
+      settlers.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each, file.path)));
     writer.exec('commit');
-    for (const end of endings) end();
+    for (const settle of settlers) settle();
   } catch (error) {
     if (writer.inTransaction) writer.exec('rollback'); // A full disk has already rolled back.
     throw error;
   }
 }
 
-async function inSavepoint(writer: Database, waiting: Waiting, path: string): Promise<() => void> {
+async function inSavepoint(writer: Database, waiting: PendingTransaction, path: string): Promise<() => void> {
   writer.exec('savepoint work');
   try {
-    const end = await waiting.run();
+    const settle = await waiting.run();
     writer.exec('release work');
-    return end;
+    return settle;
   } catch (error) {
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
@@ -145,10 +149,10 @@ async function inSavepoint(writer: Database, waiting: Waiting, path: string): Pr
   }
 }
 
-const LOOK_MS = 25;
+const RETRY_DELAY_MS = 25;
 
 /** Tries until no other process holds the file: SQLite's own waiting would stop whatever else this process does. */
-async function onceFree<T>(busyMs: number, work: () => T): Promise<T> {
+async function retryWhileBusy<T>(busyMs: number, work: () => T): Promise<T> {
   const startMs = performance.now();
   for (;;) {
     try {
@@ -157,11 +161,11 @@ async function onceFree<T>(busyMs: number, work: () => T): Promise<T> {
       const isBusy = errorCode(error).startsWith('SQLITE_BUSY');
       if (!isBusy || performance.now() - startMs >= busyMs) throw error;
     }
-    await delay(LOOK_MS);
+    await delay(RETRY_DELAY_MS);
   }
 }
 
-function guarded<T>(path: string, work: () => T): T {
+function translateErrors<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,18 +1,18 @@
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import * as queue from '../../store/webhooks/delivery-queue.ts';
 import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
-import { webhookIdOf } from '../../store/webhooks/news.ts';
-import { readChangesOf } from '../read-changes.ts';
-import { nameNews } from './named-news.ts';
-import type { NamedNews, ReaderRules } from './news-text.ts';
-import { changeBody, formatNews, type FormattedBody } from './payload.ts';
+import { webhookIdOf } from '../../store/webhooks/notifications.ts';
+import { readChangesBySeq } from '../read-changes.ts';
+import { nameNotification } from './named-notification.ts';
+import type { NamedNotification, ReaderRules } from './notification-text.ts';
+import { changeBody, formatNotifications, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** What is to be sent now: an event, a piece of news, or a letter with several. */
 export type EndpointSend = SendableDelivery & { readonly deliveries: readonly queue.Delivery[] };
 
-interface Choice {
+interface ChosenSends {
   readonly sends: readonly EndpointSend[];
   /** Some were dropped: others may be ready. */
   readonly hasMore: boolean;
@@ -26,33 +26,33 @@ interface ChoiceFacts {
 }
 
 /** How many deliveries of one endpoint are sent at once. */
-const SENT_AT_ONCE = 16;
+const MAX_SENDS_AT_ONCE = 16;
 /** How many pieces of news share a letter; another one is written when it has gone. */
-const TOLD_AT_ONCE = 50;
+const NOTIFICATIONS_PER_EMAIL = 50;
 
 /** Chooses what an endpoint is sent now. */
 export async function chooseSends(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   facts: ChoiceFacts,
-): Promise<Choice> {
-  const due = await dueNow(tx, endpoint, facts);
+): Promise<ChosenSends> {
+  const due = await readDueDeliveries(tx, endpoint, facts);
   if (due.length === 0) return { sends: [], hasMore: false };
   const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const { reader: rules } = facts;
   if (endpoint.format === 'email') {
-    const letter = await writeLetter(tx, endpoint, due, rules);
-    return { sends: [{ ...letter, endpoint, secrets }], hasMore: false };
+    const email = await writeEmail(tx, endpoint, due, rules);
+    return { sends: [{ ...email, endpoint, secrets }], hasMore: false };
   }
   const seqs = due.flatMap((delivery) => delivery.seq ?? []);
-  const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
+  const changes = new Map((await readChangesBySeq(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
   const dropped: queue.DeliveryOutcome[] = [];
   for (const delivery of due) {
     const { webhookId, seq, body } = delivery;
     const change = changes.get(seq ?? 0);
     const event = change && { contentType: 'application/json', body: changeBody(change) };
-    const content = body === null ? event : await writeNews(tx, [body], endpoint, rules);
+    const content = body === null ? event : await renderNotifications(tx, [body], endpoint, rules);
     // Without content, the event was erased meanwhile.
     if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
     else sends.push({ ...content, endpoint, webhookId, secrets, deliveries: [delivery] });
@@ -62,49 +62,55 @@ export async function chooseSends(
 }
 
 /** None during a pause, before a replay, and while a letter is on its way: what is due then shares the next one. */
-async function dueNow(
+async function readDueDeliveries(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   facts: ChoiceFacts,
 ): Promise<queue.Delivery[]> {
   const { inFlight, now } = facts;
   const { id, replayAfter, notBefore } = endpoint;
-  const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= queue.latestPause(now);
+  const isPausing =
+    notBefore !== null && notBefore > formatInstant(now) && notBefore <= queue.latestPause(now);
   if (replayAfter !== null || isPausing) return [];
-  const isLetter = endpoint.format === 'email';
-  if (isLetter && inFlight.length > 0) return [];
-  const limit = isLetter ? TOLD_AT_ONCE : SENT_AT_ONCE - inFlight.length;
+  const isEmail = endpoint.format === 'email';
+  if (isEmail && inFlight.length > 0) return [];
+  const limit = isEmail ? NOTIFICATIONS_PER_EMAIL : MAX_SENDS_AT_ONCE - inFlight.length;
   return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
 }
 
 /** News as a receiver reads it; a person in their own language, where they have one, and with the names of records. */
-export async function writeNews(
+export async function renderNotifications(
   db: Queryable,
   bodies: readonly string[],
   endpoint: WebhookEndpoint,
   rules: ReaderRules,
 ): Promise<FormattedBody> {
-  const news: NamedNews[] = [];
+  const notifications: NamedNotification[] = [];
   for (const body of bodies)
-    news.push(endpoint.format === 'json' ? { body, names: [], changes: [] } : await nameNews(db, body));
-  return formatNews(news, endpoint.format, { ...rules, language: endpoint.language ?? rules.language });
+    notifications.push(
+      endpoint.format === 'json' ? { body, names: [], changes: [] } : await nameNotification(db, body),
+    );
+  return formatNotifications(notifications, endpoint.format, {
+    ...rules,
+    language: endpoint.language ?? rules.language,
+  });
 }
 
 /** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
-async function writeLetter(
+async function writeEmail(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   due: readonly queue.Delivery[],
   rules: ReaderRules,
 ) {
-  const news = due.filter((delivery) => delivery.type !== 'digest.daily');
-  const deliveries = news.length > 0 ? news : due.slice(0, 1);
+  const notifications = due.filter((delivery) => delivery.type !== 'digest.daily');
+  const deliveries = notifications.length > 0 ? notifications : due.slice(0, 1);
   const bodies = deliveries.map((delivery) => delivery.body ?? '{}');
   const ids = deliveries.map((delivery) => delivery.webhookId);
   // A letter with more in it is another one for a mail program, which may show each id once.
   const webhookId = webhookIdOf(endpoint.publicId, ids);
-  const letter = await writeNews(tx, bodies, endpoint, rules);
-  return { ...letter, webhookId, deliveries };
+  const email = await renderNotifications(tx, bodies, endpoint, rules);
+  return { ...email, webhookId, deliveries };
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */
@@ -117,5 +123,5 @@ export async function writeDeliveryOutcomes(
   if (first === undefined) return;
   await queue.writeOutcomes(tx, outcomes);
   const recordIds = outcomes.flatMap((outcome) => outcome.delivery.recordId ?? []);
-  await queue.wakeNext(tx, first.delivery.endpointId, recordIds, now);
+  await queue.makeNextReady(tx, first.delivery.endpointId, recordIds, now);
 }

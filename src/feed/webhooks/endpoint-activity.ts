@@ -1,6 +1,6 @@
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
-import { firstUntaken, retryNow } from '../../store/webhooks/delivery-queue.ts';
+import { firstUndelivered, retryNow } from '../../store/webhooks/delivery-queue.ts';
 import { BY_A_PERSON, changeEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { requireEndpoint } from './endpoints.ts';
 
@@ -42,12 +42,12 @@ export async function disableEndpoint(session: Session, name: string, now: Date)
 export async function replayEvents(session: Session, name: string, after: number | null, now: Date) {
   return session.atomically(async (tx) => {
     const { id, cursor, deliveredAt, createdAt } = await requireEndpoint(tx, name);
-    const lastTaken = async (): Promise<number> => {
-      const untaken = (await firstUntaken(tx, id, deliveredAt)) ?? cursor + 1;
+    const lastDeliveredSeq = async (): Promise<number> => {
+      const untaken = (await firstUndelivered(tx, id, deliveredAt)) ?? cursor + 1;
       const since = await firstSeqSince(tx, deliveredAt ?? createdAt); // Rows of old deliveries may have been removed.
       return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
     };
-    const replayAfter = after ?? (await lastTaken());
+    const replayAfter = after ?? (await lastDeliveredSeq());
     await changeEndpoint(tx, { id }, { ...HEALTHY, replayAfter }, now);
     return { name, after: replayAfter };
   });

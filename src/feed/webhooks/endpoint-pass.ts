@@ -1,4 +1,4 @@
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import {
@@ -6,11 +6,15 @@ import {
   type DeliveryOutcome,
   type Delivery,
 } from '../../store/webhooks/delivery-queue.ts';
-import { changeEndpoint, readOwned, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import {
+  changeEndpoint,
+  readOwnedEndpoint,
+  type WebhookEndpoint,
+} from '../../store/webhooks/endpoint-store.ts';
 import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
-import { isTaken, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
-import { TEST_TYPE, type ReaderRules } from './news-text.ts';
-import { planNext } from './plan-deliveries.ts';
+import { isAccepted, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
+import { TEST_TYPE, type ReaderRules } from './notification-text.ts';
+import { scheduleNext } from './schedule-deliveries.ts';
 
 /** A delivery whose attempt has ended. */
 export interface EndedAttempt {
@@ -21,8 +25,8 @@ export interface EndedAttempt {
 }
 
 /** The news of an endpoint for a person. */
-export interface EndpointNews {
-  readonly tell: NonNullable<HealthStep['tell']>;
+export interface EndpointHealthChange {
+  readonly transition: NonNullable<HealthStep['transition']>;
   readonly endpoint: WebhookEndpoint;
   readonly attempt: SentAttempt;
 }
@@ -34,7 +38,7 @@ interface PassFacts {
   /** Ids of the deliveries that are being sent. */
   readonly inFlight: readonly number[];
   /** False once this process is to end. */
-  readonly takesMore: boolean;
+  readonly canTakeMore: boolean;
   readonly retrySeconds: readonly number[];
   /** The language where the endpoint has none of its own, and the address of the dashboard. */
   readonly reader: ReaderRules;
@@ -46,25 +50,25 @@ interface PassFacts {
  * chooses what to send now, and gives the endpoint back where nothing is left to do. It is over then, and where the endpoint is
  * another process's by now.
  */
-export async function takePass(tx: Transaction, facts: PassFacts) {
-  const { ref, inFlight, takesMore, now } = facts;
-  const owned = await readOwned(tx, ref);
-  if (owned === null) return { sends: [], news: [], isOver: true };
-  const { patch: health, news } = await keepOutcomes(tx, owned, facts);
+export async function runPass(tx: Transaction, facts: PassFacts) {
+  const { ref, inFlight, canTakeMore, now } = facts;
+  const owned = await readOwnedEndpoint(tx, ref);
+  if (owned === null) return { sends: [], healthChanges: [], isOver: true };
+  const { patch: health, healthChanges } = await applyOutcomes(tx, owned, facts);
   const judged = { ...owned, ...health };
-  const goesOn = takesMore && judged.state === 'active';
-  const planned = goesOn ? await planMore(tx, judged, facts) : { patch: {}, hasMore: false };
-  const chosen = goesOn
+  const shouldContinue = canTakeMore && judged.state === 'active';
+  const planned = shouldContinue ? await scheduleMore(tx, judged, facts) : { patch: {}, hasMore: false };
+  const chosen = shouldContinue
     ? await chooseSends(tx, { ...judged, ...planned.patch }, facts)
     : { sends: [], hasMore: false };
   const hasMore = planned.hasMore || chosen.hasMore || chosen.sends.length > 0 || inFlight.length > 0;
   const patch = { ...health, ...planned.patch, ...(!hasMore && { owner: null }) };
   if (Object.keys(patch).length > 0) await changeEndpoint(tx, ref, patch, now);
-  return { sends: chosen.sends, news, isOver: !hasMore };
+  return { sends: chosen.sends, healthChanges, isOver: !hasMore };
 }
 
-async function keepOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: PassFacts) {
-  const news: EndpointNews[] = [];
+async function applyOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: PassFacts) {
+  const healthChanges: EndpointHealthChange[] = [];
   const outcomes: DeliveryOutcome[] = [];
   let patch: HealthStep['patch'] = {};
   for (const { delivery, attempt, random } of facts.ended) {
@@ -75,27 +79,28 @@ async function keepOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: Pass
     if (isTest) continue; // A person has asked for it, and sees the answer.
     const health = judgeHealth({ ...owned, ...patch }, attempt, outcome.state === 'failed');
     patch = { ...patch, ...health.patch };
-    if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });
+    if (health.transition !== null)
+      healthChanges.push({ transition: health.transition, endpoint: { ...owned, ...patch }, attempt });
   }
   await writeDeliveryOutcomes(tx, outcomes, facts.now);
-  return { patch, news };
+  return { patch, healthChanges };
 }
 
 /** The columns of a delivery's row that say how its last attempt ended. */
 export function attemptColumns(attempt: SentAttempt) {
   const { status, error, responseStart, durationMs } = attempt;
-  const attemptedAt = instantText(attempt.at);
-  const deliveredAt = isTaken(attempt.status) ? attemptedAt : null;
+  const attemptedAt = formatInstant(attempt.at);
+  const deliveredAt = isAccepted(attempt.status) ? attemptedAt : null;
   return { attemptedAt, status, error, responseStart, durationMs, deliveredAt };
 }
 
 /** There is more where events lie after the cursor, or a replay waits for the attempts under way. */
-async function planMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
+async function scheduleMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
   const { id, replayAfter } = endpoint;
   if (replayAfter !== null && facts.inFlight.length > 0) return { patch: {}, hasMore: true };
   if (replayAfter !== null) await dropPendingAfter(tx, id, replayAfter);
   const from = replayAfter ?? endpoint.cursor;
-  const { cursor, hasMore } = await planNext(tx, { ...endpoint, cursor: from }, facts.now);
+  const { cursor, hasMore } = await scheduleNext(tx, { ...endpoint, cursor: from }, facts.now);
   const hasMoved = cursor !== endpoint.cursor || replayAfter !== null;
   return { patch: hasMoved ? { cursor, replayAfter: null } : {}, hasMore };
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
-import { LANGUAGES } from '../../lib/text/speech.ts';
-import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
+import { LANGUAGES } from '../../lib/text/translator.ts';
+import { isPublicHost } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
@@ -23,7 +23,7 @@ export interface RevealedSecret {
  */
 export async function addEndpoint(
   session: Session,
-  wish: store.EndpointWish,
+  wish: store.EndpointInput,
   { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
 ): Promise<RevealedSecret> {
   const { name, url, format } = wish;
@@ -56,7 +56,7 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
   let fault = targetFault(url, allowHosts);
   if (fault === null) {
     const { hostname } = new URL(url);
-    if (isAllowedHost(hostname, allowHosts) || (await leadsToPublic(hostname)) !== false) return;
+    if (isAllowedHost(hostname, allowHosts) || (await isPublicHost(hostname)) !== false) return;
     fault = `${hostname} leads to an address that is not public`;
   }
   throw new UsageError(`Nothing is sent to this URL: ${fault}.`, {
@@ -119,12 +119,12 @@ export type EndpointDocument = DocumentOf<typeof endpointDocument>;
 export async function endpointDocuments(db: Queryable): Promise<readonly EndpointDocument[]> {
   const endpoints = await store.listEndpoints(db);
   return endpoints.map((endpoint) =>
-    documentOf(endpointDocument, { ...endpoint, url: shownUrl(endpoint.url, endpoint.format) }),
+    documentOf(endpointDocument, { ...endpoint, url: maskedUrl(endpoint.url, endpoint.format) }),
   );
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
-export function shownUrl(url: string, format: store.WebhookFormat): string {
+export function maskedUrl(url: string, format: store.WebhookFormat): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
   if (format !== 'json') return `${origin}/…`;
@@ -132,7 +132,7 @@ export function shownUrl(url: string, format: store.WebhookFormat): string {
 }
 
 /** Removes an endpoint with its deliveries. @throws {SyncError} `webhooks.absent`. */
-export async function dropEndpoint(session: Session, name: string): Promise<void> {
+export async function deleteEndpoint(session: Session, name: string): Promise<void> {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
     await store.removeEndpoint(tx, id);

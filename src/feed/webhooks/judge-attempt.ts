@@ -1,4 +1,4 @@
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Delivery } from '../../store/webhooks/delivery-queue.ts';
 import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 
@@ -15,7 +15,8 @@ export interface SentAttempt {
   readonly durationMs: number;
 }
 
-export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+export const isAccepted = (status: number | null): boolean =>
+  status !== null && status >= 200 && status < 300;
 
 /** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
 const JITTER = 0.1;
@@ -31,11 +32,11 @@ export function judgeAttempt(
   { retrySeconds, random }: { readonly retrySeconds: readonly number[]; readonly random: number },
 ): Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt'> {
   const made = attempts + 1;
-  if (isTaken(attempt.status)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
+  if (isAccepted(attempt.status)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
   const seconds = retrySeconds[attempts];
   if (seconds === undefined) return { state: 'failed', attempts: made, nextAttemptAt: null };
   const waitMs = Math.max(seconds * 1000 * (1 + JITTER * random), attempt.retryAfterMs ?? 0);
-  const nextAttemptAt = instantText(new Date(attempt.at.getTime() + Math.round(waitMs)));
+  const nextAttemptAt = formatInstant(new Date(attempt.at.getTime() + Math.round(waitMs)));
   return { state: 'ready', attempts: made, nextAttemptAt };
 }
 
@@ -53,7 +54,7 @@ type Health = Pick<WebhookEndpoint, 'state' | 'failures' | 'failingSince' | 'fai
 export interface HealthStep {
   readonly patch: Partial<WebhookEndpoint>;
   /** The news for a person. */
-  readonly tell: 'failing' | 'back' | 'disabled' | null;
+  readonly transition: 'failing' | 'back' | 'disabled' | null;
 }
 
 /**
@@ -62,33 +63,33 @@ export interface HealthStep {
  * @param isGivenUp Whether it was the last attempt of its delivery.
  */
 export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
-  if (!isTaken(attempt.status)) return afterFailure(health, attempt, isGivenUp);
-  const deliveredAt = instantText(attempt.at);
+  if (!isAccepted(attempt.status)) return healthAfterFailure(health, attempt, isGivenUp);
+  const deliveredAt = formatInstant(attempt.at);
   const patch = {
     failures: 0,
     failingSince: null,
     failingToldAt: null,
-    notBefore: pauseAfter(attempt),
+    notBefore: pauseUntil(attempt),
     deliveredAt,
   };
-  return { patch, tell: health.failingToldAt === null ? null : 'back' };
+  return { patch, transition: health.failingToldAt === null ? null : 'back' };
 }
 
-function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
+function healthAfterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
   const { state, failingToldAt } = health;
-  const at = instantText(attempt.at);
+  const at = formatInstant(attempt.at);
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? at;
-  const failingMs = attempt.at.getTime() - instantOf(failingSince).getTime();
-  const patch = { failures, failingSince, failingToldAt, notBefore: pauseAfter(attempt) };
-  const lasting = failingMs >= DISABLED_AFTER_MS ? ('failing' as const) : null;
-  const disabledReason = attempt.status === GONE ? 'gone' : lasting;
+  const failingMs = attempt.at.getTime() - parseInstant(failingSince).getTime();
+  const patch = { failures, failingSince, failingToldAt, notBefore: pauseUntil(attempt) };
+  const longFailure = failingMs >= DISABLED_AFTER_MS ? ('failing' as const) : null;
+  const disabledReason = attempt.status === GONE ? 'gone' : longFailure;
   if (state === 'active' && disabledReason !== null)
-    return { patch: { ...patch, state: 'disabled', disabledReason }, tell: 'disabled' };
+    return { patch: { ...patch, state: 'disabled', disabledReason }, transition: 'disabled' };
   const isFailing = isGivenUp || (failures > 1 && failingMs >= FAILING_AFTER_MS);
-  if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, tell: null };
-  return { patch: { ...patch, failingToldAt: at }, tell: 'failing' };
+  if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, transition: null };
+  return { patch: { ...patch, failingToldAt: at }, transition: 'failing' };
 }
 
-const pauseAfter = (attempt: SentAttempt): string | null =>
-  attempt.retryAfterMs === null ? null : instantText(new Date(attempt.at.getTime() + attempt.retryAfterMs));
+const pauseUntil = (attempt: SentAttempt): string | null =>
+  attempt.retryAfterMs === null ? null : formatInstant(new Date(attempt.at.getTime() + attempt.retryAfterMs));

@@ -12,7 +12,7 @@ export interface MailRules {
   readonly from: string | null;
 }
 
-interface Letter {
+interface Email {
   readonly endpoint: { readonly url: string };
   readonly webhookId: string;
   readonly subject?: string;
@@ -25,7 +25,7 @@ const PAUSE_MS = 600_000;
 /** Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine. */
 export function createMailer(rules: MailRules, timeoutMs: number) {
   const { url, from } = rules;
-  if (url === null) return { send: refuse };
+  if (url === null) return { send: refuseUnsetMail };
   const { hostname, username, password } = new URL(url);
   const mask = maskSecrets([decodeURIComponent(password)]);
   const transport = createTransport({
@@ -39,13 +39,13 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
   });
   return {
     /** Sends a letter; the status is that of SMTP, null where the answer has none. @throws {Error} Of Node or nodemailer, where the server gave no answer. */
-    send: async (letter: Letter, signal: AbortSignal) => {
+    send: async (email: Email, signal: AbortSignal) => {
       const sending = transport.sendMail({
         from: from ?? decodeURIComponent(username),
-        to: letter.endpoint.url.replace('mailto:', ''),
-        subject: letter.subject,
-        text: letter.body,
-        messageId: `<${letter.webhookId}@bms-sync>`,
+        to: email.endpoint.url.replace('mailto:', ''),
+        subject: email.subject,
+        text: email.body,
+        messageId: `<${email.webhookId}@bms-sync>`,
         headers: { 'Auto-Submitted': 'auto-generated' }, // Notes of absence do not answer it.
       });
       const answer = sending.then(
@@ -63,10 +63,10 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
   };
 }
 
-const refuse = (): Promise<never> => Promise.reject(mailUnset('No e-mail is sent'));
+const refuseUnsetMail = (): Promise<never> => Promise.reject(mailUnsetError('No e-mail is sent'));
 
 /** The error of whoever wants e-mail where the settings name no server of it. */
-export const mailUnset = (effect: string): UsageError =>
+export const mailUnsetError = (effect: string): UsageError =>
   new UsageError(`${effect}: mail.url is not set.`, {
     code: 'mail.unset',
     hint: 'Set SMTP_URL to smtp://USER:PASSWORD@HOST:587.',

@@ -1,8 +1,13 @@
-import { shortened } from '../../lib/text/text.ts';
-import { instantOf } from '../../lib/time/clock.ts';
+import { truncate } from '../../lib/text/text.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import type { WebhookFormat } from '../../store/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';
-import { newsText, type NamedNews, type NewsText, type ReaderRules } from './news-text.ts';
+import {
+  notificationText,
+  type NamedNotification,
+  type NotificationText,
+  type ReaderRules,
+} from './notification-text.ts';
 
 export const changeType = (kind: string, change: string): string => `${kind}.${change}`;
 
@@ -12,7 +17,7 @@ export const changeType = (kind: string, change: string): string => `${kind}.${c
  * The record's own JSON is inserted as stored: parsing it and writing it again could alter its numbers.
  */
 export function changeBody(change: RecordedChange): string {
-  const observedAt = JSON.stringify(instantOf(change.observedAt).toISOString());
+  const observedAt = JSON.stringify(parseInstant(change.observedAt).toISOString());
   const data: readonly (readonly [name: string, json: string])[] = [
     ['seq', JSON.stringify(change.seq)],
     ['kind', JSON.stringify(change.kind)],
@@ -37,15 +42,15 @@ export interface FormattedBody {
 }
 
 /** Our own news for a receiver: `json` leaves it as it is, a chat room gets a message, and a person a letter with all of it. */
-export function formatNews(
-  news: readonly NamedNews[],
+export function formatNotifications(
+  notifications: readonly NamedNotification[],
   format: WebhookFormat,
   reader: ReaderRules,
 ): FormattedBody {
   if (format === 'json')
-    return { contentType: 'application/json', body: news.map((namedNews) => namedNews.body).join() };
-  const texts = news.map((each) => newsText(each, reader));
-  if (format === 'email') return letter(texts);
+    return { contentType: 'application/json', body: notifications.map((namedNews) => namedNews.body).join() };
+  const texts = notifications.map((each) => notificationText(each, reader));
+  if (format === 'email') return renderEmail(texts);
   const text = texts.map((text) => `${text.headline}. ${text.lines.join(' ')}`).join(' ');
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };
   const message = format === 'slack' ? slackMessage(text) : teamsMessage(text);
@@ -54,13 +59,13 @@ export function formatNews(
 
 const LONGEST_SUBJECT = 120;
 
-function letter(texts: readonly NewsText[]): FormattedBody {
+function renderEmail(texts: readonly NotificationText[]): FormattedBody {
   const [first, ...others] = texts.map((text) => text.headline);
   const more = others.length === 0 ? '' : ` (+ ${others.length})`;
   const paragraphs = texts.map((text) => [text.headline, ...text.lines].join('\n'));
   return {
     contentType: 'text/plain; charset=utf-8',
-    subject: `${shortened(first ?? '', LONGEST_SUBJECT)}${more}`,
+    subject: `${truncate(first ?? '', LONGEST_SUBJECT)}${more}`,
     body: `${paragraphs.join('\n\n')}\n`,
   };
 }

@@ -1,16 +1,16 @@
 import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
-import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
+import { createInterimAnswerCounter } from '../../lib/net/interim-answers.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
-import { isTaken, type SentAttempt } from './judge-attempt.ts';
+import { isAccepted, type SentAttempt } from './judge-attempt.ts';
 import { createMailer, type MailRules } from './mailer.ts';
-import type { ReaderRules } from './news-text.ts';
+import type { ReaderRules } from './notification-text.ts';
 import type { FormattedBody } from './payload.ts';
 
 /** The longest that one attempt may take, its answer included. */
@@ -55,22 +55,26 @@ export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTE
       const at = clock.now();
       const startMs = clock.monotonicMs();
       const noAnswer = { at, status: null, responseStart: null, retryAfterMs: null };
-      const isLetter = delivery.endpoint.url.startsWith('mailto:');
+      const isEmail = delivery.endpoint.url.startsWith('mailto:');
       // The settings may have changed since the endpoint was added.
-      if (!isLetter && targetFault(delivery.endpoint.url, rules.allowHosts) !== null)
+      if (!isEmail && targetFault(delivery.endpoint.url, rules.allowHosts) !== null)
         return { ...noAnswer, error: 'address_refused', durationMs: 0 };
       if (delivery.secrets.length === 0) return { ...noAnswer, error: 'no_secret', durationMs: 0 };
       const limit = createDeadline(attemptMs, [signal]);
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
-        const { status, start, pauseMs } = isLetter
+        const { status, start, pauseMs } = isEmail
           ? await mailer.send(delivery, limit.signal)
           : await post(agentOf, delivery, at, limit.signal);
         const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(storableText(start));
         const error = status === null ? 'no_status' : null;
         return { at, status, error, responseStart, retryAfterMs: pauseMs, durationMs: passedMs() };
       } catch (error) {
-        return { ...noAnswer, error: limit.isOver() ? 'timeout' : faultCode(error), durationMs: passedMs() };
+        return {
+          ...noAnswer,
+          error: limit.isTimedOut() ? 'timeout' : faultCode(error),
+          durationMs: passedMs(),
+        };
       } finally {
         limit.release();
       }
@@ -109,9 +113,9 @@ async function post(
     signal,
     headersTimeout: 0, // The signal covers these two.
     bodyTimeout: 0,
-    onInfo: limitInterimAnswers(),
+    onInfo: createInterimAnswerCounter(),
   });
-  const isDone = isTaken(statusCode);
+  const isDone = isAccepted(statusCode);
   const pauseMs = isDone ? null : retryAfterMs(headers['retry-after'], at);
   return { status: statusCode, start: await readStart(body), pauseMs };
 }

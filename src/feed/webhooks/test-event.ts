@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { SyncError } from '../../lib/sync-error.ts';
-import { instantText, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
+import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { assign, insertInto, readNumber, selectOne } from '../../db/rows/rows.ts';
-import { isServed } from '../../store/runs/worker-store.ts';
+import { assignments, insertInto, readNumber, selectOne } from '../../db/rows/rows.ts';
+import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
 import type { Delivery } from '../../store/webhooks/delivery-queue.ts';
 import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
-import { webhookIdOf } from '../../store/webhooks/news.ts';
-import { writeNews } from './choose-sends.ts';
+import { webhookIdOf } from '../../store/webhooks/notifications.ts';
+import { renderNotifications } from './choose-sends.ts';
 import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
-import { isTaken } from './judge-attempt.ts';
-import { TEST_TYPE } from './news-text.ts';
+import { isAccepted } from './judge-attempt.ts';
+import { TEST_TYPE } from './notification-text.ts';
 import { ATTEMPT_MS, createSender, type SendingRules } from './sender.ts';
 
 interface TestParts {
@@ -28,8 +28,8 @@ interface TestParts {
 export type EndpointTest = Awaited<ReturnType<typeof testEndpoint>>;
 
 /** How long the background service may take to begin with a delivery. */
-const TAKEN_UP_MS = 5_000;
-const LOOK_MS = 200;
+const PICKUP_MS = 5_000;
+const POLL_MS = 200;
 
 /**
  * Sends an endpoint one event of type `webhook.test`, once. It is a delivery like any other, because the network and the settings
@@ -41,10 +41,10 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
   const { session, clock, isDead } = parts;
   const endpoint = await requireEndpoint(session, name);
   const now = clock.now();
-  const byService = endpoint.state === 'active' && (await isServed(session, 'webhooks', { now, isDead }));
+  const byService = endpoint.state === 'active' && (await hasLiveRole(session, 'webhooks', { now, isDead }));
   const id = await session.atomically((tx) => insertTest(tx, endpoint, byService ? 'ready' : 'failed', now));
   if (!byService) await sendTest(parts, rules, endpoint, id);
-  const { webhookId, state, attemptedAt, status, responseStart, ...sent } = await follow(parts, id);
+  const { webhookId, state, attemptedAt, status, responseStart, ...sent } = await pollTest(parts, id);
   const error = attemptedAt === null ? 'not_sent_yet' : sent.error;
   const delivered = state === 'delivered';
   return {
@@ -66,7 +66,7 @@ async function insertTest(
   state: 'ready' | 'failed',
   now: Date,
 ): Promise<number> {
-  const at = instantText(now);
+  const at = formatInstant(now);
   const row = insertInto(WEBHOOK_DELIVERIES, {
     endpointId: webhookEndpoint.id,
     webhookId: webhookIdOf(webhookEndpoint.publicId, [TEST_TYPE, randomUUID()]),
@@ -92,21 +92,21 @@ async function sendTest(
   const { session, clock, signal } = parts;
   const { webhookId, body } = await readTest(session, id);
   const secrets = await readSecrets(session, endpoint.id, clock.now());
-  const content = await writeNews(session, [body ?? '{}'], endpoint, rules);
+  const content = await renderNotifications(session, [body ?? '{}'], endpoint, rules);
   await using sender = createSender(clock, rules);
   const attempt = await sender.send({ ...content, endpoint, webhookId, secrets }, signal);
-  const state = isTaken(attempt.status) ? ('delivered' as const) : ('failed' as const);
-  const set = assign(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });
+  const state = isAccepted(attempt.status) ? ('delivered' as const) : ('failed' as const);
+  const set = assignments(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });
   await session.atomically((tx) => tx.query(sql`update webhook_deliveries set ${set} where id = ${id}`));
 }
 
 /** Reads the delivery until it has been sent, or the time for that is over. */
-async function follow({ session, clock, signal }: TestParts, id: number): Promise<Delivery> {
-  const endMs = clock.monotonicMs() + TAKEN_UP_MS + ATTEMPT_MS;
+async function pollTest({ session, clock, signal }: TestParts, id: number): Promise<Delivery> {
+  const endMs = clock.monotonicMs() + PICKUP_MS + ATTEMPT_MS;
   for (;;) {
     const test = await readTest(session, id);
     if (test.attemptedAt !== null || signal.aborted || clock.monotonicMs() >= endMs) return test;
-    await sleepUnlessStopped(LOOK_MS, { clock, signal });
+    await sleepUnlessStopped(POLL_MS, { clock, signal });
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Logger } from '../../lib/log/logger.ts';
-import { instantOf } from '../../lib/time/clock.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { ProcessContext } from '../../db/mirror-context.ts';
-import { livingWorkers } from '../../store/runs/worker-store.ts';
+import { readLiveOwners } from '../../store/runs/worker-store.ts';
 import * as endpoints from '../../store/webhooks/endpoint-store.ts';
-import { takePass, type EndedAttempt, type EndpointNews } from './endpoint-pass.ts';
+import { runPass, type EndedAttempt, type EndpointHealthChange } from './endpoint-pass.ts';
 import type { EndpointSend } from './choose-sends.ts';
-import type { ReaderRules } from './news-text.ts';
+import type { ReaderRules } from './notification-text.ts';
 import type { Sender } from './sender.ts';
 
 /** Endpoints worked at once: a slow one keeps its place for as long as it has deliveries, so there must be places for all. */
@@ -33,7 +33,7 @@ export function createWebhookQueue(
 ): WorkQueue {
   const { session, clock, owner } = process;
   const delivering = { ...process, ...rules, sender, stopping };
-  const inHand = new Set<string>();
+  const inWork = new Set<string>();
   return {
     name: 'webhooks',
     jobPrefix: 'wh',
@@ -44,29 +44,29 @@ export function createWebhookQueue(
       const claim = { ...ref, owner: owner.name, now: clock.now() };
       const claimed = await session.atomically((tx) => endpoints.claimEndpoint(tx, claim));
       if (claimed === null) return; // It is no longer free.
-      inHand.add(keyOf(claimed));
+      inWork.add(workKey(claimed));
       try {
         await workEndpoint(delivering, { id: claimed.id, epoch: claimed.epoch }, signal);
       } finally {
-        inHand.delete(keyOf(claimed));
+        inWork.delete(workKey(claimed));
       }
     },
     // An endpoint of ours that is not being worked was dropped by an error.
-    takeOver: async () => {
-      const living = await livingWorkers(session, { now: clock.now(), isDead: owner.isDead });
+    releaseStaleClaims: async () => {
+      const liveOwners = await readLiveOwners(session, { now: clock.now(), isDead: owner.isDead });
       await session.atomically((tx) =>
-        endpoints.freeEndpoints(tx, (endpoint) =>
-          endpoint.owner === owner.name ? !inHand.has(keyOf(endpoint)) : !living.has(endpoint.owner),
+        endpoints.releaseEndpoints(tx, (endpoint) =>
+          endpoint.owner === owner.name ? !inWork.has(workKey(endpoint)) : !liveOwners.has(endpoint.owner),
         ),
       );
     },
   };
 }
 
-const keyOf = (ref: WorkRef): string => `${ref.id}-${ref.epoch}`;
+const workKey = (ref: WorkRef): string => `${ref.id}-${ref.epoch}`;
 
 /** How often an owner looks for further events while attempts are under way. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 /** Attempts that end so soon after each other share a transaction. */
 const GATHER_MS = 10;
@@ -90,7 +90,7 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
       if (!cut.aborted) ended.push({ delivery, attempt, random: random() }); // Else it was not the receiver that failed.
     }
   };
-  const begin = (one: EndpointSend): void => {
+  const startSend = (one: EndpointSend): void => {
     const sending = send(one);
     for (const { id } of one.deliveries) inFlight.set(id, sending);
   };
@@ -100,17 +100,17 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
         ref,
         ended: ended.splice(0),
         inFlight: [...inFlight.keys()],
-        takesMore: !stopping.aborted && !cut.aborted,
+        canTakeMore: !stopping.aborted && !cut.aborted,
         retrySeconds,
         reader,
         now: clock.now(),
       };
-      const pass = await session.atomically((tx) => takePass(tx, facts));
-      for (const news of pass.news) tellEndpoint(logger, news);
+      const pass = await session.atomically((tx) => runPass(tx, facts));
+      for (const healthChange of pass.healthChanges) logHealthChange(logger, healthChange);
       if (pass.isOver) return;
-      for (const one of pass.sends) begin(one);
+      for (const one of pass.sends) startSend(one);
       if (inFlight.size > 0 && ended.length === 0)
-        await Promise.race([...inFlight.values(), clock.sleep(LOOK_MS)]);
+        await Promise.race([...inFlight.values(), clock.sleep(POLL_MS)]);
       if (inFlight.size > 0) await clock.sleep(GATHER_MS);
     }
   } finally {
@@ -120,18 +120,18 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
 }
 
 /** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */
-function tellEndpoint(logger: Logger, news: EndpointNews): void {
-  const { tell, endpoint, attempt } = news;
+function logHealthChange(logger: Logger, healthChange: EndpointHealthChange): void {
+  const { transition, endpoint, attempt } = healthChange;
   const { name, failures, disabledReason } = endpoint;
   const { status, error } = attempt;
-  const facts = { event: `webhook.${tell}`, endpoint: name };
-  if (tell === 'back') {
+  const facts = { event: `webhook.${transition}`, endpoint: name };
+  if (transition === 'back') {
     logger.info(facts, `the webhook endpoint ${name} takes deliveries again`);
     return;
   }
-  const since = endpoint.failingSince === null ? null : instantOf(endpoint.failingSince).toISOString();
+  const since = endpoint.failingSince === null ? null : parseInstant(endpoint.failingSince).toISOString();
   const why = { ...facts, since, failures, status, error };
-  if (tell === 'failing') {
+  if (transition === 'failing') {
     const answer = status === null ? `no answer (${error ?? ''})` : `HTTP ${status}`;
     const hint = 'What it has missed is sent again later; bms-sync webhooks list shows what waits.';
     logger.warn({ ...why, hint }, `the webhook endpoint ${name} takes no deliveries: ${answer}`);

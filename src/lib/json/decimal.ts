@@ -7,37 +7,37 @@ const LARGEST_EXPONENT = 400; // A number beyond it would cost a page of zeros.
  * The shortest text of a decimal `-?digits(.digits)?(e±digits)?` (`-00.50` → `-0.5`, `-0.0` → `0`, `1E+3` → `1000`), never as a
  * float; null if the text is not such a number, or its exponent is beyond ±400.
  */
-export function shortestNumber(token: string): string | null {
+export function canonicalNumber(token: string): string | null {
   const [, sign = '', whole, fraction = '', power = '0'] = NUMBER.exec(token) ?? [];
   const exponent = Number(power);
   if (whole === undefined || Math.abs(exponent) > LARGEST_EXPONENT) return null;
   const digits = whole + fraction;
   const point = whole.length + exponent; // Its place among the digits; it may be before or behind them all.
-  const before = digits.slice(0, Math.max(0, point)).padEnd(point, '0').replace(/^0+/, '') || '0';
-  const behind = point < 0 ? '0'.repeat(-point) + digits : digits.slice(point);
-  let end = behind.length; // A loop: a regular expression for trailing zeros would try every run of zeros.
-  while (behind[end - 1] === '0') end--;
-  const value = end === 0 ? before : `${before}.${behind.slice(0, end)}`;
+  const beforePoint = digits.slice(0, Math.max(0, point)).padEnd(point, '0').replace(/^0+/, '') || '0';
+  const afterPoint = point < 0 ? '0'.repeat(-point) + digits : digits.slice(point);
+  let end = afterPoint.length; // A loop: a regular expression for trailing zeros would try every run of zeros.
+  while (afterPoint[end - 1] === '0') end--;
+  const value = end === 0 ? beforePoint : `${beforePoint}.${afterPoint.slice(0, end)}`;
   return value === '0' ? '0' : sign + value;
 }
 
 /** The digits of a JSON number that is whole however it is written (`7`, `7.0`, `7e2`); null for any other. */
-export function wholeText(token: { toString(): string }): string | null {
-  const shortest = shortestNumber(String(token));
+export function wholeNumberText(token: { toString(): string }): string | null {
+  const shortest = canonicalNumber(String(token));
   return shortest === null || shortest.includes('.') ? null : shortest;
 }
 
 /** Pads a shortest decimal to `scale` places; a value with more places keeps them all. */
-export function atScale(shortest: string, scale: number): string {
+export function padToScale(shortest: string, scale: number): string {
   const places = decimalPlaces(shortest);
   if (places >= scale) return shortest;
   return `${shortest}${places === 0 ? '.' : ''}${'0'.repeat(scale - places)}`;
 }
 
 /** Whether one shortest decimal is less than another. */
-export function isLess(one: string, other: string): boolean {
+export function isLessThan(one: string, other: string): boolean {
   const scale = Math.max(decimalPlaces(one), decimalPlaces(other));
-  const units = (text: string): bigint => BigInt(atScale(text, scale).replace('.', ''));
+  const units = (text: string): bigint => BigInt(padToScale(text, scale).replace('.', ''));
   return units(one) < units(other);
 }
 
@@ -55,13 +55,13 @@ const NOISE_PLACES = 9;
  * four. Close to 0 the digits say nothing: with more than twelve places it is rounded to nine. Null for any other text: a long
  * amount is exact.
  */
-export function withoutFloatNoise(token: string, scale = 4): string | null {
-  const number = shortestNumber(token);
+export function roundFloatNoise(token: string, scale = 4): string | null {
+  const number = canonicalNumber(token);
   const places = number === null ? 0 : decimalPlaces(number);
   if (number === null || places <= Math.max(scale, 4)) return null;
   const exact = new Big(number);
-  const near = exact.round(NOISE_PLACES);
-  const hasMany = number.replace(/^-?[0.]*|\./g, '').length > EXACT_DIGITS;
-  if (places > EXACT_DIGITS && (!hasMany || near.eq(0))) return shortestNumber(near.toFixed());
-  return hasMany ? shortestNumber(exact.prec(EXACT_DIGITS).toFixed()) : null;
+  const rounded = exact.round(NOISE_PLACES);
+  const hasManyDigits = number.replace(/^-?[0.]*|\./g, '').length > EXACT_DIGITS;
+  if (places > EXACT_DIGITS && (!hasManyDigits || rounded.eq(0))) return canonicalNumber(rounded.toFixed());
+  return hasManyDigits ? canonicalNumber(exact.prec(EXACT_DIGITS).toFixed()) : null;
 }

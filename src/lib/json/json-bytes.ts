@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
  * quotes; null if there is none. Text after it is not read; in text that is no JSON the result means nothing.
  */
 export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
-  const open = afterSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);
+  const open = skipSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);
   const start = body[open] === OPEN_OBJECT ? memberValue(body, open + 1, name) : open;
   return start !== null && body[start] === OPEN_ARRAY ? start : null;
 }
@@ -26,7 +26,7 @@ export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
 export function valueEnd(body: Uint8Array, start: number, commas: number[] = []): number | null {
   const first = body[start];
   if (first === QUOTE) return stringEnd(body, start);
-  if (first === OPEN_ARRAY || first === OPEN_OBJECT) return nestEnd(body, start, commas);
+  if (first === OPEN_ARRAY || first === OPEN_OBJECT) return nestedEnd(body, start, commas);
   let at = start;
   while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)
     at++;
@@ -35,15 +35,15 @@ export function valueEnd(body: Uint8Array, start: number, commas: number[] = [])
 
 /** Where the value of the first member of a name begins, from the first member on. */
 function memberValue(body: Uint8Array, from: number, name: Uint8Array): number | null {
-  let at = afterSpace(body, from);
+  let at = skipSpace(body, from);
   while (body[at] === QUOTE) {
-    const colon = afterSpace(body, stringEnd(body, at) ?? body.length);
+    const colon = skipSpace(body, stringEnd(body, at) ?? body.length);
     if (body[colon] !== COLON) return null;
-    const value = afterSpace(body, colon + 1);
+    const value = skipSpace(body, colon + 1);
     if (name.every((byte, index) => body[at + index] === byte)) return value;
-    const comma = afterSpace(body, valueEnd(body, value) ?? body.length);
+    const comma = skipSpace(body, valueEnd(body, value) ?? body.length);
     if (body[comma] !== COMMA) return null;
-    at = afterSpace(body, comma + 1);
+    at = skipSpace(body, comma + 1);
   }
   return null;
 }
@@ -53,7 +53,7 @@ for (const open of [OPEN_ARRAY, OPEN_OBJECT]) DEPTHS[open] = 1;
 for (const close of [CLOSE_ARRAY, CLOSE_OBJECT]) DEPTHS[close] = -1;
 
 /** The end of an array or object: all brackets outside of strings are counted alike. */
-function nestEnd(body: Uint8Array, start: number, commas: number[]): number | null {
+function nestedEnd(body: Uint8Array, start: number, commas: number[]): number | null {
   let depth = 0;
   for (let at = start; ;) {
     const byte = body[at++];
@@ -74,7 +74,7 @@ function stringEnd(body: Uint8Array, quote: number): number | null {
   }
 }
 
-function afterSpace(body: Uint8Array, from: number): number {
+function skipSpace(body: Uint8Array, from: number): number {
   let at = from;
   while (SPACES.includes(body[at])) at++;
   return at;

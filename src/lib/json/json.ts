@@ -1,5 +1,5 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
-import { shortestNumber } from './decimal.ts';
+import { canonicalNumber } from './decimal.ts';
 
 /** JSON as received: a number that a float may not hold exactly is a `LosslessNumber`, which keeps its token. */
 export type Json = null | boolean | number | string | LosslessNumber | readonly Json[] | JsonObject;
@@ -9,13 +9,13 @@ export interface JsonObject {
 
 // A number with a fraction, an exponent, 16 digits or a negative zero. A match inside a string only costs time, so the
 // pattern requires the whole number and the next character: ", 5e avenue" is no number.
-const NEEDS_CARE =
+const NEEDS_LOSSLESS =
   /(?:^|[:,[])\s*(?:-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?\d{16,}|-0)\s*(?:[,}\]]|$)/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
 /** Parses JSON without rounding any number. @throws {SyntaxError} @throws {RangeError} If it is nested too deep. */
 export function parseJson(text: string): Json {
-  if (!NEEDS_CARE.test(text)) return JSON.parse(text) as Json;
+  if (!NEEDS_LOSSLESS.test(text)) return JSON.parse(text) as Json;
   return parse(text, undefined, {
     parseNumber: (token) => (PLAIN_INTEGER.test(token) ? Number(token) : new LosslessNumber(token)),
     onDuplicateKey: (info) => info.newValue, // The last one counts, as in JSON.parse.
@@ -23,7 +23,7 @@ export function parseJson(text: string): Json {
 }
 
 /** Parses JSON as `parseJson` does; undefined for a text that is not JSON, or nested too deep. */
-export function tryParse(text: string): Json | undefined {
+export function tryParseJson(text: string): Json | undefined {
   try {
     return parseJson(text);
   } catch (error) {
@@ -54,15 +54,18 @@ function hasLossless(value: Json): boolean {
 export function canonicalJson(value: Json): string {
   if (isNumber(value)) {
     const isPlain = typeof value === 'number' && value >= 0 && Number.isSafeInteger(value); // Nearly every one.
-    return isPlain ? String(value) : (shortestNumber(String(value)) ?? String(value));
+    return isPlain ? String(value) : (canonicalNumber(String(value)) ?? String(value));
   }
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
   const names = Object.keys(value);
-  if (!isSameOrder(names, last.names))
-    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
+  if (!isSameOrder(names, lastObject.names))
+    lastObject = {
+      names,
+      openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const),
+    };
   let members = '';
-  for (const [name, opening] of last.openings)
+  for (const [name, opening] of lastObject.openings)
     members += `${members === '' ? '' : ','}${opening}${canonicalJson(value[name] ?? null)}`;
   return `{${members}}`;
 }
@@ -71,7 +74,7 @@ export function canonicalJson(value: Json): string {
  * The names of the last object, and these sorted, each with the text before its value: the objects of a nested array nearly all
  * have the same.
  */
-let last: {
+let lastObject: {
   readonly names: readonly string[];
   readonly openings: readonly (readonly [name: string, text: string])[];
 } = { names: [], openings: [] };
@@ -84,24 +87,24 @@ export function isSameOrder(names: readonly string[], others: readonly string[])
 }
 
 /** Values nested deeper are kept from all recursive code, because the stack might overflow. */
-export const DEEPEST = 64;
+export const MAX_DEPTH = 64;
 
 /** Whether a value is nested deeper than `levels`; recurses no deeper than that. */
-export function isDeeper(value: Json, levels: number): boolean {
+export function isNestedDeeper(value: Json, levels: number): boolean {
   if (!isArray(value) && !isObject(value)) return false;
-  return levels === 0 || hasMember(value, isDeeper, levels - 1);
+  return levels === 0 || hasMember(value, isNestedDeeper, levels - 1);
 }
 
 /** Whether some nested member is such a one; copies none, because this runs for every record. */
 function hasMember(
   value: readonly Json[] | JsonObject,
-  isSuch: (member: Json, levels: number) => boolean,
+  predicate: (member: Json, levels: number) => boolean,
   levels = 0,
 ): boolean {
-  if (isArray(value)) return value.some((member) => isSuch(member, levels));
+  if (isArray(value)) return value.some((member) => predicate(member, levels));
   for (const name in value) {
     const member = value[name];
-    if (typeof member === 'object' && member !== null && isSuch(member, levels)) return true;
+    if (typeof member === 'object' && member !== null && predicate(member, levels)) return true;
   }
   return false;
 }
@@ -126,7 +129,7 @@ const NUMBER = /^\d+$/;
  * Returns the items of an array, or of the object that PHP writes for an array with gaps: `{"0":{…},"2":{…}}`; null for any other
  * value.
  */
-export function itemsOf(value: Json | undefined): readonly Json[] | null {
+export function arrayItems(value: Json | undefined): readonly Json[] | null {
   if (isArray(value)) return value;
   if (!isObject(value)) return null;
   const members = Object.entries(value);

@@ -13,28 +13,28 @@ const EVERY_MS = 60_000;
 export function createFaultLog({
   logger,
   clock,
-  isTold,
+  isReportedElsewhere,
 }: {
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly isTold?: (error: unknown) => boolean;
+  readonly isReportedElsewhere?: (error: unknown) => boolean;
 }): FaultLog {
-  const sorts = new Map<string, { loggedAt: number; unsaid: number }>();
+  const faultsByName = new Map<string, { loggedAt: number; suppressed: number }>();
   return (work, error) => {
-    if (isTold?.(error) === true) return;
+    if (isReportedElsewhere?.(error) === true) return;
     const now = clock.monotonicMs();
     const name = `${work} ${codeOf(error)}`;
-    const sort = sorts.get(name);
-    if (sort !== undefined && now - sort.loggedAt < EVERY_MS) {
-      sort.unsaid += 1;
+    const lastFault = faultsByName.get(name);
+    if (lastFault !== undefined && now - lastFault.loggedAt < EVERY_MS) {
+      lastFault.suppressed += 1;
       return;
     }
-    const more = sort?.unsaid ?? 0;
+    const more = lastFault?.suppressed ?? 0;
     if (error instanceof SyncError) {
       const { code, hint } = error;
       logger.warn({ code, hint, work, more }, `${work} failed: ${faultReason(error)}`);
-    } else logger.warn({ err: told(error), work, more }, `${work} failed`);
-    sorts.set(name, { loggedAt: now, unsaid: 0 });
+    } else logger.warn({ err: plainError(error), work, more }, `${work} failed`);
+    faultsByName.set(name, { loggedAt: now, suppressed: 0 });
   };
 }
 
@@ -44,15 +44,15 @@ function codeOf(error: unknown): string {
 }
 
 /** Copies an error without added properties: ioredis adds the command, which may contain the password. */
-function told(error: unknown): Error {
+function plainError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`a thrown ${typeof error}`);
   const { message, stack, cause } = error;
-  const plain = new Error(message, cause === undefined ? {} : { cause: told(cause) });
+  const plain = new Error(message, cause === undefined ? {} : { cause: plainError(cause) });
   return Object.assign(plain, { stack, code: codeOf(error) });
 }
 
 /** The codes of Node, undici and PostgreSQL for something that is away, in words. */
-const WORDS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
   ECONNABORTED: 'the connection was cut',
@@ -75,12 +75,12 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Why something is away, in a few words for a message: `connection refused`. */
 export function faultReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return wordsOf(error) ?? message.replace(/\.$/, '');
+  return findReason(error) ?? message.replace(/\.$/, '');
 }
 
-function wordsOf(error: unknown): string | null {
+function findReason(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = errorCode(error);
-  if (!(error instanceof SyncError) && WORDS[code] !== undefined) return WORDS[code];
-  return wordsOf(error instanceof AggregateError ? error.errors[0] : error.cause);
+  if (!(error instanceof SyncError) && REASONS[code] !== undefined) return REASONS[code];
+  return findReason(error instanceof AggregateError ? error.errors[0] : error.cause);
 }

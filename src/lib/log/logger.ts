@@ -1,7 +1,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { SyncError } from '../sync-error.ts';
 import { maskSecrets } from '../text/mask-secrets.ts';
-import { plainJson, plainLine } from '../text/text.ts';
+import { sanitizeJson, sanitizeLine } from '../text/text.ts';
 
 export type { Logger } from 'pino';
 
@@ -32,7 +32,7 @@ export function createLogger(options: LoggerOptions): Logger {
           return { type, code, message, hint };
         },
       },
-      hooks: { streamWrite: (line) => plainJson(mask(line)) },
+      hooks: { streamWrite: (line) => sanitizeJson(mask(line)) },
     },
     options.destination,
   );
@@ -47,33 +47,34 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 
 /** Members of a line that its text has already. */
-const TOLD = new Set(['time', 'level', 'msg', 'event', 'hint', 'err']);
+const SHOWN_KEYS = new Set(['time', 'level', 'msg', 'event', 'hint', 'err']);
 
 /** Turns a line of the JSON log into text for a terminal: time (UTC), level unless it is info, message, and what it lacks. */
-export function logText(line: string): string {
-  const facts = JSON.parse(line) as Readonly<Record<string, unknown>>;
-  const { time, level, msg, event, hint, err } = facts;
+export function formatLogLine(line: string): string {
+  const members = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const { time, level, msg, event, hint, err } = members;
   // The message of an outcome says all that a person wants to know.
-  const others = typeof event === 'string' ? [] : Object.entries(facts).filter(([key]) => !TOLD.has(key));
+  const extraMembers =
+    typeof event === 'string' ? [] : Object.entries(members).filter(([key]) => !SHOWN_KEYS.has(key));
   const name = LEVELS[Number(level)];
   const text = [
     String(time).slice(11, 19),
     ...(name === undefined ? [] : [name]),
-    textOf(msg),
-    ...others.map(([key, value]) => `${key}=${textOf(value)}`),
-    ...(hint === undefined ? [] : [`(${textOf(hint)})`]),
+    valueAsText(msg),
+    ...extraMembers.map(([key, value]) => `${key}=${valueAsText(value)}`),
+    ...(hint === undefined ? [] : [`(${valueAsText(hint)})`]),
   ];
-  return [text.join(' '), ...errorLines(err)].map((each) => `${plainLine(each)}\n`).join('');
+  return [text.join(' '), ...errorLines(err)].map((each) => `${sanitizeLine(each)}\n`).join('');
 }
 
-function textOf(value: unknown = ''): string {
+function valueAsText(value: unknown = ''): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function errorLines(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
   const { stack, message } = error as { readonly stack?: unknown; readonly message?: unknown };
-  return textOf(stack ?? message)
+  return valueAsText(stack ?? message)
     .split('\n')
     .map((line) => `  ${line}`);
 }

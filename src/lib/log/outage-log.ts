@@ -1,9 +1,9 @@
-import { lengthOf, sleepUnlessStopped, type Clock } from '../time/clock.ts';
-import { LATE, within } from '../time/deadline.ts';
+import { formatDuration, sleepUnlessStopped, type Clock } from '../time/clock.ts';
+import { TIMED_OUT_RESULT, withTimeout } from '../time/deadline.ts';
 import { createFaultLog, faultReason, type FaultLog } from './fault-log.ts';
 import type { Logger } from './logger.ts';
 
-interface Subject {
+interface Dependency {
   /** The beginning of the events' names: `source` for `source.unreachable` and `source.back`. */
   readonly event: 'source' | 'database' | 'queue' | 'monitor';
   /** Its name in messages: `the service`. */
@@ -13,32 +13,32 @@ interface Subject {
 /** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
 export function createOutageLog(
   { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
-  { event, name }: Subject,
+  { event, name }: Dependency,
 ) {
   /** The parts that failed and have not answered since: a database that can be read only is still away. */
-  const away = new Set<string>();
+  const failedParts = new Set<string>();
   let since = clock.now();
   return {
     answered: (part = ''): void => {
-      if (!away.delete(part) || away.size > 0) return;
+      if (!failedParts.delete(part) || failedParts.size > 0) return;
       const durationMs = clock.now().getTime() - since.getTime();
       const facts = { event: `${event}.back`, since: since.toISOString(), durationMs };
-      logger.info(facts, `${name} is back after ${lengthOf(durationMs)}`);
+      logger.info(facts, `${name} is back after ${formatDuration(durationMs)}`);
     },
     failed: (error: unknown, part = ''): void => {
-      const isNews = away.size === 0;
-      away.add(part);
-      if (!isNews) return;
+      const isFirstFailure = failedParts.size === 0;
+      failedParts.add(part);
+      if (!isFirstFailure) return;
       since = clock.now();
       const reason = faultReason(error);
       const facts = { event: `${event}.unreachable`, since: since.toISOString(), reason };
       logger.warn(facts, `${name} is unreachable: ${reason}`);
     },
-    isOn: (): boolean => away.size > 0,
+    isOngoing: (): boolean => failedParts.size > 0,
   };
 }
 
-interface Probing extends Subject {
+interface ProbeOptions extends Dependency {
   /** Asks it for something. @throws If it does not answer. */
   readonly probe: () => Promise<unknown>;
   /** The longest that it may take to answer. */
@@ -54,36 +54,36 @@ interface Probing extends Subject {
 export function createProbingLog(
   logger: Logger,
   clock: Clock,
-  { probe, answerMs, everyMs, ...subject }: Probing,
+  { probe, answerMs, everyMs, ...subject }: ProbeOptions,
 ): { readonly faults: FaultLog; readonly stop: () => Promise<void> } {
   const log = createFaultLog({ clock, logger });
   const outage = createOutageLog({ clock, logger }, subject);
   const stopping = new AbortController();
-  let asking: Promise<void> | null = null;
-  const isThere = (): Promise<boolean> =>
-    within(clock, answerMs, probe()).then(
-      (answer) => answer !== LATE,
+  let probing: Promise<void> | null = null;
+  const isReachable = (): Promise<boolean> =>
+    withTimeout(clock, answerMs, probe()).then(
+      (answer) => answer !== TIMED_OUT_RESULT,
       () => false, // The fault that led here says why.
     );
-  const ask = async (work: string, error: unknown): Promise<void> => {
-    if (await isThere()) log(work, error);
+  const probeUntilBack = async (work: string, error: unknown): Promise<void> => {
+    if (await isReachable()) log(work, error);
     else outage.failed(error);
-    while (outage.isOn()) {
+    while (outage.isOngoing()) {
       await sleepUnlessStopped(everyMs, { clock, signal: stopping.signal });
       if (stopping.signal.aborted) return;
-      if (await isThere()) outage.answered();
+      if (await isReachable()) outage.answered();
     }
   };
   return {
     faults: (work, error) => {
       if (stopping.signal.aborted) return;
-      asking ??= ask(work, error).finally(() => {
-        asking = null;
+      probing ??= probeUntilBack(work, error).finally(() => {
+        probing = null;
       });
     },
     stop: async () => {
       stopping.abort();
-      await asking;
+      await probing;
     },
   };
 }

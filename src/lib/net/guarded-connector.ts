@@ -30,12 +30,12 @@ export function createGuardedConnector(
   resolve: Resolve = systemResolve,
 ): buildConnector.connector {
   const connector = (isAcceptable: (address: string) => boolean): buildConnector.connector =>
-    buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupBy(resolve, isAcceptable) });
-  const free = connector(() => true);
+    buildConnector({ timeout: timeoutMs, allowH2: false, lookup: createLookup(resolve, isAcceptable) });
+  const unguarded = connector(() => true);
   const guarded = connector(isPublicAddress);
   return (options, done) => {
     if (isAllowedHost(options.hostname, allowHosts)) {
-      free(options, done);
+      unguarded(options, done);
       return;
     }
     const address = ipAddressIn(options.hostname);
@@ -48,7 +48,7 @@ const refused = (hostname: string): AddressRefusedError =>
   new AddressRefusedError(`${hostname} does not lead to a public address.`);
 
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
-function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
+function createLookup(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
   return (hostname, options, done) => {
     const fail = (error: Error): void => done(error, '', 0);
     resolve(hostname).then((addresses) => {
@@ -62,7 +62,7 @@ function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean):
 }
 
 /** Whether a URL's host name leads to public addresses only, as far as the resolver knows now; null if it does not know it. */
-export async function leadsToPublic(
+export async function isPublicHost(
   hostname: string,
   resolve: Resolve = systemResolve,
 ): Promise<boolean | null> {

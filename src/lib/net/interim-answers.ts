@@ -1,5 +1,5 @@
 /** Interim answers (`103 Early Hints`, `102 Processing`) that are let pass before an answer. */
-const MOST = 32;
+const MAX_INTERIM_ANSWERS = 32;
 
 /** They came without end: reading them would leave the process no time for anything else. */
 class TooManyInterimAnswers extends Error {
@@ -8,10 +8,11 @@ class TooManyInterimAnswers extends Error {
 }
 
 /** Makes a function to be called at each interim answer to one request; it throws where there are too many. */
-export function limitInterimAnswers(): () => void {
+export function createInterimAnswerCounter(): () => void {
   let count = 0;
   return () => {
     count += 1;
-    if (count > MOST) throw new TooManyInterimAnswers(`got more than ${MOST} interim answers, and no answer`);
+    if (count > MAX_INTERIM_ANSWERS)
+      throw new TooManyInterimAnswers(`got more than ${MAX_INTERIM_ANSWERS} interim answers, and no answer`);
   };
 }

@@ -2,12 +2,12 @@ import { isIPv4 } from 'node:net';
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */
 export function isLoopback(host: string): boolean {
-  const bare = plainAddress(host);
+  const bare = normalizeAddress(host);
   return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
 }
 
 /** A host in lower case without a URL's brackets; IPv4 in IPv6 becomes IPv4. */
-export function plainAddress(host: string): string {
+export function normalizeAddress(host: string): string {
   const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   const mapped = bare.replace(/^::ffff:(?=\d+\.)/, '');
   return isIPv4(mapped) ? mapped : bare;

@@ -5,25 +5,25 @@ const MASK = '[redacted]';
  * contain, such as `postgres`, is blanked out only where credentials stand: elsewhere that would destroy messages.
  */
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.filter((secret) => secret !== '');
-  known.sort((a, b) => b.length - a.length); // One secret may be the beginning of another.
-  const masks = known.map(maskOf);
-  return (text) => [...masks, ...learned.values()].reduce((masked, mask) => mask(masked), text);
+  const sortedSecrets = secrets.filter((secret) => secret !== '');
+  sortedSecrets.sort((a, b) => b.length - a.length); // One secret may be the beginning of another.
+  const masks = sortedSecrets.map(maskOf);
+  return (text) => [...masks, ...addedMasks.values()].reduce((masked, mask) => mask(masked), text);
 }
 
-const learned = new Map<string, (text: string) => string>();
+const addedMasks = new Map<string, (text: string) => string>();
 
 /** Adds a secret that became known while this process runs: from now on every mask, of loggers too, blanks it out. */
-export function learnSecret(secret: string): void {
-  learned.set(secret, maskOf(secret));
+export function addSecret(secret: string): void {
+  addedMasks.set(secret, maskOf(secret));
 }
 
 function maskOf(secret: string): (text: string) => string {
   const pattern = secretPattern(secret);
   if (isDistinctive(secret)) return (text) => text.replace(pattern, MASK);
   return (text) =>
-    text.replace(pattern, (found: string, start: number) =>
-      isCredentialPlace(text, start, start + found.length) ? MASK : found,
+    text.replace(pattern, (match: string, start: number) =>
+      isCredentialPlace(text, start, start + match.length) ? MASK : match,
     );
 }
 
@@ -45,13 +45,13 @@ export function isDistinctive(secret: string): boolean {
 }
 
 /** The number of characters before a value that are searched for signs of credentials. */
-const LOOKED_AT = 400;
+const CONTEXT_LENGTH = 400;
 
 const QUOTE = String.raw`\\*["'\x60]`;
 /** Names of members, parameters and headers that hold credentials. */
 const NAME = String.raw`(?:pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|api[-_ ]?key|credentials?|auth(?:[a-z]{0,9}ation)?(?![a-z]))[\w.-]{0,32}`;
 const SCHEME = String.raw`(?:bearer|basic|auth|requirepass)`;
-const [COLON, EQUALS, SLASHES, AT] = [':', '=', '//', '@'].map(spelled);
+const [COLON, EQUALS, SLASHES, AT] = [':', '=', '//', '@'].map(spellingPattern);
 
 /** Text that precedes a credential, up to its first character. */
 const BEFORE = [
@@ -68,30 +68,30 @@ const BEFORE = [
 ].map((source) => new RegExp(`(?:${source})$`, 'i'));
 
 const AFTER_IN_URL = new RegExp(`^${AT}`, 'i');
-const GOES_ON = /^[\p{L}\p{N}]/u;
+const CONTINUES_WORD = /^[\p{L}\p{N}]/u;
 
 /**
  * Whether credentials stand at a place of a text: in the user part of a URL, under a name such as `password`, in a header that
  * carries a token, quoted by a driver. A value that ends inside a word is none.
  */
 function isCredentialPlace(text: string, start: number, end: number): boolean {
-  const before = text.slice(Math.max(0, start - LOOKED_AT), start);
+  const before = text.slice(Math.max(0, start - CONTEXT_LENGTH), start);
   const after = text.slice(end, end + 16);
-  const [inUrl, ...others] = BEFORE;
+  const [inUrl, ...textPatterns] = BEFORE;
   if (inUrl?.test(before) === true && AFTER_IN_URL.test(after)) return true;
-  return !GOES_ON.test(after) && others.some((pattern) => pattern.test(before));
+  return !CONTINUES_WORD.test(after) && textPatterns.some((pattern) => pattern.test(before));
 }
 
 /** The pattern of a secret, not empty, however a program may spell it: plain, in a URL, escaped in JSON once or more often. */
 export function secretPattern(secret: string): RegExp {
-  return new RegExp(spelled(secret), 'g');
+  return new RegExp(spellingPattern(secret), 'g');
 }
 
 /** The length of the longest spelling of one UTF-16 unit: `u`, its number, and backslashes. */
 export const LONGEST_SPELLING = 13;
 
 /** A pattern that finds a text in every spelling: some encoders escape `+` and `/` only, some everything. */
-function spelled(text: string): string {
+function spellingPattern(text: string): string {
   return Array.from(text, (character) => `(?:${spellings(character).join('|')})`).join('');
 }
 
@@ -103,7 +103,7 @@ function spellings(character: string): string[] {
     units.map((unit) => `\\\\{1,8}u${unit}`).join(''),
     bytes.join(''),
     ...shortEscapes(character),
-    literal(character),
+    escapePattern(character),
   ];
 }
 
@@ -112,10 +112,10 @@ function shortEscapes(character: string): string[] {
   const short = character === '/' ? '\\/' : JSON.stringify(character).slice(1, -1);
   if (short === character) return [];
   // Of more backslashes some may belong to what follows, which must stay JSON.
-  return character === '\\' ? ['\\\\{4}', '\\\\{2}'] : [`\\\\{1,3}${literal(short.slice(1))}`];
+  return character === '\\' ? ['\\\\{4}', '\\\\{2}'] : [`\\\\{1,3}${escapePattern(short.slice(1))}`];
 }
 
-function literal(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 

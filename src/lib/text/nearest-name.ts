@@ -1,18 +1,19 @@
-const LONGEST_GUESSED = 100;
+const MAX_GUESSED_LENGTH = 100;
 
 /**
  * The known name that differs least from a misspelt one, case and separators aside; undefined where all differ by more than a
  * third of its letters.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  const letters = lettersOf(name.slice(0, LONGEST_GUESSED));
+  const letters = lettersOf(name.slice(0, MAX_GUESSED_LENGTH));
   let best: { readonly name: string; readonly distance: number } | undefined;
-  const most = Math.max(1, Math.floor(letters.length / 3));
+  const maxDifference = Math.max(1, Math.floor(letters.length / 3));
   for (const candidate of known) {
-    const its = lettersOf(candidate);
-    if (Math.abs(its.length - letters.length) > most) continue;
-    const distance = editDistance(letters, its);
-    if (distance <= most && distance < (best?.distance ?? Infinity)) best = { name: candidate, distance };
+    const candidateLetters = lettersOf(candidate);
+    if (Math.abs(candidateLetters.length - letters.length) > maxDifference) continue;
+    const distance = editDistance(letters, candidateLetters);
+    if (distance <= maxDifference && distance < (best?.distance ?? Infinity))
+      best = { name: candidate, distance };
   }
   return best?.name;
 }
@@ -43,7 +44,7 @@ const lastWordOf = (name: string): string => lettersOf(name.split(/\.|__|\//).at
 export function editDistance(from: string, to: string): number {
   const source = Array.from(from);
   const target = Array.from(to);
-  const far = source.length + target.length;
+  const maxDistance = source.length + target.length;
   // For the last letters of `source`, the distances to each beginning of `target`.
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: target.length + 1 }, (_, at) => at);
@@ -51,9 +52,11 @@ export function editDistance(from: string, to: string): number {
     const next = [at + 1];
     for (const [index, letter] of target.entries()) {
       const isSwapped = index > 0 && ours === target[index - 1] && source[at - 1] === letter;
-      const replaced = (row[index] ?? far) + (ours === letter ? 0 : 1);
-      const swapped = isSwapped ? (before[index - 1] ?? far) + 1 : far;
-      next.push(Math.min(replaced, swapped, (row[index + 1] ?? far) + 1, (next[index] ?? far) + 1));
+      const replaced = (row[index] ?? maxDistance) + (ours === letter ? 0 : 1);
+      const swapped = isSwapped ? (before[index - 1] ?? maxDistance) + 1 : maxDistance;
+      next.push(
+        Math.min(replaced, swapped, (row[index + 1] ?? maxDistance) + 1, (next[index] ?? maxDistance) + 1),
+      );
     }
     before = row;
     row = next;

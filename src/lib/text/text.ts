@@ -6,29 +6,29 @@ export function isStorable(text: string): boolean {
 }
 
 /** A text with a replacement character for each character that no database keeps. */
-export function storable(text: string): string {
+export function replaceUnstorable(text: string): string {
   return text.replace(new RegExp(UNSTORABLE, 'gu'), '\ufffd');
 }
 
 /** Cuts a text to at most `length`, never through the middle of a character. */
-export function shortened(text: string, length: number): string {
+export function truncate(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** Characters that steer a terminal, end a line, or turn the direction in which it is read. */
-const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+const CONTROL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 /** Those of them that JSON may contain unescaped. */
-const STEERING_IN_JSON = /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu;
+const CONTROL_IN_JSON = /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** A text as one line for a terminal, with a replacement character for each control character. */
-export function plainLine(text: string): string {
-  return text.replace(STEERING, '\ufffd');
+export function sanitizeLine(text: string): string {
+  return text.replace(CONTROL, '\ufffd');
 }
 
 /** The same JSON, with each character that would steer a terminal as its escape. */
-export function plainJson(json: string): string {
+export function sanitizeJson(json: string): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return json.replace(STEERING_IN_JSON, escaped);
+  return json.replace(CONTROL_IN_JSON, escaped);
 }
 
 /** A clause as a sentence. */

@@ -1,6 +1,6 @@
 import { hostname, uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processPlace } from '../is-running.ts';
+import { processNamespace } from '../process-id.ts';
 
 /** The source of time, so that a test can control it. */
 export interface Clock {
@@ -18,7 +18,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1; // A longer timer fires at once.
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
-  machine: () => ({ boot: processPlace() ?? hostname(), upMs: uptime() * 1000 }),
+  machine: () => ({ boot: processNamespace() ?? hostname(), upMs: uptime() * 1000 }),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     try {
@@ -45,24 +45,25 @@ export async function sleepUnlessStopped(
 }
 
 /** Writes an instant as the mirror stores it: UTC `YYYY-MM-DD HH:MM:SS.SSS`, which every BI client reads. */
-export function instantText(instant: Date): string {
+export function formatInstant(instant: Date): string {
   return instant.toISOString().replace('T', ' ').replace('Z', '');
 }
 
 /** Reads an instant that `instantText` wrote. */
-export function instantOf(text: string): Date {
+export function parseInstant(text: string): Date {
   return new Date(`${text.replace(' ', 'T')}Z`);
 }
 
-const AHEAD_MS = 300_000;
+const CLOCK_TOLERANCE_MS = 300_000;
 
 /** Whether a stored instant lies so far in the future that a clock which was ahead has written it: it counts as none. */
-export const isAhead = (stored: string, now: Date): boolean => stored > instantText(aheadOf(now));
+export const isFromFastClock = (stored: string, now: Date): boolean =>
+  stored > formatInstant(latestPlausible(now));
 
-export const aheadOf = (now: Date): Date => new Date(now.getTime() + AHEAD_MS);
+export const latestPlausible = (now: Date): Date => new Date(now.getTime() + CLOCK_TOLERANCE_MS);
 
 /** A length of time for a person: `31 s`, `4 min`, `2 h 5 min`. */
-export function lengthOf(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

@@ -8,19 +8,19 @@ import type { Clock } from './clock.ts';
 export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]) {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
-  let over = false;
-  const end = (): void => {
-    over = true;
+  let hasTimedOut = false;
+  const onTimeout = (): void => {
+    hasTimedOut = true;
     abort();
   };
-  const timer = ms === null ? undefined : setTimeout(end, ms);
+  const timer = ms === null ? undefined : setTimeout(onTimeout, ms);
   for (const signal of signals) {
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
   }
   return {
     signal: controller.signal,
-    isOver: () => over,
+    isTimedOut: () => hasTimedOut,
     release: (): void => {
       clearTimeout(timer);
       for (const signal of signals) signal?.removeEventListener('abort', abort);
@@ -29,13 +29,20 @@ export function createDeadline(ms: number | null, signals: readonly (AbortSignal
 }
 
 /** Stands for a result that did not come in time. */
-export const LATE = Symbol('late');
+export const TIMED_OUT_RESULT = Symbol('late');
 
 /** Waits for `work` no longer than `ms`; a later result or error is ignored. */
-export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | typeof LATE> {
+export async function withTimeout<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+): Promise<T | typeof TIMED_OUT_RESULT> {
   const timer = new AbortController();
   try {
-    return await Promise.race([work, clock.sleep(ms, timer.signal).then((): typeof LATE => LATE)]);
+    return await Promise.race([
+      work,
+      clock.sleep(ms, timer.signal).then((): typeof TIMED_OUT_RESULT => TIMED_OUT_RESULT),
+    ]);
   } finally {
     timer.abort();
   }

@@ -1,5 +1,5 @@
-const LEAST_MS = 1000;
-const MOST_MS = 15 * 60 * 1000;
+const MIN_WAIT_MS = 1000;
+const MAX_WAIT_MS = 15 * 60 * 1000;
 const SECONDS = /^\d+$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 
@@ -16,5 +16,5 @@ export function retryAfterMs(header: string | readonly string[] | undefined, now
       return HTTP_DATE.test(value) ? Date.parse(value) - now.getTime() : NaN;
     })
     .filter((waitMs) => !Number.isNaN(waitMs));
-  return waits.length === 0 ? null : Math.min(Math.max(...waits, LEAST_MS), MOST_MS);
+  return waits.length === 0 ? null : Math.min(Math.max(...waits, MIN_WAIT_MS), MAX_WAIT_MS);
 }

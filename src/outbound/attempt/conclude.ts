@@ -1,5 +1,5 @@
 import { compactJson, isArray, isObject, type Json } from '../../lib/json/json.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { changeEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
 import type { SettlementNotes } from '../../store/outbox/settlement.ts';
@@ -12,7 +12,11 @@ import {
   saveBlock,
 } from '../../store/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { blockedNews, entryNews, leaveNews } from '../../store/webhooks/news.ts';
+import {
+  blockedNotification,
+  entryNotification,
+  addNotification,
+} from '../../store/webhooks/notifications.ts';
 import type { OutboundParts } from '../parts.ts';
 import { isSuppressed } from '../../store/records/erasure-store.ts';
 
@@ -33,7 +37,7 @@ export class ClaimLostError extends SyncError {
  *
  * @throws {ClaimLostError} If this process no longer holds the entry; the transaction must not commit.
  */
-export async function release(
+export async function releaseEntry(
   tx: Transaction,
   entry: Entry,
   { now, ...patch }: EntryPatch & { readonly now: Date },
@@ -44,7 +48,7 @@ export async function release(
 }
 
 /** An entry that is done, or waits for a person: entries waiting for it may continue. */
-export async function finishAs(
+export async function finishEntry(
   tx: Transaction,
   entry: Entry,
   end: {
@@ -58,22 +62,22 @@ export async function finishAs(
   },
 ): Promise<void> {
   const { state, verdict, result = null, settlement = {}, recordId, now, watchUntil } = end;
-  await release(tx, entry, {
+  await releaseEntry(tx, entry, {
     state,
     verdict,
     now,
-    result: result === null ? null : compactJson(await resultToKeep(tx, entry, result)),
+    result: result === null ? null : compactJson(await storableResult(tx, entry, result)),
     settlement,
-    nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
+    nextAttemptAt: watchUntil ? formatInstant(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
   });
   const ended = { ...entry, verdict, recordId: recordId ?? entry.recordId };
   if (state !== 'parked') await wakeWaiting(tx, entry, now);
-  if (state !== 'done') await leaveNews(tx, entryNews(state, ended, now));
+  if (state !== 'done') await addNotification(tx, entryNotification(state, ended, now));
 }
 
 /** Puts an entry back for a later try. */
-export async function tryLater(
+export async function scheduleRetry(
   tx: Transaction,
   entry: Entry,
   later: {
@@ -84,26 +88,26 @@ export async function tryLater(
   },
 ): Promise<void> {
   const { verdict, settlement, now, waitMs } = later;
-  const nextAttemptAt = instantText(new Date(now.getTime() + waitMs));
+  const nextAttemptAt = formatInstant(new Date(now.getTime() + waitMs));
   const noted = settlement && { settlement, result: null };
-  await release(tx, entry, { state: 'ready', verdict, ...noted, nextAttemptAt, now });
+  await releaseEntry(tx, entry, { state: 'ready', verdict, ...noted, nextAttemptAt, now });
 }
 
 const PROBE_AFTER_MS = 300_000;
 
 /** A request of a blocked kind is about to be sent: later entries wait for what becomes of it. */
-export async function probe(tx: Transaction, kind: string, now: Date): Promise<void> {
+export async function postponeProbe(tx: Transaction, kind: string, now: Date): Promise<void> {
   const block = await readBlock(tx, kind);
   if (block === null) return;
   await saveBlock(tx, { ...block, now, probeAt: new Date(now.getTime() + PROBE_AFTER_MS) });
 }
 
 /** Whether our token may not write the kind, and it is too early to try again; the entry is then put back. */
-export async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
+export async function postponeIfBlocked(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
   const block = await readBlock(tx, entry.kind);
-  const waitMs = block === null ? 0 : instantOf(block.probeAt).getTime() - now.getTime();
+  const waitMs = block === null ? 0 : parseInstant(block.probeAt).getTime() - now.getTime();
   if (waitMs <= 0) return false;
-  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs });
+  await scheduleRetry(tx, entry, { verdict: 'kind_blocked', now, waitMs });
   return true;
 }
 
@@ -114,32 +118,33 @@ export async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): P
 export async function blockKind(tx: Transaction, entry: Entry, reason: string, now: Date): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
   const { kind } = entry;
-  if ((await readBlock(tx, kind)) === null) await leaveNews(tx, blockedNews(kind, reason, now, entry));
+  if ((await readBlock(tx, kind)) === null)
+    await addNotification(tx, blockedNotification(kind, reason, now, entry));
   await saveBlock(tx, { kind, reason, now, probeAt });
-  const settlement = { refusedSince: refusedSince(entry) ?? instantText(now) };
-  const waitMs = PROBE_AFTER_MS * (1 + Math.min(MOST_BEFORE, await countOthersReady(tx, entry)));
-  await tryLater(tx, entry, { verdict: 'kind_blocked', settlement, now, waitMs });
+  const settlement = { refusedSince: refusedSince(entry) ?? formatInstant(now) };
+  const waitMs = PROBE_AFTER_MS * (1 + Math.min(MAX_ENTRIES_AHEAD, await countOthersReady(tx, entry)));
+  await scheduleRetry(tx, entry, { verdict: 'kind_blocked', settlement, now, waitMs });
 }
 
-const MOST_BEFORE = 287; // With it, a day passes.
+const MAX_ENTRIES_AHEAD = 287; // With it, a day passes.
 
 /**
  * Puts back an entry whose record alone we may not read or write; another record that is refused, too, blocks the kind. The entry
  * is parked once it is known that the token may write others: another write has succeeded since, or `isAlone`: others can be read.
  */
-export async function stepBack(
+export async function postponeForbidden(
   tx: Transaction,
   entry: Entry,
   { reason, isAlone }: { readonly reason: string; readonly isAlone: boolean },
   now: Date,
 ): Promise<void> {
-  const since = refusedSince(entry) ?? instantText(now);
+  const since = refusedSince(entry) ?? formatInstant(now);
   if (isAlone || (await hasWrittenOther(tx, entry, since)))
-    return finishAs(tx, entry, { state: 'parked', verdict: 'forbidden', result: { reason }, now });
+    return finishEntry(tx, entry, { state: 'parked', verdict: 'forbidden', result: { reason }, now });
   if ((await readBlock(tx, entry.kind)) !== null || (await isOtherForbidden(tx, entry, now)))
     return blockKind(tx, entry, reason, now);
   const later = { verdict: 'forbidden', settlement: { refusedSince: since }, now, waitMs: PROBE_AFTER_MS };
-  return tryLater(tx, entry, later);
+  return scheduleRetry(tx, entry, later);
 }
 
 /** Since when the service has refused an entry, without another outcome in between; null = it has not. */
@@ -149,33 +154,33 @@ function refusedSince(entry: Entry): string | null {
 }
 
 /** How long an entry waits after an inconclusive attempt. */
-export function waitAfter(
+export function retryDelayMs(
   { attempts }: { readonly attempts: number },
   parts: OutboundParts,
-  askedMs: number | null,
+  requestedMs: number | null,
 ): number {
-  return Math.max(askedMs ?? 0, backOffMs(attempts, parts.random));
+  return Math.max(requestedMs ?? 0, backoffMs(attempts, parts.random));
 }
 
-const FIRST_MS = 5_000;
-const LONGEST_MS = 600_000;
+const FIRST_BACKOFF_MS = 5_000;
+const MAX_BACKOFF_MS = 600_000;
 
 /** Exponential back-off with jitter: the bound doubles with every attempt; half of it is fixed, half is random. */
-export function backOffMs(attempts: number, random: () => number): number {
-  const bound = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts, 20));
+export function backoffMs(attempts: number, random: () => number): number {
+  const bound = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempts, 20));
   return Math.round(bound / 2 + (random() * bound) / 2);
 }
 
-type OfRecord = Pick<Entry, 'kind' | 'recordId'>;
+type EntryRecord = Pick<Entry, 'kind' | 'recordId'>;
 
 /** The part of an answer to a write that may be stored: nothing of a record that `forget --suppress` keeps out of the mirror. */
-export async function startToKeep(tx: Transaction, record: OfRecord, start: string): Promise<string> {
-  const isKeptOut = start !== '' && (await isSuppressed(tx, record.kind, record.recordId));
-  return isKeptOut ? '(not shown: forget --suppress)' : start;
+export async function storableAnswer(tx: Transaction, record: EntryRecord, start: string): Promise<string> {
+  const isSuppressedRecord = start !== '' && (await isSuppressed(tx, record.kind, record.recordId));
+  return isSuppressedRecord ? '(not shown: forget --suppress)' : start;
 }
 
 /** The details of a verdict that may be stored: of a record that is kept out, the names of fields without their values. */
-async function resultToKeep(tx: Transaction, record: OfRecord, result: Json): Promise<Json> {
+async function storableResult(tx: Transaction, record: EntryRecord, result: Json): Promise<Json> {
   return (await isSuppressed(tx, record.kind, record.recordId)) ? withoutValues(result) : result;
 }
 

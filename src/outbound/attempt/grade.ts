@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
-import { isSuccess, saysFailed } from '../../source/http/read-answer.ts';
+import { isSuccess, isFailureBody } from '../../source/http/read-answer.ts';
 import type { Attempt } from '../../store/outbox/attempts-and-links.ts';
 import { writtenRecord, type WriteAnswer } from '../../source/http/write-answer.ts';
 
@@ -22,7 +22,7 @@ export type Grade =
 const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
 
 /** Whether the service may have carried out an attempt, or still may, without having reported it. */
-export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
+export const canHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
   closedAt === null || grade === 'ambiguous' || grade === 'made' || grade === 'not_applied';
 
 /** Grades the result of a write; every uncertain result is ambiguous. */
@@ -34,7 +34,7 @@ export function grade(answer: WriteAnswer): Grade {
     if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
     return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };
   }
-  if (!isOwnWord(body)) return { is: 'ambiguous' };
+  if (!isServiceAnswer(body)) return { is: 'ambiguous' };
   if (status === 401 || status === 403) return { is: 'refused' };
   if (status === 429) return { is: 'busy', waitMs: retryAfterMs };
   return { is: REJECTIONS.has(status) ? 'rejected' : 'ambiguous' };
@@ -43,14 +43,16 @@ export function grade(answer: WriteAnswer): Grade {
 const SUCCESSES: readonly Json[] = [true, 'true', 1, '1'];
 
 /** Whether a success that names no record proves that the service made one: it has no body, or the service's own JSON reports it. */
-export function provesMade(answer: WriteAnswer): boolean {
+export function isProvenCreated(answer: WriteAnswer): boolean {
   if (answer.is !== 'answered' || !isSuccess(answer.status)) return false;
   const { status, body, start } = answer;
   if (!isObject(body)) return body === undefined && start === '';
-  return !saysFailed(body) && (status === 201 || SUCCESSES.some((success) => success === body['success']));
+  return !isFailureBody(body) && (status === 201 || SUCCESSES.some((success) => success === body['success']));
 }
 
 /** Whether the service itself speaks: a page of a proxy proves nothing about the service behind it, at any status. */
-function isOwnWord(body: Json | undefined): boolean {
-  return body !== undefined && isObject(body) && ('message' in body || 'errors' in body || saysFailed(body));
+function isServiceAnswer(body: Json | undefined): boolean {
+  return (
+    body !== undefined && isObject(body) && ('message' in body || 'errors' in body || isFailureBody(body))
+  );
 }

@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { parseObject, isObject, type JsonObject, type Json } from '../../lib/json/json.ts';
-import { instantText, type Clock } from '../../lib/time/clock.ts';
+import { formatInstant, type Clock } from '../../lib/time/clock.ts';
 import { readTick } from '../../store/kinds/kind-standing.ts';
 import { closeAttempt, openAttempt } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
@@ -14,17 +14,17 @@ import type { OutboundParts } from '../parts.ts';
 import {
   ClaimLostError,
   blockKind,
-  finishAs,
-  probe,
-  stepBack,
-  tryLater,
-  waitAfter,
-  startToKeep,
+  finishEntry,
+  postponeProbe,
+  postponeForbidden,
+  scheduleRetry,
+  retryDelayMs,
+  storableAnswer,
 } from './conclude.ts';
 import type { Grade } from './grade.ts';
 
 /** A request that is in the journal, and may go out now. */
-export interface Journalled {
+export interface JournalledRequest {
   readonly entry: Entry;
   readonly body: string;
   /** Sends from this database so far. */
@@ -34,28 +34,28 @@ export interface Journalled {
 }
 
 /** Journals a request before it is sent: from then on every process must assume that it was sent. */
-export async function journal(
+export async function journalRequest(
   tx: Transaction,
   entry: Entry,
   { body, path, clock }: { readonly body: string; readonly path: string; readonly clock: Clock },
-): Promise<Journalled> {
+): Promise<JournalledRequest> {
   const now = clock.now();
   const atMs = clock.monotonicMs();
   const n = entry.attempts + 1;
   const tick = await readTick(tx, entry.kind);
-  const watermark: Watermark = { tick, at: instantText(now), seq: await latestSeq(tx) };
+  const watermark: Watermark = { tick, at: formatInstant(now), seq: await latestSeq(tx) };
   const preimage = JSON.stringify(watermark);
   const patch = { state: 'sending', attempts: n, preimage, nextAttemptAt: null } as const;
   if (!(await changeEntry(tx, { ...entry, patch, now }))) throw new ClaimLostError(entry.id);
-  await probe(tx, entry.kind, now);
+  await postponeProbe(tx, entry.kind, now);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
   return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), atMs };
 }
 
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 /** Includes the wait for a turn and the connection; ends well before others take this process for dead. */
-const LONGEST_WAY_MS = 20_000;
+const MAX_SEND_DELAY_MS = 20_000;
 
 /**
  * Sends the journalled request, once. A process that was paused between the journal and the first byte, for so long that others
@@ -64,27 +64,34 @@ const LONGEST_WAY_MS = 20_000;
 export async function sendJournalled(
   parts: OutboundParts,
   kind: Kind,
-  journalled: Journalled,
+  journalled: JournalledRequest,
 ): Promise<WriteAnswer> {
-  await parts.mark.write(journalled.sends);
-  if (parts.clock.monotonicMs() - journalled.atMs > LONGEST_PAUSE_MS) return { is: 'unsent', why: 'paused' };
+  await parts.sendCounter.write(journalled.sends);
+  if (parts.clock.monotonicMs() - journalled.atMs > MAX_PAUSE_MS) return { is: 'unsent', why: 'paused' };
   const { operation, recordId } = journalled.entry;
-  const mayGo = (): boolean => parts.clock.monotonicMs() - journalled.atMs <= LONGEST_WAY_MS;
+  const canSend = (): boolean => parts.clock.monotonicMs() - journalled.atMs <= MAX_SEND_DELAY_MS;
   return parts.source.write(
     { kind, operation, id: operation === 'update' ? recordId : null, body: journalled.body },
-    { mayGo },
+    { canSend },
   );
 }
 
 /** Closes an attempt with its grade and answer. */
-export async function closeWith(
+export async function closeWithAnswer(
   tx: Transaction,
   entry: Entry,
   { grade, answer, now }: { readonly grade: string; readonly answer: WriteAnswer; readonly now: Date },
 ): Promise<void> {
-  const told = answer.is === 'answered' ? await startToKeep(tx, entry, answer.start) : answer.why;
+  const answerText = answer.is === 'answered' ? await storableAnswer(tx, entry, answer.start) : answer.why;
   const status = answer.is === 'answered' ? answer.status : null;
-  await closeAttempt(tx, { outboxId: entry.id, n: entry.attempts, grade, status, responseStart: told, now });
+  await closeAttempt(tx, {
+    outboxId: entry.id,
+    n: entry.attempts,
+    grade,
+    status,
+    responseStart: answerText,
+    now,
+  });
   if (grade === 'done') await wakeForbidden(tx, entry.kind, now);
 }
 
@@ -92,7 +99,7 @@ export async function closeWith(
 export const payloadOf = ({ payload }: { readonly payload: string }): JsonObject => parseObject(payload);
 
 /** Stores that a write has certainly changed nothing, and why; part of the transaction that closes its attempt. */
-export async function closeFailed(
+export async function recordFailure(
   tx: Transaction,
   parts: OutboundParts,
   entry: Entry,
@@ -103,22 +110,25 @@ export async function closeFailed(
   },
 ): Promise<void> {
   const { answer, graded, now } = failed;
-  await closeWith(tx, entry, { grade: graded.is, answer, now });
+  await closeWithAnswer(tx, entry, { grade: graded.is, answer, now });
   const status = answer.is === 'answered' ? answer.status : null;
   const reason = `status ${String(status)}`;
   if (graded.is === 'refused' && (status !== 403 || entry.operation === 'create'))
     return blockKind(tx, entry, reason, now);
-  if (graded.is === 'refused') return stepBack(tx, entry, { reason, isAlone: false }, now);
-  const waitMs = waitAfter(entry, parts, graded.is === 'busy' ? graded.waitMs : null);
-  if (graded.is === 'unsent') return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs });
+  if (graded.is === 'refused') return postponeForbidden(tx, entry, { reason, isAlone: false }, now);
+  const waitMs = retryDelayMs(entry, parts, graded.is === 'busy' ? graded.waitMs : null);
+  if (graded.is === 'unsent') return scheduleRetry(tx, entry, { verdict: 'unreachable', now, waitMs });
   await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.
-  if (graded.is === 'busy') return tryLater(tx, entry, { verdict: 'busy', now, waitMs });
-  const result = { status, answer: answer.is === 'answered' ? said(answer.body, answer.start) : null };
-  return finishAs(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
+  if (graded.is === 'busy') return scheduleRetry(tx, entry, { verdict: 'busy', now, waitMs });
+  const result = {
+    status,
+    answer: answer.is === 'answered' ? serviceMessage(answer.body, answer.start) : null,
+  };
+  return finishEntry(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
 }
 
 /** The service's own message, if there is one. */
-function said(body: Json | undefined, start: string): string {
+function serviceMessage(body: Json | undefined, start: string): string {
   const message = isObject(body) ? body['message'] : undefined;
   return typeof message === 'string' && start.includes(message) ? message : start;
 }

@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { signsOfOtherRecord, type SignOfOther } from '../../diff/other-record.ts';
+import { findIdentityDifferences, type IdentityDifference } from '../../diff/identity-differences.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
 import { readPasts, type RecordPast } from '../../store/records/change-store.ts';
@@ -16,14 +16,14 @@ export async function findOtherRecord(
   kind: Kind,
   past: RecordPast | undefined,
   seen: { readonly id: string; readonly base?: JsonObject; readonly remote: JsonObject },
-): Promise<readonly SignOfOther[] | null> {
+): Promise<readonly IdentityDifference[] | null> {
   const { id, base = parseObject(past?.before ?? '{}'), remote } = seen;
-  const signs = signsOfOtherRecord(kind, base, remote, []);
+  const signs = findIdentityDifferences(kind, base, remote, []);
   if (past?.isReplaced === true) return signs;
   if (signs.length === 0) return null;
-  const ours = (await updatesOf(db, kind.name, id)).map(payloadOf);
-  const others = signsOfOtherRecord(kind, base, remote, ours);
-  return others.length > 0 ? others : null;
+  const ourUpdates = (await updatesOf(db, kind.name, id)).map(payloadOf);
+  const otherSigns = findIdentityDifferences(kind, base, remote, ourUpdates);
+  return otherSigns.length > 0 ? otherSigns : null;
 }
 
 /** The same for the record of an update, by what its author and the mirror knew of it when the update was stored. */
@@ -32,7 +32,7 @@ export async function findOtherTarget(
   kind: Kind,
   entry: Entry,
   remote: JsonObject,
-): Promise<readonly SignOfOther[] | null> {
+): Promise<readonly IdentityDifference[] | null> {
   const { recordId, base: seen, baseAt, createdAt } = entry;
   const id = recordId ?? '';
   const past = (await readPasts(db, kind.name, [id], createdAt)).get(id);

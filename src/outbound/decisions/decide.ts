@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { recordId as readId } from '../../diff/judge-page.ts';
+import { recordId as readId } from '../../diff/compare-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { instantText } from '../../lib/time/clock.ts';
-import { readAttempts, linkedEntry, saveLink } from '../../store/outbox/attempts-and-links.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
+import { readAttempts, findCreator, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { wakeWaiting } from '../../store/outbox/outbox-queue.ts';
 import {
   changeEntry,
@@ -12,8 +12,8 @@ import {
   type EntryState,
 } from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { mayHaveArrived } from '../attempt/grade.ts';
-import { readOwnRows } from '../attempt/land-own.ts';
+import { canHaveArrived } from '../attempt/grade.ts';
+import { readOwnRows } from '../attempt/land-own-write.ts';
 
 /** The entry after a person's decision. */
 export interface DecidedEntry {
@@ -22,8 +22,8 @@ export interface DecidedEntry {
   readonly warning: string | null;
 }
 
-const RETRIED: readonly EntryState[] = ['parked', 'rejected'];
-const ABANDONED: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejected'];
+const RETRYABLE_STATES: readonly EntryState[] = ['parked', 'rejected'];
+const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejected'];
 
 /**
  * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
@@ -33,12 +33,12 @@ const ABANDONED: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejec
  */
 export async function retryEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
-    const entry = await entryIn(tx, id, RETRIED, 'retried');
+    const entry = await requireEntry(tx, id, RETRYABLE_STATES, 'retried');
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
-    const anew: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: {} };
-    const allowed: EntryPatch = entry.verdict === 'existed' ? { ...anew, allowDouble: 1 } : anew;
+    const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: {} };
+    const allowed: EntryPatch = entry.verdict === 'existed' ? { ...resetPatch, allowDouble: 1 } : resetPatch;
     const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : allowed;
-    await change(tx, entry, { ...patch, nextAttemptAt: instantText(now) }, now);
+    await applyDecision(tx, entry, { ...patch, nextAttemptAt: formatInstant(now) }, now);
     return { warning: null, id };
   });
 }
@@ -50,15 +50,15 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
  */
 export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
-    const entry = await entryIn(tx, id, ABANDONED, 'abandoned');
-    await change(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
+    const entry = await requireEntry(tx, id, ABANDONABLE_STATES, 'abandoned');
+    await applyDecision(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
-    const mayBeThere = entry.operation === 'create' && (await readAttempts(tx, id)).some(mayHaveArrived);
-    return { warning: mayBeThere ? MAY_BE_THERE : null, id };
+    const canExist = entry.operation === 'create' && (await readAttempts(tx, id)).some(canHaveArrived);
+    return { warning: canExist ? SENT_ONCE_WARNING : null, id };
   });
 }
 
-const MAY_BE_THERE =
+const SENT_ONCE_WARNING =
   'The service may have the record all the same: it was sent once, and the outcome is unknown.';
 
 /** Makes a decision in one transaction and reads the entry afterwards. */
@@ -70,53 +70,53 @@ async function decide(
   return await session.atomically(async (tx) => {
     const { id, warning } = await work(tx);
     const entry = await findEntry(tx, id);
-    if (entry === null) throw absent(id);
+    if (entry === null) throw entryAbsent(id);
     return { entry, warning };
   });
 }
 
 /** @throws {SyncError} If there is no such entry, or its state does not allow this decision. */
-async function entryIn(
+async function requireEntry(
   tx: Transaction,
   id: number,
   states: readonly EntryState[],
   verb: string,
 ): Promise<Entry> {
   const entry = await findEntry(tx, id);
-  if (entry === null) throw absent(id);
+  if (entry === null) throw entryAbsent(id);
   if (!states.includes(entry.state))
     throw new SyncError(
-      `Entry ${id} is ${entry.state}: only an entry that is ${orList(states)} can be ${verb}.`,
+      `Entry ${id} is ${entry.state}: only an entry that is ${joinWithOr(states)} can be ${verb}.`,
       { code: 'outbox.wrong_state', hint: `bms-sync outbox show ${id}` },
     );
-  if (entry.owner !== null) throw inWork(id);
+  if (entry.owner !== null) throw entryInWork(id);
   return entry;
 }
 
 /** Applies a decision to an entry, and releases it from the worker that was notified of it. */
-async function change(tx: Transaction, entry: Entry, patch: EntryPatch, now: Date): Promise<void> {
+async function applyDecision(tx: Transaction, entry: Entry, patch: EntryPatch, now: Date): Promise<void> {
   const { id, epoch } = entry;
-  if (!(await changeEntry(tx, { id, epoch, patch, now, raises: true }))) throw inWork(id);
+  if (!(await changeEntry(tx, { id, epoch, patch, now, raises: true }))) throw entryInWork(id);
 }
 
-function inWork(id: number): SyncError {
+function entryInWork(id: number): SyncError {
   return new SyncError(`Entry ${id} is being worked on at this moment.`, {
     code: 'outbox.in_work',
     hint: 'Try again in a minute.',
   });
 }
 
-export function absent(id: number): SyncError {
+export function entryAbsent(id: number): SyncError {
   return new SyncError(`There is no entry ${id} in the outbox.`, {
     code: 'outbox.absent',
     hint: 'bms-sync outbox lists what waits for something; with --all, everything.',
   });
 }
 
-const orList = (words: readonly string[]): string =>
+const joinWithOr = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 
-const ADOPTING: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
+const ADOPTABLE_STATES: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 
 /**
  * Settles a create by hand: names the mirror's record that it made.
@@ -138,7 +138,7 @@ export async function adoptRecord(
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
   return await decide(session, async (tx) => {
-    const entry = await entryIn(tx, id, ADOPTING, 'given a record');
+    const entry = await requireEntry(tx, id, ADOPTABLE_STATES, 'given a record');
     if (entry.operation !== 'create')
       throw new SyncError(`Entry ${id} is an update: it has its record.`, {
         code: 'outbox.wrong_state',
@@ -149,10 +149,10 @@ export async function adoptRecord(
     const row = isKind ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
     if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
     if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {
-      const maker = await linkedEntry(tx, kind, recordId);
+      const maker = await findCreator(tx, kind, recordId);
       if (maker !== id) throw recordTaken(entry, recordId, maker);
     }
-    await change(tx, entry, { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null }, now);
+    await applyDecision(tx, entry, { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     return { id, warning: null };
   });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { anyJson, documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { explain } from '../../words/verdicts.ts';
-import { jsonOrText, STATES, type History, type OutboxList } from './entry-list.ts';
+import { jsonOrText, ENTRY_STATES, type EntryHistory, type OutboxList } from './entry-list.ts';
 
 const entry = z.object({
   id: z.int(),
@@ -10,7 +10,7 @@ const entry = z.object({
   kind: z.string(),
   operation: z.enum(['create', 'update']),
   recordId: z.string().nullable(),
-  state: z.enum(STATES),
+  state: z.enum(ENTRY_STATES),
   verdict: z.string().nullable().describe('a stable word: why it is where it is'),
   meaning: z.string(),
   attempts: z.int(),
@@ -83,7 +83,7 @@ const explained = (from: Entry) => ({
 });
 
 /** An entry as programs see it alone. */
-export function historyDocument(history: History): DocumentOf<typeof shownEntry> {
+export function historyDocument(history: EntryHistory): DocumentOf<typeof shownEntry> {
   const { entry: from, attempts, isMaker, candidates } = history;
   return documentOf(shownEntry, {
     ...explained(from),

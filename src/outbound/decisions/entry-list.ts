@@ -1,7 +1,7 @@
-import { tryParse, type Json } from '../../lib/json/json.ts';
+import { tryParseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
-import { readAttempts, linkedEntry, type Attempt } from '../../store/outbox/attempts-and-links.ts';
+import { readAttempts, findCreator, type Attempt } from '../../store/outbox/attempts-and-links.ts';
 import { readBlocks } from '../../store/outbox/outbox-queue.ts';
 import { findEnded } from '../../store/outbox/ended-entries.ts';
 import {
@@ -14,11 +14,11 @@ import {
 } from '../../store/outbox/outbox-store.ts';
 import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { absent } from './decide.ts';
+import { entryAbsent } from './decide.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 
 /** States in the order in which they need a person. */
-export const STATES = [
+export const ENTRY_STATES = [
   'parked',
   'rejected',
   'unsettled',
@@ -29,7 +29,7 @@ export const STATES = [
 ] as const satisfies readonly EntryState[];
 
 /** States of an entry that is neither done nor given up. */
-export const OPEN_STATES: readonly EntryState[] = STATES.slice(0, -2);
+export const OPEN_ENTRY_STATES: readonly EntryState[] = ENTRY_STATES.slice(0, -2);
 
 export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 
@@ -43,14 +43,14 @@ export async function listOutbox(
 ) {
   const entries =
     after === undefined
-      ? await latestByNeed(db, states, limit)
+      ? await listByUrgency(db, states, limit)
       : await entriesAfter(db, { states, after, limit });
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
 }
 
-async function latestByNeed(db: Queryable, states: readonly EntryState[], limit: number): Promise<Entry[]> {
+async function listByUrgency(db: Queryable, states: readonly EntryState[], limit: number): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for (const state of STATES.filter((known) => states.includes(known))) {
+  for (const state of ENTRY_STATES.filter((known) => states.includes(known))) {
     const left = limit - entries.length;
     if (left > 0) entries.push(...(await listEntries(db, [state], left)));
   }
@@ -58,7 +58,7 @@ async function latestByNeed(db: Queryable, states: readonly EntryState[], limit:
 }
 
 /** An entry with everything that was tried for it. */
-export interface History {
+export interface EntryHistory {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
   /** Whether the link of the record names this entry as its creator. */
@@ -77,20 +77,20 @@ export interface Candidate {
 const CANDIDATES_SHOWN = 3;
 
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
-export async function readHistory(db: Queryable, id: number): Promise<History> {
+export async function readHistory(db: Queryable, id: number): Promise<EntryHistory> {
   const entry = await findEntry(db, id);
-  if (entry === null) throw await endedOrAbsent(db, id);
+  if (entry === null) throw await entryGoneError(db, id);
   const { kind, recordId } = entry;
-  const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
+  const maker = recordId === null ? null : await findCreator(db, kind, recordId);
   const candidates: Candidate[] = [];
   for (const candidate of candidatesOf(entry).slice(0, CANDIDATES_SHOWN))
     candidates.push({ id: candidate, raw: (await findRecord(db, kind, candidate))?.raw ?? null });
   return { entry, attempts: await readAttempts(db, id), isMaker: maker === id, candidates };
 }
 
-async function endedOrAbsent(db: Queryable, id: number): Promise<SyncError> {
+async function entryGoneError(db: Queryable, id: number): Promise<SyncError> {
   const ended = await findEnded(db, id);
-  if (ended === null) return absent(id);
+  if (ended === null) return entryAbsent(id);
   const { operation, kind, recordId, state, updatedAt } = ended;
   const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
   return new SyncError(`Entry ${id} (${what}) ended as ${state} on ${updatedAt}; only its key is kept.`, {
@@ -104,7 +104,7 @@ export const candidatesOf = (entry: Entry): readonly string[] => entry.settlemen
 
 /** JSON of the outbox, parsed; text that an application stored in another form stays text. */
 export function jsonOrText(text: string | null): Json {
-  const value = text === null ? null : tryParse(text);
+  const value = text === null ? null : tryParseJson(text);
   return value === undefined ? text : value;
 }
 

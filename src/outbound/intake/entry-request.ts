@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
-import { isObject, tryParse, type Json } from '../../lib/json/json.ts';
+import { isObject, tryParseJson, type Json } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../store/kinds/field-store.ts';
 import { isStorable } from '../../lib/text/text.ts';
 import { validateEntry, type EntryDraft, type ValidEntry } from './validate-entry.ts';
-import { shown } from './write-value.ts';
+import { valueForMessage } from './write-value.ts';
 
 /** A request for an entry of the outbox. */
 export interface EntryRequest extends EntryDraft {
@@ -66,7 +66,7 @@ function checkEntry(kinds: readonly Kind[], request: EntryRequest, seen: SeenNam
 function keyFaults(key: Json | undefined): string[] {
   if (key === undefined || key === null) return [];
   const isKey = typeof key === 'string' && key.trim() !== '' && key.length <= LONGEST_KEY && isStorable(key);
-  return isKey ? [] : [`key: expected a text of 1 to ${LONGEST_KEY} characters, got ${shown(key)}`];
+  return isKey ? [] : [`key: expected a text of 1 to ${LONGEST_KEY} characters, got ${valueForMessage(key)}`];
 }
 
 const KEYS: readonly string[] = [
@@ -90,7 +90,7 @@ export function readBatch(text: string): EntryRequest[] {
     .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
     .filter(({ line }) => line !== '')
     .map(({ line, where }) => {
-      const read = tryParse(line);
+      const read = tryParseJson(line);
       if (!isObject(read)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
       const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
       if (unknown.length === 0) return { ...NOTHING, ...read, where };

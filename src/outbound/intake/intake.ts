@@ -4,12 +4,12 @@ import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKey, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
 import { findByKey, insertEntry, type Entry } from '../../store/outbox/outbox-store.ts';
-import { saveDecision, type Decider } from '../../store/people/decision-store.ts';
+import { saveDecision, type Decider } from '../../store/users/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
-import { keyHolder, refuseDoubles, type Refused } from './gate.ts';
-import { readOwnRows, type MirrorRow } from '../attempt/land-own.ts';
+import { findKeyHolder, refuseDuplicates, type DuplicateRefusal } from './duplicate-check.ts';
+import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
 export type StoredEntry = DocumentOf<typeof storedEntry>;
@@ -52,40 +52,40 @@ export async function storeChecked(
 ): Promise<StoredEntry[]> {
   await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
-    const stored = await storeIn(tx, entries, { now, by: by?.who ?? null });
-    if (by !== undefined) await notePush(tx, stored, by, now);
+    const stored = await storeInTransaction(tx, entries, { now, by: by?.who ?? null });
+    if (by !== undefined) await savePush(tx, stored, by, now);
     return stored;
   });
 }
 
-interface Push {
+interface PushFacts {
   readonly now: Date;
   /** The name of the person; null where a program pushes by itself. */
   readonly by: string | null;
 }
 
 /** As `storeChecked`, within a transaction of the caller. */
-export async function storeIn(
+export async function storeInTransaction(
   tx: Transaction,
   entries: readonly CheckedEntry[],
-  push: Push,
+  push: PushFacts,
 ): Promise<StoredEntry[]> {
-  const rows = await rowsToUpdate(tx, entries);
+  const rows = await readUpdatedRows(tx, entries);
   const stored: StoredEntry[] = [];
-  const refused: Refused[] = [];
+  const refused: DuplicateRefusal[] = [];
   for (const entry of entries) {
-    const before = await storedBefore(tx, entry);
-    const isGated = before === null && entry.operation === 'create' && !entry.allowsDouble;
-    const holder = isGated ? await keyHolder(tx, entry) : null;
+    const before = await findStored(tx, entry);
+    const needsDuplicateCheck = before === null && entry.operation === 'create' && !entry.allowsDouble;
+    const holder = needsDuplicateCheck ? await findKeyHolder(tx, entry) : null;
     const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
     if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-    else stored.push(before ?? (await storeOne(tx, entry, row, push)));
+    else stored.push(before ?? (await storeEntry(tx, entry, row, push)));
   }
-  refuseDoubles(refused);
+  refuseDuplicates(refused);
   return stored;
 }
 
-async function notePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
+async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
   const ids = stored.filter(({ isNew }) => isNew).map(({ id }) => id);
   const target = [ids.at(0), ids.slice(1).at(-1)].filter((id) => id !== undefined).join('-');
   if (target === '') return; // All were stored before, under the same keys.
@@ -93,7 +93,7 @@ async function notePush(tx: Transaction, stored: readonly StoredEntry[], by: Dec
 }
 
 /** The mirror's rows for requests without a base from their author. */
-async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]) {
+async function readUpdatedRows(tx: Transaction, entries: readonly CheckedEntry[]) {
   const ids = new Map<string, string[]>();
   for (const { operation, base, kind, recordId } of entries) {
     if (operation === 'create' || base !== null || recordId === null) continue;
@@ -106,18 +106,18 @@ async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]) {
   return rows;
 }
 
-async function storeOne(
+async function storeEntry(
   tx: Transaction,
   entry: CheckedEntry,
   row: MirrorRow | null,
-  push: Push,
+  push: PushFacts,
 ): Promise<StoredEntry> {
   const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;
-  const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown, allowsDouble };
+  const columns = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown, allowsDouble };
   const isMirrored = entry.base === null && row !== null;
-  const id = await insertEntry(tx, { ...told, isMirrored, pushedBy: push.by, now: push.now });
+  const id = await insertEntry(tx, { ...columns, isMirrored, pushedBy: push.by, now: push.now });
   if (id === null) throw keyTaken(entry, null); // Stored by another program at this moment.
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
@@ -128,16 +128,16 @@ async function storeOne(
  *
  * @throws {SyncError} `outbox.key_taken`.
  */
-async function storedBefore(tx: Transaction, entry: CheckedEntry): Promise<StoredEntry | null> {
+async function findStored(tx: Transaction, entry: CheckedEntry): Promise<StoredEntry | null> {
   const ended = await findEndedByKey(tx, entry.key);
-  if (ended !== null) return repeated(entry, ended, ended.requestHash, ended.baseHash);
+  if (ended !== null) return toRepeatedEntry(entry, ended, ended.requestHash, ended.baseHash);
   const earlier = await findByKey(tx, entry.key);
   if (earlier === null) return null;
-  return repeated(entry, earlier, requestHash(earlier), baseHash(earlier.base));
+  return toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(earlier.base));
 }
 
 /** If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between. */
-function repeated(
+function toRepeatedEntry(
   entry: CheckedEntry,
   earlier: EarlierEntry,
   earlierRequest: string,

@@ -1,10 +1,10 @@
-import { isEqualTo } from '../../diff/match.ts';
-import { merge, type Merge } from '../../diff/written.ts';
+import { hasAllSentValues } from '../../diff/match.ts';
+import { merge, type Merge } from '../../diff/merge-update.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
-import { recordsWithKey } from './gate.ts';
-import { readOwnRows } from '../attempt/land-own.ts';
+import { findRecordsWithKey } from './duplicate-check.ts';
+import { readOwnRows } from '../attempt/land-own-write.ts';
 
 /** A request as it would be sent. */
 export interface RequestShown {
@@ -14,7 +14,7 @@ export interface RequestShown {
 }
 
 /** A record of the mirror with the natural key of the record to be created; `exact`: with all its fields. */
-interface Alike {
+interface SimilarRecord {
   readonly recordId: string;
   readonly match: 'exact' | 'natural key';
 }
@@ -25,7 +25,7 @@ export type Preview = {
   readonly key: string;
   readonly notes: readonly string[];
 } & (
-  | { readonly operation: 'create'; readonly request: RequestShown; readonly alike: readonly Alike[] }
+  | { readonly operation: 'create'; readonly request: RequestShown; readonly alike: readonly SimilarRecord[] }
   | {
       readonly operation: 'update';
       readonly recordId: string;
@@ -42,8 +42,8 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
   const shared = { kind: kind.name, key, notes };
   const wanted = parseObject(entry.payload);
   if (entry.operation === 'create') {
-    const alike = (await recordsWithKey(session, kind, entry.payload)).map((record): Alike => {
-      const isExact = isEqualTo(kind, wanted, parseObject(record.raw));
+    const alike = (await findRecordsWithKey(session, kind, entry.payload)).map((record): SimilarRecord => {
+      const isExact = hasAllSentValues(kind, wanted, parseObject(record.raw));
       return { recordId: record.id, match: isExact ? 'exact' : 'natural key' };
     });
     return { ...shared, operation: 'create', request: { method: 'POST', path, body: wanted }, alike };

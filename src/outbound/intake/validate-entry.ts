@@ -1,13 +1,13 @@
 import { documentedKind } from '../../catalog/kinds/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
-import { recordId } from '../../diff/judge-page.ts';
+import { recordId } from '../../diff/compare-page.ts';
 import {
-  DEEPEST,
+  MAX_DEPTH,
   compactJson,
-  isDeeper,
+  isNestedDeeper,
   isObject,
-  tryParse,
+  tryParseJson,
   type Json,
   type JsonObject,
 } from '../../lib/json/json.ts';
@@ -15,7 +15,7 @@ import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { SeenNames } from '../../store/kinds/field-store.ts';
 import type { Entry, Operation } from '../../store/outbox/outbox-store.ts';
 import { readBase, writeBody, type NameRules } from './write-body.ts';
-import { shown } from './write-value.ts';
+import { valueForMessage } from './write-value.ts';
 
 /** A create or an update as requested, not yet checked. */
 export interface EntryDraft {
@@ -70,7 +70,7 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
       faults: (['allowUnknown', 'allowDouble'] as const).flatMap((name) => {
         const choice = draft[name];
         if (choice === undefined || typeof choice === 'boolean') return [];
-        return [`${name}: expected true or false, got ${shown(choice)}`];
+        return [`${name}: expected true or false, got ${valueForMessage(choice)}`];
       }),
     },
   };
@@ -125,7 +125,9 @@ function endpointOf(
   draft: EntryDraft,
 ): PayloadPart {
   const faults = [
-    ...(operation ? [] : [`operation: expected create or update, got ${shown(draft.operation ?? null)}`]),
+    ...(operation
+      ? []
+      : [`operation: expected create or update, got ${valueForMessage(draft.operation ?? null)}`]),
     ...(kind ? [] : [unknownKind(kinds, draft.kind ?? null)]),
   ];
   if (!kind || !operation) return { faults };
@@ -139,8 +141,8 @@ function endpointOf(
 
 function unknownKind(kinds: readonly Kind[], name: Json): string {
   const writable = kinds.filter((kind) => kind.create ?? kind.update).map((kind) => kind.name);
-  const meant = typeof name === 'string' ? didYouMean(name, writable) : '';
-  return `kind: there is no record kind ${shown(name)}${meant || '.'} Those that can be written are ${writable.join(', ')}`;
+  const suggestion = typeof name === 'string' ? didYouMean(name, writable) : '';
+  return `kind: there is no record kind ${valueForMessage(name)}${suggestion || '.'} Those that can be written are ${writable.join(', ')}`;
 }
 
 function idOf(operation: Operation, value: Json | undefined): PayloadPart {
@@ -150,7 +152,9 @@ function idOf(operation: Operation, value: Json | undefined): PayloadPart {
   if (isAbsent) return { faults: ['id: an update needs the id of its record'] };
   const read = recordId({ id: value });
   if ('id' in read) return { faults: [], id: read.id };
-  return { faults: [`id: expected a whole number from 1 to 9223372036854775807, got ${shown(value)}`] };
+  return {
+    faults: [`id: expected a whole number from 1 to 9223372036854775807, got ${valueForMessage(value)}`],
+  };
 }
 
 function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules): PayloadPart {
@@ -165,13 +169,14 @@ function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undef
   if (base === undefined || base === null) return NOTHING;
   if (operation === 'create') return { faults: ['base: before a create there is nothing'] };
   if (!isObject(base)) return { faults: [`base: expected a JSON object, got ${shownOrNone(base)}`] };
-  if (isDeeper(base, DEEPEST)) return { faults: [`base: nested deeper than ${DEEPEST} levels`] };
+  if (isNestedDeeper(base, MAX_DEPTH)) return { faults: [`base: nested deeper than ${MAX_DEPTH} levels`] };
   if (kind === undefined) return NOTHING;
   const read = readBase(kind, base);
   return { faults: read.faults, data: read.base };
 }
 
-const shownOrNone = (value: Json | undefined): string => (value === undefined ? 'nothing' : shown(value));
+const shownOrNone = (value: Json | undefined): string =>
+  value === undefined ? 'nothing' : valueForMessage(value);
 
 /** The columns of an outbox row that an application may have written by SQL. */
 type StoredDraft = Pick<
@@ -191,6 +196,6 @@ export function validateStored(kinds: readonly Kind[], row: StoredDraft, seen: S
 }
 
 function jsonOf(name: string, text: string): { readonly value: Json } | { readonly fault: string } {
-  const value = tryParse(text);
+  const value = tryParseJson(text);
   return value === undefined ? { fault: `${name}: expected the text of a JSON object` } : { value };
 }

@@ -1,17 +1,17 @@
 import type { Field, FieldType } from '../../catalog/kind.ts';
-import { wholeText } from '../../lib/json/decimal.ts';
+import { wholeNumberText } from '../../lib/json/decimal.ts';
 import { decodeField, type MisfitCode } from '../../diff/decode-record.ts';
 import {
-  DEEPEST,
+  MAX_DEPTH,
   compactJson,
   isArray,
-  isDeeper,
+  isNestedDeeper,
   isNumber,
   isObject,
   parseJson,
   type Json,
 } from '../../lib/json/json.ts';
-import { shortened, storable } from '../../lib/text/text.ts';
+import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
 
 /** A value in the form that a write of its field accepts, or the fault that prevents it. */
 export type WrittenValue = { readonly value: Json; readonly note?: string } | { readonly fault: string };
@@ -30,16 +30,16 @@ const EXPECTED: Record<FieldType, string> = {
 const LONGEST_SHOWN = 60;
 
 /** Brings a value into the form that a write of the field takes; numbers keep their digits. */
-export function writtenValue(field: Field, given: Json): WrittenValue {
-  const digits = field.type === 'integer' && isNumber(given) ? wholeText(given) : null;
-  const value = digits === null ? given : parseJson(digits); // JSON has one sort of numbers: 7.0 is the integer 7.
+export function writtenValue(field: Field, input: Json): WrittenValue {
+  const digits = field.type === 'integer' && isNumber(input) ? wholeNumberText(input) : null;
+  const value = digits === null ? input : parseJson(digits); // JSON has one sort of numbers: 7.0 is the integer 7.
   if (value === null) return { value };
   const misfit = misfitOf(field, value);
   if (misfit === 'unstorable_text')
     return { fault: 'the text holds a character that no database keeps (NUL, or half of a pair)' };
   const note = `has more than the ${field.scale ?? 0} documented places: the service may round it`;
   if (misfit === 'more_places') return { value, note };
-  if (misfit !== null) return { fault: `expected ${EXPECTED[field.type]}, got ${shown(value)}` };
+  if (misfit !== null) return { fault: `expected ${EXPECTED[field.type]}, got ${valueForMessage(value)}` };
   return spelled(field, value);
 }
 
@@ -62,7 +62,7 @@ const NOT_WRITABLE: Partial<Record<FieldType, (value: Json, field: Field) => boo
 
 function spelled(field: Field, value: Exclude<Json, null>): WrittenValue {
   const form = field.write?.as;
-  if (form === 'HH:MM' && typeof value === 'string') return asMinutes(value);
+  if (form === 'HH:MM' && typeof value === 'string') return withoutSeconds(value);
   const plain = PLAIN_FORMS[field.type]?.(value) ?? value;
   return { value: form === 'text' && isNumber(plain) ? String(plain) : plain };
 }
@@ -77,15 +77,15 @@ const PLAIN_FORMS: Partial<Record<FieldType, (value: Exclude<Json, null>) => Jso
 const NO_SECONDS = ':00';
 
 /** Seconds would be lost: the documented form has none. */
-function asMinutes(time: string): WrittenValue {
+function withoutSeconds(time: string): WrittenValue {
   if (time.length < 'HH:MM:SS'.length) return { value: time };
   if (time.endsWith(NO_SECONDS)) return { value: time.slice(0, -NO_SECONDS.length) };
   return { fault: `expected a time without seconds, "HH:MM", as the service takes it; got "${time}"` };
 }
 
 /** A value for a message: short, and on one line. */
-export function shown(value: Json): string {
-  if (isDeeper(value, DEEPEST)) return 'a value nested too deep to show';
-  const text = storable(compactJson(value));
-  return text.length > LONGEST_SHOWN ? `${shortened(text, LONGEST_SHOWN - 1)}…` : text;
+export function valueForMessage(value: Json): string {
+  if (isNestedDeeper(value, MAX_DEPTH)) return 'a value nested too deep to show';
+  const text = replaceUnstorable(compactJson(value));
+  return text.length > LONGEST_SHOWN ? `${truncate(text, LONGEST_SHOWN - 1)}…` : text;
 }

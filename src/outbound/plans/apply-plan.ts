@@ -1,17 +1,17 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { shownValue } from '../../diff/written.ts';
+import { shownValue } from '../../diff/merge-update.ts';
 import { canonicalJson, compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { closePlan, readPlan, saveEntryOfRow, type PlanRow } from '../../store/outbox/plan-store.ts';
 import { readPasts } from '../../store/records/change-store.ts';
-import { readOwnRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { EntryRequest } from '../intake/entry-request.ts';
-import { checkRequests, storeIn } from '../intake/intake.ts';
-import { altered, readUnaltered, type PlanDecision } from './approve-plan.ts';
-import { cellsOf, dataOf } from './judge-row.ts';
+import { checkRequests, storeInTransaction } from '../intake/intake.ts';
+import { planAltered, readUnalteredPlan, type PlanDecision } from './approve-plan.ts';
+import { parseCells, toEntryData } from './judge-row.ts';
 
 /**
  * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
@@ -27,19 +27,19 @@ export async function applyPlan(
 ): Promise<void> {
   const { kinds, id, by, now, approvals } = decision;
   if ((await readPlan(session, id)).state === 'applied') return;
-  const { plan, rows } = await readUnaltered(session, id);
+  const { plan, rows } = await readUnalteredPlan(session, id);
   const kind = kinds.find((kind) => kind.name === plan.kind);
-  if (kind === undefined) throw altered(id);
+  if (kind === undefined) throw planAltered(id);
   if (approvals > 0 && plan.approvedBy === null) throw unapproved(id);
   const wanted = rows.filter(isWanted);
   await session.makeDurable();
   await session.atomically(async (tx) => {
     if (!(await closePlan(tx, id, by, now))) return;
-    const mirrored = await asMirrored(tx, kind);
+    const mirrored = await readMirroredKind(tx, kind);
     const stale = await staleCells(tx, mirrored, wanted, plan.createdAt);
     if (stale.length > 0) throw outdated(id, stale);
     const requests = wanted.map((row) => requestOf(id, mirrored, row));
-    const stored = await storeIn(tx, await checkRequests(tx, kinds, requests), { now, by });
+    const stored = await storeInTransaction(tx, await checkRequests(tx, kinds, requests), { now, by });
     for (const [index, { position }] of wanted.entries()) {
       const entryId = stored[index]?.id;
       if (entryId !== undefined) await saveEntryOfRow(tx, id, position, entryId);
@@ -64,11 +64,11 @@ const outdated = (id: number, stale: readonly string[]): SyncError =>
 
 function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
   const { position, operation, recordId } = row;
-  const cells = cellsOf(row.cells);
+  const cells = parseCells(row.cells);
   const request = {
     operation,
     kind: kind.name,
-    data: dataOf(kind, cells),
+    data: toEntryData(kind, cells),
     key: `plan:${planId}:${position}`,
     where: `row ${position}`,
   };
@@ -102,7 +102,7 @@ export async function staleCells(
 }
 
 function changedCells(kind: Kind, row: PlanRow, raw: JsonObject): readonly string[] {
-  return cellsOf(row.cells).flatMap((plannedCell) => {
+  return parseCells(row.cells).flatMap((plannedCell) => {
     const now = shownValue(kind, raw, plannedCell.field) ?? null;
     if (canonicalJson(now) === canonicalJson(plannedCell.old)) return [];
     const cell = `Row ${row.position}, ${plannedCell.field} of record ${row.recordId ?? ''}`;

@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../store/outbox/plan-store.ts';
-import { isSamePerson } from '../../store/people/user-store.ts';
+import { isSameUserName } from '../../store/users/user-store.ts';
 
 /** A person's decision on a plan. */
 export interface PlanDecision {
@@ -23,8 +23,8 @@ export async function approvePlan(
 ): Promise<void> {
   await session.makeDurable();
   await session.atomically(async (tx) => {
-    const { plan } = await readUnaltered(tx, id);
-    if (isSamePerson(plan.createdBy, by))
+    const { plan } = await readUnalteredPlan(tx, id);
+    if (isSameUserName(plan.createdBy, by))
       throw new SyncError(`${by} has made plan ${id}: another person approves it.`, { code: 'plan.own' });
     if (!(await saveApproval(tx, id, by, now)))
       throw new SyncError(`Plan ${id} is applied already.`, { code: 'plan.applied' });
@@ -32,14 +32,14 @@ export async function approvePlan(
 }
 
 /** Reads a plan with its rows. @throws {SyncError} `plan.absent`, `plan.altered` where they are not those that were shown. */
-export async function readUnaltered(db: Queryable, id: number) {
+export async function readUnalteredPlan(db: Queryable, id: number) {
   const plan = await readPlan(db, id);
   const rows = await readPlanRows(db, id);
-  if (planChecksum(plan.kind, rows) !== plan.checksum) throw altered(id);
+  if (planChecksum(plan.kind, rows) !== plan.checksum) throw planAltered(id);
   return { plan, rows };
 }
 
-export const altered = (id: number): SyncError =>
+export const planAltered = (id: number): SyncError =>
   new SyncError(`Plan ${id} is no longer the one that was shown: its checksum is another.`, {
     code: 'plan.altered',
     hint: 'Make it again from the spreadsheet: bms-sync plan FILE',

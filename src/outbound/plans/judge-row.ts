@@ -1,13 +1,13 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
-import { shownValue, writeNameOf } from '../../diff/written.ts';
+import { shownValue, writeNameOf } from '../../diff/merge-update.ts';
 import { parseJson, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Row } from '../../db/session/session.ts';
 import { VERSION_COLUMN } from '../../store/records/record-version.ts';
-import { plainText, readCell, spelledAlike } from './read-cell.ts';
-import { heldText, type Sheet, type SheetCell, type SheetCells } from './sheet-table.ts';
-import { compareSpelled, dayFirstIn, numberIn, type Spelling } from './spellings.ts';
+import { plainText, readCell, spellAlike } from './read-cell.ts';
+import { workbookText, type Sheet, type SheetCell, type SheetCells } from './sheet-table.ts';
+import { compareSpellings, detectDayFirst, parseNumber, type Spelling } from './spellings.ts';
 
 /** A field that a row changes; by its name of a read. */
 export type PlannedCell = Readonly<Record<'old' | 'new', Json>> & { readonly field: string };
@@ -31,8 +31,14 @@ export function editedTable(kind: Kind, known: ReadonlySet<string>, sheet: Sheet
     return field !== undefined && isDated(field) ? [place] : [];
   });
   const texts = sheet.rows.flatMap((row) => dated.map((place) => row.cells.get(place)?.text ?? ''));
-  const unwritable = sheet.columns.map((column) => whyUnwritable(column, known));
-  return { kind, known, sheet, spelling: { mark: sheet.mark, dayFirst: dayFirstIn(texts) }, unwritable };
+  const unwritable = sheet.columns.map((column) => unwritableReason(column, known));
+  return {
+    kind,
+    known,
+    sheet,
+    spelling: { decimalSign: sheet.decimalSign, dayFirst: detectDayFirst(texts) },
+    unwritable,
+  };
 }
 
 /** A live record: as it was sent, and what an export shows of it now. */
@@ -46,7 +52,7 @@ export interface SeenRecord {
 export type CellMove = Readonly<Record<'column' | 'from' | 'to', string>>;
 
 /** The cells of a row that differ from a record, and what is wrong with others. */
-export function editsOf(table: EditedTable, cells: SheetCells, seen: SeenRecord) {
+export function findEdits(table: EditedTable, cells: SheetCells, seen: SeenRecord) {
   const { kind, known, sheet, spelling } = table;
   const edits: PlannedCell[] = [];
   const faults: string[] = [];
@@ -62,7 +68,7 @@ export function editsOf(table: EditedTable, cells: SheetCells, seen: SeenRecord)
     const old = shownValue(kind, seen.raw, column) ?? null;
     const read = readCell(field, cell, old, spelling);
     if (read.is === 'same') continue;
-    moves.push({ column, ...spelledAlike(field, cell, old, spelling) });
+    moves.push({ column, ...spellAlike(field, cell, old, spelling) });
     if (read.is === 'refused') faults.push(`${column}: ${read.why}`);
     else edits.push({ field: column, old, new: read.value });
   }
@@ -73,7 +79,7 @@ const FEWEST_MOVED = 2;
 const MOVED_PART = 0.8;
 
 /** A column whose new values are its old ones in another order, all or nearly all: it was probably sorted without the others. */
-export function reorderedColumn(moves: readonly CellMove[]): string | undefined {
+export function findReorderedColumn(moves: readonly CellMove[]): string | undefined {
   return [...Map.groupBy(moves, (options) => options.column)].find(([, cells]) => {
     const left = new Map<string, number>();
     for (const { from } of cells) left.set(from, (left.get(from) ?? 0) + 1);
@@ -104,19 +110,19 @@ function isEdited(
   options: Pick<EditedTable, 'spelling'> & SeenRecord,
 ): boolean {
   const { spelling, shown: row } = options;
-  const { text: given, isFormula } = cell;
-  if (isFormula || !known.has(column)) return isFormula || given !== '';
+  const { text: cellText, isFormula } = cell;
+  if (isFormula || !known.has(column)) return isFormula || cellText !== '';
   if (row === undefined) return false;
-  const text = plainText(given);
-  const shown = heldText(plainText(String(row[column] ?? '')));
+  const text = plainText(cellText);
+  const shown = workbookText(plainText(String(row[column] ?? '')));
   const isInstant = text.length > 'YYYY-MM-DD'.length && shown.startsWith(text); // Without its fraction.
-  const number = numberIn(text, spelling.mark);
+  const number = parseNumber(text, spelling.decimalSign);
   const isNumber = number !== null && shown !== '' && Number(number) === Number(shown);
   const whole = shown.replace(/(\d\d:\d\d)\.\d{3}$/, '$1');
-  return text !== shown && !isInstant && !isNumber && compareSpelled(text, whole, spelling) === 'other';
+  return text !== shown && !isInstant && !isNumber && compareSpellings(text, whole, spelling) === 'other';
 }
 
-function whyUnwritable(column: string, known: ReadonlySet<string>): string {
+function unwritableReason(column: string, known: ReadonlySet<string>): string {
   const name = column === '' ? 'a column without a name' : column;
   if (!known.has(column)) return `${name} is no column of the export${didYouMean(column, [...known])}`;
   const source = /^(.+)_(?:exact|e4)$/.exec(column)?.[1] ?? '';
@@ -126,16 +132,16 @@ function whyUnwritable(column: string, known: ReadonlySet<string>): string {
 }
 
 /** A column of a row, without the signs of an export. */
-export function textIn(sheet: Sheet, cells: SheetCells, column: string): string {
+export function readCellText(sheet: Sheet, cells: SheetCells, column: string): string {
   return plainText(cells.get(sheet.columns.indexOf(column))?.text ?? '').trim();
 }
 
 /** Cells as they are stored. */
-export const cellsOf = (text: string): readonly PlannedCell[] =>
+export const parseCells = (text: string): readonly PlannedCell[] =>
   parseJson(text) as unknown as readonly PlannedCell[];
 
 /** The fields of a row as an entry of the outbox takes them: by the names of a write. */
-export const dataOf = (kind: Kind, cells: readonly PlannedCell[]): JsonObject =>
+export const toEntryData = (kind: Kind, cells: readonly PlannedCell[]): JsonObject =>
   Object.fromEntries(
     cells.map((cell) => {
       const known = kind.fields.find(({ name }) => name === cell.field);

@@ -1,25 +1,25 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { isRecordId } from '../../diff/judge-page.ts';
+import { isRecordId } from '../../diff/compare-page.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { compactJson, parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { readTexts } from '../../db/rows/rows.ts';
-import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { insertPlan, type NewPlanRow } from '../../store/outbox/plan-store.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
 import { readDeclaredColumns } from '../../views/views.ts';
-import { recordsWithKey } from '../intake/gate.ts';
-import { shown as beginningOf } from '../intake/write-value.ts';
+import { findRecordsWithKey } from '../intake/duplicate-check.ts';
+import { valueForMessage as beginningOf } from '../intake/write-value.ts';
 import {
-  cellsOf,
-  dataOf,
+  parseCells,
+  toEntryData,
   editedTable,
-  editsOf,
-  reorderedColumn,
-  textIn,
+  findEdits,
+  findReorderedColumn,
+  readCellText,
   type CellMove,
   type EditedTable,
   type PlannedCell,
@@ -51,19 +51,19 @@ interface Spreadsheet {
 export async function makePlan(session: Session, asked: Spreadsheet): Promise<number | null> {
   const { sheet, allowNew = false, allowReordered = false } = asked;
   return session.atomically(async (tx) => {
-    const { kind, known } = await kindOf(tx, asked);
-    const table = editedTable(await asMirrored(tx, kind), known, sheet);
-    const ids = sheet.rows.map((row) => textIn(sheet, row.cells, 'id'));
-    const seen = await readSeen(tx, kind, ids.filter(isRecordId));
-    const twice = repeated(ids);
+    const { kind, known } = await findKind(tx, asked);
+    const table = editedTable(await readMirroredKind(tx, kind), known, sheet);
+    const ids = sheet.rows.map((row) => readCellText(sheet, row.cells, 'id'));
+    const seen = await readLiveRows(tx, kind, ids.filter(isRecordId));
+    const repeatedIds = findRepeatedIds(ids);
     const rows: NewPlanRow[] = [];
     const moves: CellMove[] = [];
     for (const [index, { position, cells }] of sheet.rows.entries()) {
       const id = ids[index] ?? '';
       const edited = { ...table, cells, id, record: seen.get(id) };
-      const row = twice.has(id)
-        ? refused([`id ${id} is in the sheet twice`])
-        : await judged(tx, edited, allowNew);
+      const row = repeatedIds.has(id)
+        ? refuseRow([`id ${id} is in the sheet twice`])
+        : await judgeRow(tx, edited, allowNew);
       const { cells: changed, refusal } = row;
       moves.push(...(row.moves ?? []));
       if (changed.length === 0 && refusal === null) continue;
@@ -71,16 +71,16 @@ export async function makePlan(session: Session, asked: Spreadsheet): Promise<nu
       const recordId = id.slice(0, LONGEST_ID) || null;
       rows.push({ position, operation, recordId, refusal, cells: compactJson(changed) });
     }
-    const reordered = allowReordered ? undefined : reorderedColumn(moves);
-    if (reordered !== undefined) throw sortedAlone(reordered);
+    const reordered = allowReordered ? undefined : findReorderedColumn(moves);
+    if (reordered !== undefined) throw sortedAloneError(reordered);
     if (rows.length === 0) return null;
-    return insertPlan(tx, { ...asked, kind: kind.name }, withoutTwins(table.kind, rows));
+    return insertPlan(tx, { ...asked, kind: kind.name }, refuseDuplicateRows(table.kind, rows));
   });
 }
 
 const LONGEST_ID = 60;
 
-const sortedAlone = (column: string): UsageError =>
+const sortedAloneError = (column: string): UsageError =>
   new UsageError(
     `The new values of ${column} are its old ones in another order: it was probably sorted alone.`,
     {
@@ -90,13 +90,13 @@ const sortedAlone = (column: string): UsageError =>
   );
 
 /** The ids that stand in more than one row. */
-function repeated(ids: readonly string[]): ReadonlySet<string> {
+function findRepeatedIds(ids: readonly string[]): ReadonlySet<string> {
   const places = Map.groupBy(ids, (id) => id);
   return new Set([...places].filter(([id, rows]) => id !== '' && rows.length > 1).map(([id]) => id));
 }
 
 /** The kind that is named; else the only one that has the most of these columns, or no others. */
-async function kindOf(tx: Transaction, spreadsheet: Spreadsheet) {
+async function findKind(tx: Transaction, spreadsheet: Spreadsheet) {
   const { kinds, kind: named, sheet } = spreadsheet;
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const found: { readonly kind: Kind; readonly known: ReadonlySet<string>; readonly shared: number }[] = [];
@@ -121,16 +121,16 @@ async function kindOf(tx: Transaction, spreadsheet: Spreadsheet) {
 
 type LiveRow = SeenRecord & { readonly text: string; readonly shown: Row };
 
-async function readSeen(
+async function readLiveRows(
   tx: Transaction,
   kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, LiveRow>> {
   const seen = new Map<string, LiveRow>();
-  for (const some of inChunks([...new Set(ids)])) {
-    const raws = await tx.rowsById(kind.name, ['_raw'], some);
+  for (const batch of inChunks([...new Set(ids)])) {
+    const raws = await tx.readRowsById(kind.name, ['_raw'], batch);
     const rows = await tx.query(
-      sql`select * from ${sql.identifier(`bi_${kind.name}`)} where id in (${sqlList(some)})`,
+      sql`select * from ${sql.identifier(`bi_${kind.name}`)} where id in (${sqlList(batch)})`,
     );
     for (const shown of rows) {
       const id = String(shown['id']);
@@ -147,51 +147,53 @@ interface JudgedRow {
   readonly moves?: readonly CellMove[];
 }
 
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 
-const refused = (faults: readonly string[], moves?: readonly CellMove[]): JudgedRow => {
-  const more = faults.length > MOST_FAULTS ? [`${faults.length - MOST_FAULTS} more`] : [];
+const refuseRow = (faults: readonly string[], moves?: readonly CellMove[]): JudgedRow => {
+  const more = faults.length > MAX_FAULTS ? [`${faults.length - MAX_FAULTS} more`] : [];
   return {
     cells: [],
-    refusal: [...faults.slice(0, MOST_FAULTS), ...more].join('; '),
+    refusal: [...faults.slice(0, MAX_FAULTS), ...more].join('; '),
     ...(moves && { moves }),
   };
 };
 
-interface GivenRow extends EditedTable {
+interface SheetRow extends EditedTable {
   readonly cells: SheetCells;
   readonly id: string;
   readonly record: LiveRow | undefined;
 }
 
-async function judged(tx: Transaction, row: GivenRow, allowNew: boolean): Promise<JudgedRow> {
-  if (row.id !== '') return updateOf(tx, row);
-  if (allowNew) return createOf(tx, row);
-  return refused(['it has no id, as a row of totals has none: to make a new record of it, add --allow-new']);
+async function judgeRow(tx: Transaction, row: SheetRow, allowNew: boolean): Promise<JudgedRow> {
+  if (row.id !== '') return judgeUpdate(tx, row);
+  if (allowNew) return judgeCreate(tx, row);
+  return refuseRow([
+    'it has no id, as a row of totals has none: to make a new record of it, add --allow-new',
+  ]);
 }
 
-async function updateOf(tx: Transaction, row: GivenRow): Promise<JudgedRow> {
+async function judgeUpdate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
   const { kind, id, record } = row;
-  if (!isRecordId(id)) return refused([`${beginningOf(id)} is no id of a record`]);
-  if (record === undefined) return refused([`${kind.name} has no record ${id} any more`]);
-  const { cells, faults, moves } = editsOf(row, row.cells, record);
+  if (!isRecordId(id)) return refuseRow([`${beginningOf(id)} is no id of a record`]);
+  if (record === undefined) return refuseRow([`${kind.name} has no record ${id} any more`]);
+  const { cells, faults, moves } = findEdits(row, row.cells, record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
-  const version = row.known.has(VERSION_COLUMN) ? '' : textIn(row.sheet, row.cells, VERSION_COLUMN);
+  const version = row.known.has(VERSION_COLUMN) ? '' : readCellText(row.sheet, row.cells, VERSION_COLUMN);
   if (version === '')
-    return refused(
+    return refuseRow(
       [
         `${VERSION_COLUMN} is missing: nobody can tell whether the record has changed since the export`,
         ...faults,
       ],
       moves,
     );
-  if (version !== versionOf(record.text)) return movedOn(tx, row, version);
+  if (version !== versionOf(record.text)) return judgeChangedRow(tx, row, version);
   if (kind.update === null) faults.push(`records of ${kind.name} cannot be updated`);
-  return faults.length > 0 ? refused(faults, moves) : { cells, refusal: null, moves };
+  return faults.length > 0 ? refuseRow(faults, moves) : { cells, refusal: null, moves };
 }
 
 /** A row whose record has changed since the export: it is refused, unless nobody has edited it. */
-async function movedOn(tx: Transaction, row: GivenRow, version: string): Promise<JudgedRow> {
+async function judgeChangedRow(tx: Transaction, row: SheetRow, version: string): Promise<JudgedRow> {
   const { kind, id } = row;
   const states = await readTexts(
     tx,
@@ -199,34 +201,35 @@ async function movedOn(tx: Transaction, row: GivenRow, version: string): Promise
       union all select after from changes where kind = ${kind.name} and record_id = ${id}`,
   );
   const exported = states.find((state) => versionOf(state) === version);
-  const edits = exported === undefined ? null : editsOf(row, row.cells, { raw: parseObject(exported) });
+  const edits = exported === undefined ? null : findEdits(row, row.cells, { raw: parseObject(exported) });
   return edits?.cells.length === 0 && edits.faults.length === 0
     ? { cells: [], refusal: null }
-    : refused([`record ${id} has changed since the export`]);
+    : refuseRow([`record ${id} has changed since the export`]);
 }
 
 /** A row without an id: a record to be made, unless something has its natural key. */
-async function createOf(tx: Transaction, row: GivenRow): Promise<JudgedRow> {
+async function judgeCreate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
   const { kind } = row;
-  const { cells, faults } = editsOf(row, row.cells, { raw: {} });
-  if (faults.length > 0) return refused(faults);
-  if (cells.length === 0) return refused(['it has neither an id nor a field that can be written']);
-  if (kind.create === null) return refused([`records of ${kind.name} cannot be created`]);
+  const { cells, faults } = findEdits(row, row.cells, { raw: {} });
+  if (faults.length > 0) return refuseRow(faults);
+  if (cells.length === 0) return refuseRow(['it has neither an id nor a field that can be written']);
+  if (kind.create === null) return refuseRow([`records of ${kind.name} cannot be created`]);
   if (kind.repeats === true) return { cells, refusal: null };
-  const [double] = await recordsWithKey(tx, kind, compactJson(dataOf(kind, cells)));
-  return double === undefined
+  const [duplicate] = await findRecordsWithKey(tx, kind, compactJson(toEntryData(kind, cells)));
+  return duplicate === undefined
     ? { cells, refusal: null }
-    : refused([`record ${double.id} has the same natural key`]);
+    : refuseRow([`record ${duplicate.id} has the same natural key`]);
 }
 
 /** Of two rows that would make the same record, the second is refused. */
-function withoutTwins(kind: Kind, rows: readonly NewPlanRow[]): readonly NewPlanRow[] {
+function refuseDuplicateRows(kind: Kind, rows: readonly NewPlanRow[]): readonly NewPlanRow[] {
   const first = new Map<string, number>();
   return rows.map((row) => {
     if (row.operation !== 'create' || row.refusal !== null || kind.repeats === true) return row;
-    const key = naturalKeyOf(kind, dataOf(kind, cellsOf(row.cells)));
-    const twin = first.get(key);
-    if (twin !== undefined) return { ...row, cells: '[]', refusal: `row ${twin} has the same natural key` };
+    const key = naturalKeyOf(kind, toEntryData(kind, parseCells(row.cells)));
+    const firstPosition = first.get(key);
+    if (firstPosition !== undefined)
+      return { ...row, cells: '[]', refusal: `row ${firstPosition} has the same natural key` };
     first.set(key, row.position);
     return row;
   });

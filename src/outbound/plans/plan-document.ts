@@ -2,15 +2,15 @@ import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { anyJson, instant, type DocumentOf } from '../../lib/json/document.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
-import type { Text } from '../../lib/text/speech.ts';
+import type { MessageKey } from '../../lib/text/translator.ts';
 import type { Session } from '../../db/session/session.ts';
-import { asMirrored } from '../../store/kinds/field-store.ts';
-import { followRows, readPlan, type FollowedRow } from '../../store/outbox/plan-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { readRowsWithEntries, readPlan, type PlanRowWithEntry } from '../../store/outbox/plan-store.ts';
 import { staleCells } from './apply-plan.ts';
-import { cellsOf } from './judge-row.ts';
+import { parseCells } from './judge-row.ts';
 
 /** Says the counts of a plan's rows. */
-export const COUNTED: Text =
+export const PLAN_COUNTS_TEXT: MessageKey =
   '{updates, plural, one {# update} other {# updates}}, {creates, plural, one {# create} other {# creates}}, {refusals, plural, one {# refusal} other {# refusals}}';
 
 const person = z.string().nullable();
@@ -58,12 +58,12 @@ export type ShownPlan = DocumentOf<typeof shownPlan>;
 /** Reads a plan with the states of its entries; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
 export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
   const plan = await readPlan(session, id);
-  const followed = await followRows(session, id);
+  const followed = await readRowsWithEntries(session, id);
   const kind = kinds.find((kind) => kind.name === plan.kind);
   const isOpen = plan.state === 'open' && kind !== undefined;
   const stale = isOpen
     ? await session.atomically(async (tx) =>
-        staleCells(tx, await asMirrored(tx, kind), followed, plan.createdAt),
+        staleCells(tx, await readMirroredKind(tx, kind), followed, plan.createdAt),
       )
     : [];
   const rows = followed.map(shownRow);
@@ -74,10 +74,10 @@ export async function showPlan(session: Session, kinds: readonly Kind[], id: num
 /** A row of a plan with what has become of it. */
 export type ShownRow = DocumentOf<typeof row>;
 
-function shownRow({ position, operation, recordId, refusal, ...followed }: FollowedRow): ShownRow {
+function shownRow({ position, operation, recordId, refusal, ...followed }: PlanRowWithEntry): ShownRow {
   const { entryId, state, verdict, cells } = followed;
   const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
-  return { position, operation, recordId, refusal, cells: cellsOf(cells), entry };
+  return { position, operation, recordId, refusal, cells: parseCells(cells), entry };
 }
 
 /** How many rows there are of each sort, and how many entries in each state. */

@@ -1,11 +1,11 @@
 import { Big } from 'big.js';
 import type { Field } from '../../catalog/kind.ts';
 import { decodeField } from '../../diff/decode-record.ts';
-import { decimalPlaces, shortestNumber } from '../../lib/json/decimal.ts';
+import { decimalPlaces, canonicalNumber } from '../../lib/json/decimal.ts';
 import { parseJson, type Json } from '../../lib/json/json.ts';
-import { shown as beginningOf, writtenValue } from '../intake/write-value.ts';
-import { heldText, type SheetCell } from './sheet-table.ts';
-import { compareSpelled, dateIn, isTakenForDate, numberIn, type Spelling } from './spellings.ts';
+import { valueForMessage as beginningOf, writtenValue } from '../intake/write-value.ts';
+import { workbookText, type SheetCell } from './sheet-table.ts';
+import { compareSpellings, parseDate, isTakenForDate, parseNumber, type Spelling } from './spellings.ts';
 
 /** What a cell says of a field. */
 type CellReading =
@@ -21,15 +21,15 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
   if (cell.isFormula) return refused('it is a formula: put its value there');
   const text = plainText(cell.text);
   const shown = shownText(field, seen);
-  const likeness = likenessOf(field, text, shown, spelling);
+  const likeness = compareCell(field, text, shown, spelling);
   if (likeness === 'same') return { is: 'same' };
   if (likeness === 'unclear') return refused(`${beginningOf(text)} may be ${shown}, or another number`);
-  const harm = harmDone(field, text, shown, spelling);
-  if (harm !== null) return refused(harm);
+  const damage = findDamage(field, text, shown, spelling);
+  if (damage !== null) return refused(damage);
   if (text === CLEARED) return { is: 'new', value: null };
-  const read = newValue(field, text, spelling.mark);
+  const read = newValue(field, text, spelling.decimalSign);
   if (read === null) return refused(`expected a number, got ${beginningOf(text)}`);
-  const written = writtenValue(field, field.type === 'integer' ? wholeOr(read) : read);
+  const written = writtenValue(field, field.type === 'integer' ? parseWhole(read) : read);
   if ('fault' in written) return refused(written.fault);
   // The service may round it, and what is applied is to be what was shown.
   return written.note === undefined
@@ -37,18 +37,18 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
     : refused(`${beginningOf(text)} ${written.note}`);
 }
 
-function newValue(field: Field, text: string, mark: Spelling['mark']): string | null {
-  if (isNumeric(field)) return numberIn(text, mark);
-  return field.type === 'date' ? (dateIn(text, null) ?? text) : text;
+function newValue(field: Field, text: string, decimalSign: Spelling['decimalSign']): string | null {
+  if (isNumeric(field)) return parseNumber(text, decimalSign);
+  return field.type === 'date' ? (parseDate(text, null) ?? text) : text;
 }
 
 /** What a cell of a field shows now and has shown, in one spelling. */
-export function spelledAlike(field: Field, cell: SheetCell, seen: Json, spelling: Spelling) {
-  const alike = (given: string, sign: Spelling['mark']): string =>
+export function spellAlike(field: Field, cell: SheetCell, seen: Json, spelling: Spelling) {
+  const alike = (cellText: string, sign: Spelling['decimalSign']): string =>
     isNumeric(field)
-      ? (shortestNumber(numberIn(given, sign) ?? '') ?? given)
-      : ((field.type === 'date' ? dateIn(given, spelling.dayFirst) : null) ?? given);
-  return { from: alike(shownText(field, seen), '.'), to: alike(plainText(cell.text), spelling.mark) };
+      ? (canonicalNumber(parseNumber(cellText, sign) ?? '') ?? cellText)
+      : ((field.type === 'date' ? parseDate(cellText, spelling.dayFirst) : null) ?? cellText);
+  return { from: alike(shownText(field, seen), '.'), to: alike(plainText(cell.text), spelling.decimalSign) };
 }
 
 /** Clears a field. A blank cell says neither null nor an empty text. */
@@ -58,13 +58,15 @@ const refused = (why: string): CellReading => ({ is: 'refused', why });
 
 const isNumeric = ({ type }: Field): boolean => ['integer', 'flag', 'decimal'].includes(type);
 
-const wholeOr = (digits: string): Json => (/^-?(?:0|[1-9]\d*)$/.test(digits) ? parseJson(digits) : digits);
+const parseWhole = (digits: string): Json => (/^-?(?:0|[1-9]\d*)$/.test(digits) ? parseJson(digits) : digits);
 
 /** The value as an export shows it; blank where it fits no rule. */
 function shownText(field: Field, seen: Json): string {
   const value = decodeField(field, seen, () => undefined);
   const text = value === null ? '' : String(value);
-  return heldText(plainText(field.type === 'timestamp' ? text.slice(0, 'YYYY-MM-DD HH:MM:SS'.length) : text));
+  return workbookText(
+    plainText(field.type === 'timestamp' ? text.slice(0, 'YYYY-MM-DD HH:MM:SS'.length) : text),
+  );
 }
 
 const SIGN = '[=+\\-@\uff1d\uff0b\uff0d\uff20]';
@@ -75,9 +77,9 @@ const INNER_GUARD = new RegExp(`([;,\\t\\r\\n])'(?=[^\\S\\t\\r\\n]*${SIGN})`, 'g
 export const plainText = (text: string): string =>
   text.replace(/^\t/, '').replace(GUARD, '$1').replace(INNER_GUARD, '$1').replace(/\r\n?/g, '\n');
 
-function likenessOf(field: Field, text: string, shown: string, spelling: Spelling) {
+function compareCell(field: Field, text: string, shown: string, spelling: Spelling) {
   if (text === shown) return 'same';
-  if (field.type !== 'text') return compareSpelled(text, shown, spelling);
+  if (field.type !== 'text') return compareSpellings(text, shown, spelling);
   const isFull = text.endsWith('…') && text.length > LONG && shown.startsWith(text.slice(0, -1));
   return isFull ? 'same' : 'other'; // A workbook's cell is full.
 }
@@ -92,9 +94,9 @@ const LONG_DIGITS = /^\d{16,}$/;
 const EXACT_DIGITS = 15;
 
 /** What a spreadsheet has probably done to the value by itself; null for an edit. */
-function harmDone(field: Field, text: string, shown: string, spelling: Spelling): string | null {
+function findDamage(field: Field, text: string, shown: string, spelling: Spelling): string | null {
   const isNumber = isNumeric(field);
-  const harms: readonly (readonly [boolean, string])[] = [
+  const damages: readonly (readonly [boolean, string])[] = [
     [text === '', `it is blank, which says neither null nor an empty text: write ${CLEARED} to clear it`],
     [ERROR.test(text), `it is the error ${text} of a formula`],
     [FORMULA.test(text), 'it is a formula: put its value there'],
@@ -103,7 +105,7 @@ function harmDone(field: Field, text: string, shown: string, spelling: Spelling)
       `a spreadsheet has shortened it to ${text.slice(0, LONGEST)}: write all digits, in a cell of the form Text`,
     ],
     [
-      isNumber && lostDigits(numberIn(text, spelling.mark), shown),
+      isNumber && lostDigits(parseNumber(text, spelling.decimalSign), shown),
       'a spreadsheet has rounded it: write all digits',
     ],
     [
@@ -116,11 +118,11 @@ function harmDone(field: Field, text: string, shown: string, spelling: Spelling)
       `a spreadsheet has taken it for something else: it was ${shown}`,
     ],
     [
-      field.type === 'text' && compareSpelled(text, shown, spelling) !== 'other',
+      field.type === 'text' && compareSpellings(text, shown, spelling) !== 'other',
       `a spreadsheet has spelled it in its own way: it was ${shown}`,
     ],
   ];
-  return harms.find(([isDone]) => isDone)?.[1] ?? null;
+  return damages.find(([isDone]) => isDone)?.[1] ?? null;
 }
 
 const ZEROS = /^0+(?=\d)/;

@@ -1,7 +1,14 @@
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { decodeText } from '../../lib/text/decode-text.ts';
 import { readWorkbook } from './read-workbook.ts';
-import { MOST_BYTES, collectRows, tooLarge, unreadable, type Sheet, type SheetCell } from './sheet-table.ts';
+import {
+  MAX_BYTES,
+  collectRows,
+  sheetTooLarge,
+  unreadableSheet,
+  type Sheet,
+  type SheetCell,
+} from './sheet-table.ts';
 
 /**
  * Reads CSV, with a comma, semicolon or tab between its cells, or the first sheet of a workbook.
@@ -10,12 +17,12 @@ import { MOST_BYTES, collectRows, tooLarge, unreadable, type Sheet, type SheetCe
  */
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
   try {
-    if (bytes.length > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes`);
+    if (bytes.length > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} bytes`);
     return name.toLowerCase().endsWith('.xlsx') ? await readWorkbook(bytes) : readCsv(decodeText(bytes));
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof Error)) throw error;
-    if (error instanceof SyncError) throw unreadable(`${name} ${error.message}.`, error);
-    throw unreadable(`${name} is neither a workbook nor CSV in UTF-8: ${error.message}`, error);
+    if (error instanceof SyncError) throw unreadableSheet(`${name} ${error.message}.`, error);
+    throw unreadableSheet(`${name} is neither a workbook nor CSV in UTF-8: ${error.message}`, error);
   }
 }
 
@@ -27,10 +34,10 @@ function readCsv(file: string): Sheet {
   const text = file.slice(line.length);
   const [head = ''] = text.split(/[\r\n]/, 1);
   const separator = named ?? [';', '\t', ','].find((each) => head.includes(each)) ?? ',';
-  const { add, sheetWith } = collectRows();
+  const { add, toSheet } = collectRows();
   let position = 0;
   for (const cells of csvRows(text, separator)) add(++position, cells);
-  return sheetWith(separator === ';' ? ',' : '.');
+  return toSheet(separator === ';' ? ',' : '.');
 }
 
 /** The rows of CSV with their cells that hold something. A library for it takes minutes for a million separators in a row. */

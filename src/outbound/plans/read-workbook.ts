@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { SaxParser } from '@cj-tech-master/excelts/xml';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import {
-  MOST_BYTES,
-  MOST_CELLS,
+  MAX_BYTES,
+  MAX_CELLS,
   collectRows,
-  tooLarge,
-  unreadable,
+  sheetTooLarge,
+  unreadableSheet,
   type Sheet,
   type SheetCell,
 } from './sheet-table.ts';
@@ -19,12 +19,12 @@ import {
  * @throws {UsageError} `usage.sheet` for a workbook that is too large.
  */
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
-  const parts = partsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const parts = readZipParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const { sheet, is1904 } = await readIndex(parts);
   const form = { strings: await readStrings(parts), isDate: await readDateStyles(parts), is1904 };
-  const { add, sheetWith } = collectRows();
-  await readRows(parts(sheet), form, add);
-  return sheetWith('.');
+  const { add, toSheet } = collectRows();
+  await readSheetRows(parts(sheet), form, add);
+  return toSheet('.');
 }
 
 type Part = AsyncIterable<Uint8Array> | null;
@@ -36,7 +36,7 @@ const STORED = 0;
 const DEFLATED = 8;
 
 /** The parts of a zip archive by their paths, unpacked as they are read, within one bound for all. */
-function partsOf(zip: Buffer): Parts {
+function readZipParts(zip: Buffer): Parts {
   const end = zip.lastIndexOf(END, undefined, 'latin1');
   if (end < 0) throw new Error('it is no zip archive');
   const found = new Map<string, { readonly method: number; readonly packed: Buffer }>();
@@ -62,7 +62,7 @@ function partsOf(zip: Buffer): Parts {
 async function* bounded(source: AsyncIterable<Uint8Array>, unpacked: { bytes: number }) {
   for await (const chunk of source) {
     unpacked.bytes += chunk.length;
-    if (unpacked.bytes > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes once it is unpacked`);
+    if (unpacked.bytes > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} bytes once it is unpacked`);
     yield chunk;
   }
 }
@@ -110,7 +110,7 @@ async function readIndex(parts: Parts) {
     open: (_, { Id, Target = '' }) => targets.set(Id, new URL(Target, 'file:///xl/').pathname.slice(1)),
   });
   const sheet = targets.get(sheets[0]);
-  if (sheet === undefined || parts(sheet) === null) throw unreadable('The workbook has no sheet.');
+  if (sheet === undefined || parts(sheet) === null) throw unreadableSheet('The workbook has no sheet.');
   return { sheet, is1904 };
 }
 
@@ -118,19 +118,20 @@ async function readStrings(parts: Parts): Promise<readonly string[]> {
   const strings: string[] = [];
   let text = '';
   let isText = false;
-  let isSound = false; // How a text in Japanese is pronounced stands beside it.
+  let isPronunciation = false; // How a text in Japanese is pronounced stands beside it.
   await readXml(parts('xl/sharedStrings.xml'), {
     open: (name) => {
       if (name === 'si') text = '';
-      if (name === 'rPh') isSound = true;
-      isText = name === 't' && !isSound;
+      if (name === 'rPh') isPronunciation = true;
+      isText = name === 't' && !isPronunciation;
     },
     text: (more) => {
       if (isText) text += more;
     },
     close: (name) => {
-      if (name === 'si' && strings.push(unescaped(text)) > MOST_CELLS) throw tooLarge(`${MOST_CELLS} texts`);
-      if (name === 'rPh') isSound = false;
+      if (name === 'si' && strings.push(unescaped(text)) > MAX_CELLS)
+        throw sheetTooLarge(`${MAX_CELLS} texts`);
+      if (name === 'rPh') isPronunciation = false;
       isText = false;
     },
   });
@@ -168,7 +169,7 @@ const isDateCode = (code: string): boolean => {
   return /d|m|y|h|s/i.test(first) && !/[@0#]/.test(first.replace(/s\.0+/i, ''));
 };
 
-interface Form {
+interface CellFormats {
   readonly strings: readonly string[];
   readonly isDate: (style: number) => boolean;
   readonly is1904: boolean;
@@ -183,7 +184,7 @@ interface OpenCell {
 
 type Add = ReturnType<typeof collectRows>['add'];
 
-async function readRows(part: Part, form: Form, add: Add): Promise<void> {
+async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<void> {
   let position = 0;
   let count = 0;
   let next = 0;
@@ -215,7 +216,7 @@ async function readRows(part: Part, form: Form, add: Add): Promise<void> {
         cell = null;
       } else if (name === 'row' && row.size > 0) {
         count += row.size;
-        if (count > MOST_CELLS) throw tooLarge(`${MOST_CELLS} cells`);
+        if (count > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
         add(position, row);
       }
     },
@@ -232,11 +233,11 @@ function columnIn(place: string | undefined): number | null {
 const LONGEST_TEXT = 32_767;
 const LONGEST_NUMBER = 400;
 
-function textOf(cell: OpenCell, { strings, ...form }: Form): string {
+function textOf(cell: OpenCell, { strings, ...form }: CellFormats): string {
   const { attributes, value } = cell;
   const { t: type = 'n', s: style = '0' } = attributes;
   const text = type === 's' ? (strings[Number(value)] ?? '') : value;
-  if (text.length > LONGEST_TEXT) throw tooLarge(`${LONGEST_TEXT} characters in a cell`);
+  if (text.length > LONGEST_TEXT) throw sheetTooLarge(`${LONGEST_TEXT} characters in a cell`);
   if (type === 'n') return numberText(text, form.isDate(Number(style)), form.is1904);
   if (type === 'b') return value === '0' ? 'false' : 'true';
   if (type === 'd') return withoutMidnight(text.replace('T', ' ').replace(/Z$/, ''));
@@ -257,7 +258,7 @@ const DAYS_TO_1904 = 1_462;
 function instantIn(days: number, is1904: boolean): string {
   const date = new Date(Math.round((days - FIRST_DAY + (is1904 ? DAYS_TO_1904 : 0)) * DAY_MS));
   if (Number.isNaN(date.getTime())) return String(days);
-  const text = instantText(date).replace(/\.000$/, '');
+  const text = formatInstant(date).replace(/\.000$/, '');
   return DAY_ZERO.test(text) ? text.replace(DAY_ZERO, '') : withoutMidnight(text);
 }
 

@@ -14,33 +14,33 @@ export interface Sheet {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly position: number; readonly cells: SheetCells }[];
   /** What stands before the decimals. */
-  readonly mark: ',' | '.';
+  readonly decimalSign: ',' | '.';
 }
 
 /** What a sheet has at most: more would hold up everybody else who uses the mirror. */
-export const MOST_BYTES = 128 * 1024 * 1024;
-export const MOST_CELLS = 3_000_000;
-const MOST_COLUMNS = 1_000;
+export const MAX_BYTES = 128 * 1024 * 1024;
+export const MAX_CELLS = 3_000_000;
+const MAX_COLUMNS = 1_000;
 const LONGEST_NAME = 255;
 
-export const unreadable = (message: string, cause?: unknown): UsageError =>
+export const unreadableSheet = (message: string, cause?: unknown): UsageError =>
   new UsageError(message, {
     code: 'usage.sheet',
     hint: 'Save it as a workbook (.xlsx), or as CSV in UTF-8.',
     cause,
   });
 
-export const tooLarge = (what: string): UsageError =>
+export const sheetTooLarge = (what: string): UsageError =>
   new UsageError(`The sheet has more than ${what}.`, {
     code: 'usage.sheet',
     hint: 'Keep only the rows and the columns that you have edited, with id and _version.',
   });
 
 /** A control character, which a workbook cannot hold, or half a character. */
-const UNHELD = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]|\p{Surrogate}/gu;
+const UNSTORABLE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]|\p{Surrogate}/gu;
 
 /** A text without the characters that a workbook cannot hold. */
-export const heldText = (text: string): string => text.replace(UNHELD, '');
+export const workbookText = (text: string): string => text.replace(UNSTORABLE, '');
 
 /**
  * Collects rows as they are read, the one with the names first. Cells that are blank, or have no named column, are left out.
@@ -51,11 +51,11 @@ export function collectRows() {
   let columns: readonly string[] | null = null;
   let characters = 0;
   const rows: { readonly position: number; readonly cells: SheetCells }[] = [];
-  const add = (position: number, given: Iterable<readonly [number, SheetCell]>): void => {
+  const add = (position: number, cellEntries: Iterable<readonly [number, SheetCell]>): void => {
     const cells = new Map<number, SheetCell>();
-    for (const [index, { text, isFormula }] of given) {
+    for (const [index, { text, isFormula }] of cellEntries) {
       if (columns !== null && index >= columns.length) continue;
-      const held = heldText(text);
+      const held = workbookText(text);
       if (held === '' && !isFormula) continue;
       characters += held.length;
       cells.set(index, { text: held, isFormula });
@@ -65,27 +65,28 @@ export function collectRows() {
       return;
     }
     if (cells.size > 0) rows.push({ position, cells });
-    if (rows.length * columns.length > MOST_CELLS) throw tooLarge(`${MOST_CELLS} cells`);
-    if (characters > MOST_BYTES) throw tooLarge(`${MOST_BYTES} characters`);
+    if (rows.length * columns.length > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
+    if (characters > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} characters`);
   };
-  const sheetWith = (mark: Sheet['mark']): Sheet => {
+  const toSheet = (decimalSign: Sheet['decimalSign']): Sheet => {
     if (columns === null) throw NO_NAMES();
-    return { columns, rows, mark };
+    return { columns, rows, decimalSign };
   };
-  return { add, sheetWith };
+  return { add, toSheet };
 }
 
-const NO_NAMES = (): UsageError => unreadable('The first row does not name the columns, id among them.');
+const NO_NAMES = (): UsageError => unreadableSheet('The first row does not name the columns, id among them.');
 
 function columnsOf(position: number, cells: SheetCells): readonly string[] {
   const names = new Map([...cells].map(([index, { text }]) => [index, text.trim()]));
   let count = 0;
   for (const [index, name] of names) if (name !== '') count = Math.max(count, index + 1);
-  if (count > MOST_COLUMNS) throw tooLarge(`${MOST_COLUMNS} columns`);
+  if (count > MAX_COLUMNS) throw sheetTooLarge(`${MAX_COLUMNS} columns`);
   const columns = Array.from({ length: count }, (_, index) => names.get(index) ?? '');
-  if (columns.some((name) => name.length > LONGEST_NAME)) throw tooLarge(`${LONGEST_NAME} letters in a name`);
+  if (columns.some((name) => name.length > LONGEST_NAME))
+    throw sheetTooLarge(`${LONGEST_NAME} letters in a name`);
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index);
-  if (twice !== undefined) throw unreadable(`Two columns are named ${twice}.`);
+  if (twice !== undefined) throw unreadableSheet(`Two columns are named ${twice}.`);
   if (position !== 1 || !columns.includes('id')) throw NO_NAMES();
   return columns;
 }

@@ -1,10 +1,10 @@
-import { shortestNumber } from '../../lib/json/decimal.ts';
+import { canonicalNumber } from '../../lib/json/decimal.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
 
 /** How a file spells values. */
 export interface Spelling {
   /** What stands before the decimals. */
-  readonly mark: ',' | '.';
+  readonly decimalSign: ',' | '.';
   /** Whether the day comes before the month; null where no date of the file shows it. */
   readonly dayFirst: boolean | null;
 }
@@ -35,39 +35,40 @@ function bareNumber(text: string): { readonly sign: string; readonly digits: str
 }
 
 /** The number that a text spells where this sign stands before the decimals, in the grammar of JSON; null for any other text. */
-function numberAs(text: string, mark: Spelling['mark']): string | null {
+function parseNumberWith(text: string, decimalSign: Spelling['decimalSign']): string | null {
   if (text.length > LONGEST_NUMBER) return null;
   const { sign, digits } = bareNumber(text);
-  const [, whole, places] = NUMBERS[mark].exec(digits) ?? [];
+  const [, whole, places] = NUMBERS[decimalSign].exec(digits) ?? [];
   if (whole === undefined) return null;
   const plain = sign + (whole.replace(/\D/g, '').replace(/^0+(?=\d)/, '') || '0');
   return places === undefined ? plain : `${plain}.${places}`;
 }
 
-const otherMark = (mark: Spelling['mark']): Spelling['mark'] => (mark === '.' ? ',' : '.');
+const otherDecimalSign = (decimalSign: Spelling['decimalSign']): Spelling['decimalSign'] =>
+  decimalSign === '.' ? ',' : '.';
 
 /**
  * A number as a person writes it, `1 234,50`, in the grammar of JSON; null for any other text. `1.234` where a comma stands before the
  * decimals may be thousands or thousandths, so it is none.
  */
-export function numberIn(text: string, mark: Spelling['mark']): string | null {
-  const own = numberAs(text, mark);
-  if (own !== null && PLAIN[mark].test(text.trim())) return own;
-  const other = numberAs(text, otherMark(mark));
-  if (own === null || other === null) return own ?? other;
-  return shortestNumber(own) === shortestNumber(other) ? own : null;
+export function parseNumber(text: string, decimalSign: Spelling['decimalSign']): string | null {
+  const expected = parseNumberWith(text, decimalSign);
+  if (expected !== null && PLAIN[decimalSign].test(text.trim())) return expected;
+  const alternative = parseNumberWith(text, otherDecimalSign(decimalSign));
+  if (expected === null || alternative === null) return expected ?? alternative;
+  return canonicalNumber(expected) === canonicalNumber(alternative) ? expected : null;
 }
 
 type Likeness = 'same' | 'other' | 'unclear';
 
-function compareNumbers(text: string, shown: string, mark: Spelling['mark']): Likeness {
-  const [own, other] = [mark, otherMark(mark)].map((each) => {
-    const number = numberAs(text, each);
-    return number === null ? null : shortestNumber(number);
+function compareNumbers(text: string, shown: string, decimalSign: Spelling['decimalSign']): Likeness {
+  const [expected, alternative] = [decimalSign, otherDecimalSign(decimalSign)].map((each) => {
+    const number = parseNumberWith(text, each);
+    return number === null ? null : canonicalNumber(number);
   });
-  const wanted = shortestNumber(shown);
-  if (own === wanted || (own === null && other === wanted)) return 'same';
-  return other === wanted ? 'unclear' : 'other';
+  const wanted = canonicalNumber(shown);
+  if (expected === wanted || (expected === null && alternative === wanted)) return 'same';
+  return alternative === wanted ? 'unclear' : 'other';
 }
 
 const DATE = /^(\d{1,4})(\.\s?|[/\-\s])(\d{1,2})(?:\.\s?|[/\-\s])(\d{1,4})\.?$/;
@@ -81,7 +82,7 @@ interface DateParts {
   readonly hasYear: boolean;
 }
 
-function partsIn(text: string): DateParts | null {
+function parseDateParts(text: string): DateParts | null {
   const [, first = '', sign = '', second, third = ''] = DATE.exec(text.trim()) ?? [];
   if (second === undefined) return null;
   const parts = [Number(first), Number(second), Number(third)] as const;
@@ -96,16 +97,16 @@ function orderOf(first: string, [a, b]: DateParts['parts'], sign: string): DateP
 }
 
 /** Whether dates of a file have the day before the month, as far as one of them can be read in one way only. */
-export function dayFirstIn(texts: Iterable<string>): boolean | null {
+export function detectDayFirst(texts: Iterable<string>): boolean | null {
   const orders = new Set<DateParts['order'] | undefined>();
-  for (const text of texts) orders.add(partsIn(text.replace(/[ T,]+\d{1,2}[:h].*$/, ''))?.order);
+  for (const text of texts) orders.add(parseDateParts(text.replace(/[ T,]+\d{1,2}[:h].*$/, ''))?.order);
   const isDayFirst = orders.has('day first');
   return isDayFirst === orders.has('month first') ? null : isDayFirst;
 }
 
 /** The date that a text spells, `YYYY-MM-DD`; null where it may be another one as well. */
-export function dateIn(text: string, dayFirst: boolean | null): string | null {
-  const { parts, order, hasYear } = partsIn(text) ?? {};
+export function parseDate(text: string, dayFirst: boolean | null): string | null {
+  const { parts, order, hasYear } = parseDateParts(text) ?? {};
   if (parts === undefined || hasYear !== true) return null;
   const [a, b, c] = parts;
   const known = order === 'unclear' && a !== b ? dayFirst : order !== 'month first';
@@ -117,7 +118,7 @@ export function dateIn(text: string, dayFirst: boolean | null): string | null {
 }
 
 function isSameDate(text: string, shown: string, dayFirst: boolean | null): boolean {
-  const { parts, order } = partsIn(text) ?? {};
+  const { parts, order } = parseDateParts(text) ?? {};
   if (parts === undefined)
     return SERIAL.test(text) && secondsOf(text) === Date.parse(`${shown}T00:00:00Z`) / 1000;
   const [year = 0, month = 0, day = 0] = shown.split('-').map(Number);
@@ -136,7 +137,7 @@ const secondsOf = (days: string): number =>
 const CLOCK = /^(\d{1,2})(?::| ?h ?)(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?:([ap])\.?\s?m\.?)?$/i;
 
 /** A time of day as `HH:MM:SS`; without seconds as `HH:MM`. */
-function timeIn(text: string): string | null {
+function parseTime(text: string): string | null {
   const [, hours, minutes = '', seconds, half] = CLOCK.exec(text.trim()) ?? [];
   if (hours === undefined) return null;
   const noon = half === undefined ? Number(hours) : (Number(hours) % 12) + (/p/i.test(half) ? 12 : 0);
@@ -146,7 +147,7 @@ function timeIn(text: string): string | null {
 function isSameTime(text: string, shown: string): boolean {
   const whole = shown.length === 'HH:MM'.length ? `${shown}:00` : shown;
   if (/^0?[.,]\d+$/.test(text)) return Math.abs(secondsOf(text) - secondsOf('0') - secondsIn(whole)) <= 1;
-  const time = timeIn(text);
+  const time = parseTime(text);
   return time !== null && (whole === time || whole === `${time}:00`);
 }
 
@@ -158,17 +159,18 @@ function isSameInstant(text: string, shown: string, dayFirst: boolean | null): b
   const [, day, clock] = /^(.*?)[ T,]+(\d{1,2}(?::| ?h).*)$/.exec(text.trim()) ?? [];
   if (day === undefined || clock === undefined)
     return time === '00:00:00' && isSameDate(text, date, dayFirst);
-  const given = timeIn(clock);
-  return given !== null && time.startsWith(given) && isSameDate(day, date, dayFirst);
+  const clockTime = parseTime(clock);
+  return clockTime !== null && time.startsWith(clockTime) && isSameDate(day, date, dayFirst);
 }
 
 const LONGEST = 60;
 
 /** Compares a text with a value that an export has shown, whichever it is: `unclear` where the text may be it or another one. */
-export function compareSpelled(text: string, shown: string, spelling: Spelling): Likeness {
+export function compareSpellings(text: string, shown: string, spelling: Spelling): Likeness {
   if (text === shown) return 'same';
   if (text === '' || shown === '') return 'other';
-  if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(shown)) return compareNumbers(text, shown, spelling.mark);
+  if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(shown))
+    return compareNumbers(text, shown, spelling.decimalSign);
   if (text.length > LONGEST) return 'other';
   const isSame =
     (isCalendarDate(shown) && isSameDate(text, shown, spelling.dayFirst)) ||

@@ -1,24 +1,24 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { isSameInAnySpelling, shownValue } from '../../diff/written.ts';
+import { isSameInAnySpelling, shownValue } from '../../diff/merge-update.ts';
 import { canonicalJson, compactJson, isArray, parseObject, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows as readAll } from '../../db/rows/rows.ts';
-import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
-  followRows,
+  readRowsWithEntries,
   insertPlan,
   readPlan,
-  type FollowedRow,
+  type PlanRowWithEntry,
   type NewPlanRow,
 } from '../../store/outbox/plan-store.ts';
 import { parseSettlement } from '../../store/outbox/settlement.ts';
-import { readOwnRows, type MirrorRow } from '../attempt/land-own.ts';
+import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { PlanDecision } from './approve-plan.ts';
-import { cellsOf, type PlannedCell } from './judge-row.ts';
+import { parseCells, type PlannedCell } from './judge-row.ts';
 
 /**
  * Makes the plan that returns what an applied plan has changed and nobody has touched since. Returns its number; it says, too,
@@ -37,11 +37,11 @@ export async function undoPlan(
     const declared = kinds.find((one) => one.name === name);
     if (state !== 'applied' || declared === undefined)
       throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
-    const kind = await asMirrored(tx, declared);
+    const kind = await readMirroredKind(tx, declared);
     const rows: NewPlanRow[] = [];
-    for (const row of await followRows(tx, id)) {
+    for (const row of await readRowsWithEntries(tx, id)) {
       if (row.entryId === null) continue;
-      const { cells, refusal } = await returning(tx, kind, row, unproven);
+      const { cells, refusal } = await undoRow(tx, kind, row, unproven);
       const { position, recordId } = row;
       if (cells.length > 0 || refusal !== null)
         rows.push({ position, operation: 'update', recordId, cells: compactJson(cells), refusal });
@@ -51,12 +51,12 @@ export async function undoPlan(
 }
 
 /** What returns the cells of a row that nobody has touched, and why others stay. */
-async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnproven: boolean) {
+async function undoRow(tx: Transaction, kind: Kind, row: PlanRowWithEntry, includesUnproven: boolean) {
   const id = row.recordId ?? '';
   const record = (await readOwnRows(tx, kind.name, id === '' ? [] : [id])).get(id);
-  const stays = whyStays(row, record);
-  if (stays !== null || record === undefined) return { cells: [], refusal: stays };
-  const { made, later, past } = await eventsOf(tx, kind.name, id, row.entryId);
+  const reason = reasonToKeep(row, record);
+  if (reason !== null || record === undefined) return { cells: [], refusal: reason };
+  const { made, later, past } = await readRowEvents(tx, kind.name, id, row.entryId);
   const raw = parseObject(record.raw);
   if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })))
     return { cells: [], refusal: `${id} is the id of another record by now` };
@@ -65,16 +65,17 @@ async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnp
     const { field, old, new: written } = cell;
     const isSame = (one: Json, other: Json): boolean => isSameInAnySpelling(kind, field, one, other);
     const isAsMade = (value: Json): boolean =>
-      isSame(written, value) || made.some(([name, pair]) => name === field && isSame(newIn(pair), value));
+      isSame(written, value) ||
+      made.some(([name, pair]) => name === field && isSame(newValueOf(pair), value));
     // An old page shows the value before ours, and the next one ours again.
     const isTouched = later.some(
-      ([name, pair]) => name === field && !isAsMade(newIn(pair)) && !isSame(old, newIn(pair)),
+      ([name, pair]) => name === field && !isAsMade(newValueOf(pair)) && !isSame(old, newValueOf(pair)),
     );
     return !isTouched && isAsMade(shown(field));
   };
-  const cells = cellsOf(row.cells);
+  const cells = parseCells(row.cells);
   const ours = cells.filter(isOurs);
-  const unproven = takesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
+  const unproven = includesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
   const left = {
     'touched since': cells.filter((cell) => !ours.includes(cell)),
     'not proven to be ours (to take it back all the same: --unproven)': ours.filter((our) =>
@@ -87,16 +88,16 @@ async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnp
   const returned = ours
     .filter((our) => !unproven.includes(our.field))
     .map((our) => ({ field: our.field, old: shown(our.field), new: our.old }))
-    .filter((cell) => !isEqual(cell.old, cell.new));
+    .filter((cell) => !isSameJson(cell.old, cell.new));
   return { cells: returned, refusal: refusals.join('; ') || null };
 }
 
 /** The present one of `[old, new]`. */
-const newIn = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
+const newValueOf = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
 
-const isEqual = (one: Json, other: Json): boolean => canonicalJson(one) === canonicalJson(other);
+const isSameJson = (one: Json, other: Json): boolean => canonicalJson(one) === canonicalJson(other);
 
-function whyStays(row: FollowedRow, record?: MirrorRow): string | null {
+function reasonToKeep(row: PlanRowWithEntry, record?: MirrorRow): string | null {
   const { operation, recordId, entryId, state, verdict } = row;
   if (state === null || (state === 'done' && verdict === null)) return 'its entry is no longer kept';
   if (state !== 'done') return `its entry ${entryId ?? ''} is ${state}`;
@@ -106,7 +107,7 @@ function whyStays(row: FollowedRow, record?: MirrorRow): string | null {
 }
 
 /** What our write changed, what has changed since, and the record as it was after our write. */
-async function eventsOf(db: Queryable, kind: string, id: string, entry: number | null) {
+async function readRowEvents(db: Queryable, kind: string, id: string, entry: number | null) {
   const statement = sql`
     select change, fields, origin, after from changes where kind = ${kind} and record_id = ${id} order by seq`;
   const columns = [
@@ -116,12 +117,12 @@ async function eventsOf(db: Queryable, kind: string, id: string, entry: number |
     optionalText('after'),
   ] as const;
   const events = await readAll(db, columns, statement);
-  const own = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
-  const since = own < 0 ? [] : events.slice(own + 1);
+  const ownIndex = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
+  const since = ownIndex < 0 ? [] : events.slice(ownIndex + 1);
   const isReplaced = since.some((decoded) => decoded.change === 'deleted' || decoded.change === 'restored');
-  const before = events[own]?.after;
+  const before = events[ownIndex]?.after;
   return {
-    made: Object.entries(parseObject(events[own]?.fields ?? '{}')),
+    made: Object.entries(parseObject(events[ownIndex]?.fields ?? '{}')),
     later: since.flatMap((decoded) => Object.entries(parseObject(decoded.fields ?? '{}'))),
     past: before === undefined ? null : { before, isReplaced },
   };

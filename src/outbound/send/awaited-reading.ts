@@ -1,9 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { lastReading } from '../../store/kinds/kind-standing.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { AwaitedReading } from '../../store/outbox/settlement.ts';
-import { outcomeWords } from '../../words/outcome-words.ts';
+import { describeOutcome } from '../../words/outcome-texts.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import type { SettlementFacts } from './decide-settlement.ts';
 
@@ -18,13 +18,13 @@ export interface Unsettled {
 export async function awaitReading(
   tx: Transaction,
   unsettled: Unsettled,
-  facts?: Pick<SettlementFacts, 'doubt' | 'hidden' | 'unreadable'>,
+  facts?: Pick<SettlementFacts, 'doubt' | 'unlistedIds' | 'unreadable'>,
 ): Promise<AwaitedReading> {
-  const since = unsettled.entry.settlement.awaits?.since ?? instantText(unsettled.now);
+  const since = unsettled.entry.settlement.awaits?.since ?? formatInstant(unsettled.now);
   const last = await lastReading(tx, unsettled.kind.name);
   if (last === null) return { since, why: 'it was never read' };
-  const { why } = outcomeWords(last);
-  const records = facts ? [...facts.hidden, ...facts.unreadable] : [];
+  const { why } = describeOutcome(last);
+  const records = facts ? [...facts.unlistedIds, ...facts.unreadable] : [];
   const named = records.length > 0 && { records };
   return { since, why: why ?? facts?.doubt ?? 'the next reading has not ended yet', ...named };
 }

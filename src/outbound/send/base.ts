@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { isSameInAnySpelling, merge, readNameOf, type Merge } from '../../diff/written.ts';
+import { isSameInAnySpelling, merge, readNameOf, type Merge } from '../../diff/merge-update.ts';
 import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { updatesOf, updatesSince, type Entry } from '../../store/outbox/outbox-store.ts';
@@ -11,9 +11,14 @@ import { payloadOf } from '../attempt/journal.ts';
  * Merges an update with the record as it is now. Our own earlier updates are nobody else's changes: neither those that were done
  * since the base was read, nor a value that our last one made of the very value that the base shows, as an old page does.
  */
-export async function mergeOwn(db: Queryable, kind: Kind, entry: Entry, remote: JsonObject): Promise<Merge> {
+export async function mergeUpdate(
+  db: Queryable,
+  kind: Kind,
+  entry: Entry,
+  remote: JsonObject,
+): Promise<Merge> {
   const wanted = payloadOf(entry);
-  const base = await baseOf(db, kind, entry);
+  const base = await readBaseOfUpdate(db, kind, entry);
   const merged = merge({ kind, wanted, base, remote });
   if (merged.is !== 'conflict') return merged;
   const known: Record<string, Json> = {};
@@ -29,11 +34,11 @@ export async function mergeOwn(db: Queryable, kind: Kind, entry: Entry, remote: 
 }
 
 /** The state that the author of an update saw, with the effects of our own updates since; by the names of a read, null = unknown. */
-async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
+async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   if (entry.base === null) return null;
   let base = parseObject(entry.base);
   for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt)) {
-    const effects = [...(await effectsOf(db, kind, earlier))].map(
+    const effects = [...(await readEffects(db, kind, earlier))].map(
       ([name, { made }]) => [name, made] as const,
     );
     base = { ...base, ...Object.fromEntries(effects) };
@@ -48,7 +53,7 @@ async function lastEffect(
   field: string,
 ): Promise<Effect | null> {
   for (const update of updates) {
-    const effect = (await effectsOf(db, kind, update)).get(field);
+    const effect = (await readEffects(db, kind, update)).get(field);
     if (effect !== undefined) return effect;
   }
   return null;
@@ -64,11 +69,11 @@ interface Effect {
  * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
  * A field that already had the wanted value is not ours, nor is any other change.
  */
-async function effectsOf(db: Queryable, kind: Kind, update: Entry): Promise<ReadonlyMap<string, Effect>> {
+async function readEffects(db: Queryable, kind: Kind, update: Entry): Promise<ReadonlyMap<string, Effect>> {
   const effects = new Map<string, Effect>();
   for (const { grade, request } of await readAttempts(db, update.id)) {
-    if (grade === null || !TAKEN.has(grade)) continue;
-    for (const [name, made] of Object.entries(bodyOf({ request })))
+    if (grade === null || !WRITING_GRADES.has(grade)) continue;
+    for (const [name, made] of Object.entries(attemptBody({ request })))
       effects.set(readNameOf(kind, name), { made });
   }
   const events = await db.query(sql`
@@ -83,14 +88,14 @@ async function effectsOf(db: Queryable, kind: Kind, update: Entry): Promise<Read
 }
 
 /** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
-const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
+const WRITING_GRADES: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
 
 /** The fields that an attempt wrote, by the names of a write. */
-const bodyOf = ({ request }: { readonly request: string }): JsonObject =>
+const attemptBody = ({ request }: { readonly request: string }): JsonObject =>
   parseObject(request.slice(request.indexOf('\n') + 1));
 
 /** The fields of an update that the record shows though no answer says that our request made them; by their names of a read. */
-export async function unprovenFields(
+export async function readUnprovenFields(
   db: Queryable,
   kind: Kind,
   entry: Entry,
@@ -98,7 +103,7 @@ export async function unprovenFields(
   const unproven = new Set<string>();
   for (const attempt of await readAttempts(db, entry.id)) {
     const isAnswered = attempt.grade === 'done' || attempt.grade === 'not_applied';
-    for (const name of Object.keys(bodyOf(attempt)))
+    for (const name of Object.keys(attemptBody(attempt)))
       if (isAnswered) unproven.delete(readNameOf(kind, name));
       else if (attempt.grade === 'ambiguous') unproven.add(readNameOf(kind, name));
   }

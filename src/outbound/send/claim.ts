@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import {
   readStanding,
@@ -10,31 +10,31 @@ import {
 import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { findEndedByKey } from '../../store/outbox/ended-entries.ts';
-import { claimEntry, entryBefore } from '../../store/outbox/outbox-queue.ts';
+import { claimEntry, findBlockingEntry } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { release, finishAs, tryLater, waitsForBlock } from '../attempt/conclude.ts';
-import { mayHaveArrived } from '../attempt/grade.ts';
-import type { Journalled } from '../attempt/journal.ts';
-import { readOwnRows } from '../attempt/land-own.ts';
+import { releaseEntry, finishEntry, scheduleRetry, postponeIfBlocked } from '../attempt/conclude.ts';
+import { canHaveArrived } from '../attempt/grade.ts';
+import type { JournalledRequest } from '../attempt/journal.ts';
+import { readOwnRows } from '../attempt/land-own-write.ts';
 import { journalCreate } from './create.ts';
 import { awaitReading } from './awaited-reading.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { validateStored } from '../intake/validate-entry.ts';
-import { recordsWithKey } from '../intake/gate.ts';
-import { isYoung, type OutboundParts } from '../parts.ts';
+import { findRecordsWithKey } from '../intake/duplicate-check.ts';
+import { isRecent, type OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
-export type Claimed =
-  | { readonly step: 'send'; readonly kind: Kind; readonly journalled: Journalled }
+export type ClaimedWork =
+  | { readonly step: 'send'; readonly kind: Kind; readonly journalled: JournalledRequest }
   | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
 
 /**
  * Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now, `ended` where
  * that has ended it.
  */
-export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed | 'ended' | null> {
+export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<ClaimedWork | 'ended' | null> {
   const { session, clock, owner } = parts;
   return session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
@@ -45,7 +45,7 @@ export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed
     const kind = parts.kinds.find((kind) => kind.name === entry.kind);
     if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
     const result = { faults: ['kind: the settings no longer declare it'] };
-    await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result, now });
+    await finishEntry(tx, entry, { state: 'parked', verdict: 'invalid', result, now });
     return 'ended';
   });
 }
@@ -55,46 +55,46 @@ async function claimReady(
   parts: OutboundParts,
   stored: Entry,
   now: Date,
-): Promise<Claimed | 'ended' | null> {
+): Promise<ClaimedWork | 'ended' | null> {
   const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
   if ('faults' in valid) {
-    await finishAs(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
+    await finishEntry(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
     return 'ended';
   }
   const ended = await findEndedByKey(tx, stored.key);
   if (ended !== null) {
     const { id, recordId, state } = ended;
     const result = { entry: id, recordId, state };
-    await finishAs(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
+    await finishEntry(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
     return 'ended';
   }
   const { kind, payload, naturalKey, recordId } = valid.ok;
   // Rows that an application inserted by SQL have none of these.
-  const patch = { payload, naturalKey, recordId, ...(await baseNow(tx, stored, now)) };
+  const patch = { payload, naturalKey, recordId, ...(await baseFromMirror(tx, stored, now)) };
   await changeEntry(tx, { ...stored, patch, now });
   const entry = { ...stored, ...patch };
-  const before = await entryBefore(tx, entry);
+  const before = await findBlockingEntry(tx, entry);
   if (before !== null) {
     const result = JSON.stringify({ waitsFor: before });
-    const nextAttemptAt = instantText(new Date(now.getTime() + RETRY_MS));
-    await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
+    const nextAttemptAt = formatInstant(new Date(now.getTime() + RETRY_MS));
+    await releaseEntry(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
     return null;
   }
-  if (await waitsForBlock(tx, entry, now)) return null;
+  if (await postponeIfBlocked(tx, entry, now)) return null;
   if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
   await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
 }
 
 /** An update without a base from its author takes the mirror's row as base. */
-async function baseNow(
+async function baseFromMirror(
   tx: Transaction,
   { operation, kind, recordId, base }: Entry,
   now: Date,
 ): Promise<{ readonly base: string; readonly baseAt: string } | null> {
   if (operation === 'create' || base !== null || recordId === null) return null;
   const row = (await readOwnRows(tx, kind, [recordId])).get(recordId);
-  return row === undefined ? null : { base: row.raw, baseAt: instantText(now) };
+  return row === undefined ? null : { base: row.raw, baseAt: formatInstant(now) };
 }
 
 const RETRY_MS = 60_000;
@@ -103,17 +103,19 @@ async function claimCreate(
   tx: Transaction,
   parts: OutboundParts,
   { kind, entry, now }: { readonly kind: Kind; readonly entry: Entry; readonly now: Date },
-): Promise<Claimed | 'ended' | null> {
+): Promise<ClaimedWork | 'ended' | null> {
   // An earlier send may still arrive, so search for its record before sending again.
-  if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) return { step: 'settle', kind, entry };
+  if ((await readAttempts(tx, entry.id)).some(canHaveArrived)) return { step: 'settle', kind, entry };
   const asked = entry.settlement.awaits?.run ?? null;
   const readings = asked === null ? [] : await readingsSince(tx, kind.name, asked);
   const isKnown = isFresh(await readStanding(tx, kind.name), readings, now);
   // No gate has seen a row that was inserted by SQL.
-  const isGated = isKnown && !entry.allowsDouble && kind.repeats !== true;
-  const ids = isGated ? (await recordsWithKey(tx, kind, entry.payload)).map((record) => record.id) : [];
+  const needsDuplicateCheck = isKnown && !entry.allowsDouble && kind.repeats !== true;
+  const ids = needsDuplicateCheck
+    ? (await findRecordsWithKey(tx, kind, entry.payload)).map((record) => record.id)
+    : [];
   if (ids.length > 0) {
-    await finishAs(tx, entry, {
+    await finishEntry(tx, entry, {
       state: 'parked',
       verdict: 'existed',
       result: { ids },
@@ -126,22 +128,22 @@ async function claimCreate(
   const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
   const run = await requestPull(tx, pull);
   const awaits = { ...(await awaitReading(tx, { kind, entry, now })), run: asked ?? run };
-  const waitedMs = now.getTime() - instantOf(awaits.since).getTime();
-  const waitMs = Math.min(LONGEST_MS, Math.max(RETRY_MS, waitedMs));
-  await tryLater(tx, entry, { verdict: 'awaits_sweep', settlement: { awaits }, now, waitMs });
+  const waitedMs = now.getTime() - parseInstant(awaits.since).getTime();
+  const waitMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, waitedMs));
+  await scheduleRetry(tx, entry, { verdict: 'awaits_sweep', settlement: { awaits }, now, waitMs });
   return null;
 }
 
 /** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */
-const LONGEST_MS = 3_600_000;
+const MAX_RETRY_MS = 3_600_000;
 
 /**
  * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours. If the list
  * certifies, that takes a recent certificate; if it has stopped, a complete sweep of those that were asked for since.
  */
 export function isFresh(standing: KindStanding, readings: readonly Reading[], now: Date): boolean {
-  if (isYoung(standing.certifiedAt, now)) return true;
-  if (!isYoung(standing.lastSweepAt, now)) return false;
+  if (isRecent(standing.certifiedAt, now)) return true;
+  if (!isRecent(standing.lastSweepAt, now)) return false;
   return (
     standing.certifiedAt === null ||
     readings.some((reading) => reading.state === 'complete' || reading.state === 'certified')

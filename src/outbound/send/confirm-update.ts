@@ -1,6 +1,6 @@
-import { sentField, type Kind } from '../../catalog/kind.ts';
-import { mayBeMadeOf } from '../../diff/rule-out.ts';
-import { isBlank, isSameInAnySpelling, readBack } from '../../diff/written.ts';
+import { findSentField, type Kind } from '../../catalog/kind.ts';
+import { canComeFrom } from '../../diff/rule-out.ts';
+import { isBlank, isSameInAnySpelling, compareReadBack } from '../../diff/merge-update.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
@@ -9,29 +9,29 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
+import { finishEntry, scheduleRetry, retryDelayMs } from '../attempt/conclude.ts';
 import { grade } from '../attempt/grade.ts';
-import { closeWith } from '../attempt/journal.ts';
-import { landOwn } from '../attempt/land-own.ts';
+import { closeWithAnswer } from '../attempt/journal.ts';
+import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
-import { unprovenFields } from './base.ts';
+import { readUnprovenFields } from './base.ts';
 import { readRemote } from './read-remote.ts';
 
 /** An update in work, with the record as the service has it. */
-export interface Updating {
+export interface UpdateInWork {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly remote: JsonObject;
 }
 
-interface WrittenUpdate extends Updating {
+interface WrittenUpdate extends UpdateInWork {
   /** The written fields, by the names of a write. */
   readonly body: JsonObject;
   readonly answer: WriteAnswer;
 }
 
 /** Accepted writes that may leave a field unchanged before a person must look. */
-const ROUNDS = 2;
+const MAX_ROUNDS = 2;
 
 /** Reads a record back after a write: only this, never the answer to the write, proves whether the write was done. */
 export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
@@ -45,7 +45,7 @@ export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
     // A record that is not there is looked for again before the next write.
     if (after === undefined || after === null) return retryUnconfirmed(tx, parts, written, 'unreachable');
-    return conclude(tx, parts, written, after);
+    return concludeUpdate(tx, parts, written, after);
   });
 }
 
@@ -56,11 +56,11 @@ async function retryUnconfirmed(
   verdict: 'unreachable' | 'no_answer' | 'not_applied',
 ): Promise<void> {
   const now = parts.clock.now();
-  await closeWith(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
-  await tryLater(tx, entry, { verdict, now, waitMs: waitAfter(entry, parts, null) });
+  await closeWithAnswer(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
+  await scheduleRetry(tx, entry, { verdict, now, waitMs: retryDelayMs(entry, parts, null) });
 }
 
-async function conclude(
+async function concludeUpdate(
   tx: Transaction,
   parts: OutboundParts,
   written: WrittenUpdate,
@@ -68,57 +68,58 @@ async function conclude(
 ): Promise<void> {
   const { kind, entry, remote, body, answer } = written;
   const now = parts.clock.now();
-  const { missed, others } = readBack({ kind, body, before: remote, after });
+  const { missed, alsoChanged } = compareReadBack({ kind, body, before: remote, after });
   const isAccepted = grade(answer).is === 'accepted';
-  const otherwise = missed.filter(
+  const differing = missed.filter(
     (states) => !isSameInAnySpelling(kind, states.field, states.wanted, states.remote),
   );
   // Where the service has not said that it took them, another person may have written what looks like our values.
-  if (otherwise.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, 'no_answer');
+  if (differing.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, 'no_answer');
   // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
-  const lost = otherwise.filter((states) => {
+  const unapplied = differing.filter((states) => {
     const isAsBefore = JSON.stringify(remote[states.field] ?? null) === JSON.stringify(states.remote);
-    return isAsBefore || !mayBeMadeOf(sentField(kind, states.field), states.wanted, states.remote);
+    return isAsBefore || !canComeFrom(findSentField(kind, states.field), states.wanted, states.remote);
   });
   // A person's request for another try allows one more round.
   const rounds = (await readAttempts(tx, entry.id)).filter(
     (attempt) => attempt.grade === 'not_applied',
   ).length;
-  if (lost.length > 0 && rounds + 1 < ROUNDS) return retryUnconfirmed(tx, parts, written, 'not_applied');
+  if (unapplied.length > 0 && rounds + 1 < MAX_ROUNDS)
+    return retryUnconfirmed(tx, parts, written, 'not_applied');
 
   const taken = isAccepted ? 'done' : 'ambiguous';
-  await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : taken, answer, now });
+  await closeWithAnswer(tx, entry, { grade: unapplied.length > 0 ? 'not_applied' : taken, answer, now });
   // Land the reading before the write with origin `service`, then the reading after it with ours.
-  await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
-  await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
+  await landOwnWrite(tx, parts, { kind, record: remote, origin: 'service', canBeNew: false });
+  await landOwnWrite(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, canBeNew: false });
   const isCleared = (name: string): boolean =>
     !isBlank(undefined, remote[name]) && isBlank(undefined, after[name]);
-  await tellReplaced(tx, parts, kind.name, others.filter(isCleared));
+  await reportReplaced(tx, parts, kind.name, alsoChanged.filter(isCleared));
   const fields = missed.map((field) => ({ ...field }));
-  if (lost.length > 0)
-    return finishAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
-  const settlement = await unprovenFields(tx, kind, entry);
+  if (unapplied.length > 0)
+    return finishEntry(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
+  const settlement = await readUnprovenFields(tx, kind, entry);
   const result = {
-    ...(others.length > 0 && { alsoChanged: others }),
+    ...(alsoChanged.length > 0 && { alsoChanged: alsoChanged }),
     ...settlement,
     ...(fields.length > 0 && { normalized: fields }),
   };
-  return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, settlement, now });
+  return finishEntry(tx, entry, { state: 'done', verdict: 'sent', result, settlement, now });
 }
 
 /** A service that empties the fields which an update does not name replaces whole records: told once for each kind. */
-async function tellReplaced(
+async function reportReplaced(
   tx: Transaction,
   parts: OutboundParts,
   kind: string,
-  others: readonly string[],
+  alsoChanged: readonly string[],
 ): Promise<void> {
   const drift = { kind, code: 'update_replaces', field: null } as const;
-  if (others.length === 0 || (await hasDrift(tx, drift))) return;
-  await saveDrift(tx, [{ ...drift, detail: others.join(', ') }], parts.clock.now());
+  if (alsoChanged.length === 0 || (await hasDrift(tx, drift))) return;
+  await saveDrift(tx, [{ ...drift, detail: alsoChanged.join(', ') }], parts.clock.now());
   const hint = 'Name all fields of a record in its updates, until the service is known to keep the others.';
   parts.logger.warn(
     { event: 'drift.found', ...drift, hint },
-    `an update of ${kind} emptied fields that it did not name: ${others.join(', ')}`,
+    `an update of ${kind} emptied fields that it did not name: ${alsoChanged.join(', ')}`,
   );
 }

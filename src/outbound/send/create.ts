@@ -1,9 +1,9 @@
-import { askableKind, type Kind } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/judge-page.ts';
+import { withUsableRetrieve, type Kind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/compare-page.ts';
 import { alteredFields, keyFields } from '../../diff/match.ts';
-import { readNameOf, shownValue } from '../../diff/written.ts';
+import { readNameOf, shownValue } from '../../diff/merge-update.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../store/outbox/outbox-queue.ts';
@@ -12,20 +12,20 @@ import { wasLiveAt, type Watermark } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { finishAs, release } from '../attempt/conclude.ts';
-import { grade, provesMade } from '../attempt/grade.ts';
+import { finishEntry, releaseEntry } from '../attempt/conclude.ts';
+import { grade, isProvenCreated } from '../attempt/grade.ts';
 import {
-  closeFailed,
-  closeWith,
-  journal,
+  recordFailure,
+  closeWithAnswer,
+  journalRequest,
   payloadOf,
   sendJournalled,
-  type Journalled,
+  type JournalledRequest,
 } from '../attempt/journal.ts';
-import { landOwn } from '../attempt/land-own.ts';
+import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
-import { noneElapsed } from '../stopwatch.ts';
-import { firstLookMs } from './decide-settlement.ts';
+import { startElapsed } from '../stopwatch.ts';
+import { firstSearchMs } from './decide-settlement.ts';
 
 /** Journals the request of a create. */
 export function journalCreate(
@@ -33,43 +33,52 @@ export function journalCreate(
   parts: OutboundParts,
   kind: Kind,
   entry: Entry,
-): Promise<Journalled> {
-  return journal(tx, entry, { body: entry.payload, path: kind.create?.path ?? '', clock: parts.clock });
+): Promise<JournalledRequest> {
+  return journalRequest(tx, entry, {
+    body: entry.payload,
+    path: kind.create?.path ?? '',
+    clock: parts.clock,
+  });
 }
 
 /** Sends a journalled create, once, and stores the result. */
-export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: Journalled): Promise<void> {
+export async function sendCreate(
+  parts: OutboundParts,
+  kind: Kind,
+  journalled: JournalledRequest,
+): Promise<void> {
   const { entry } = journalled;
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
-  const located = answer.is === 'answered' && answer.located !== undefined ? { id: answer.located } : null;
+  const located =
+    answer.is === 'answered' && answer.locationId !== undefined ? { id: answer.locationId } : null;
   const shown = (graded.is === 'accepted' ? graded.record : null) ?? located;
   const read = shown && recordId(shown);
   if (shown !== null && read !== null && 'id' in read) {
-    const full = await fullRecord(parts, kind, entry, { id: read.id, shown });
+    const full = await readFullRecord(parts, kind, entry, { id: read.id, shown });
     const created = { id: read.id, shown: full ?? shown, isWhole: full !== null };
-    return closeAccepted(parts, { kind, entry, answer, ...created });
+    return finishAccepted(parts, { kind, entry, answer, ...created });
   }
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
-      return closeFailed(tx, parts, entry, { answer, graded, now });
-    await closeWith(tx, entry, { grade: provesMade(answer) ? 'made' : 'ambiguous', answer, now });
+      return recordFailure(tx, parts, entry, { answer, graded, now });
+    await closeWithAnswer(tx, entry, { grade: isProvenCreated(answer) ? 'made' : 'ambiguous', answer, now });
     // The mirror is searched, and the create is not sent again until its absence is certain.
-    await release(tx, entry, {
+    await releaseEntry(tx, entry, {
       state: 'unsettled',
       verdict: 'ambiguous',
       result: null,
       settlement: {}, // Notes about an earlier send do not apply to this one.
-      nextAttemptAt: instantText(new Date(now.getTime() + firstLookMs(parts.rules))),
-      ...noneElapsed(parts.watch),
+      nextAttemptAt: formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules))),
+      ...startElapsed(parts.stopwatch),
       now,
     });
   });
 }
 
 /** The created record: from the answer if it shows all sent fields, else retrieved; null = unknown. */
-async function fullRecord(
+async function readFullRecord(
   parts: OutboundParts,
   kind: Kind,
   entry: Entry,
@@ -77,7 +86,7 @@ async function fullRecord(
 ): Promise<JsonObject | null> {
   const names = Object.keys(payloadOf(entry)).map((name) => readNameOf(kind, name));
   if (names.every((name) => shownValue(kind, shown, name) !== undefined)) return shown;
-  const askable = askableKind(kind);
+  const askable = withUsableRetrieve(kind);
   if (askable === null) return null;
   try {
     return (await parts.source.retrieve(askable, id)).record;
@@ -92,7 +101,7 @@ async function fullRecord(
  *
  * Only an answer with a record that was there before proves nothing: the service may have made none.
  */
-async function closeAccepted(
+async function finishAccepted(
   parts: OutboundParts,
   created: {
     readonly kind: Kind;
@@ -108,23 +117,23 @@ async function closeAccepted(
     const now = parts.clock.now();
     await dropBlock(tx, kind.name, now);
     const wasThere = await wasLiveAt(tx, kind.name, { id, ...watermarkOf(entry) });
-    await closeWith(tx, entry, { grade: wasThere ? 'ambiguous' : 'done', answer, now });
+    await closeWithAnswer(tx, entry, { grade: wasThere ? 'ambiguous' : 'done', answer, now });
     const found = { ids: [id] };
     const parked = { state: 'parked', result: found, settlement: found, now } as const;
-    if (wasThere) return finishAs(tx, entry, { ...parked, verdict: 'existed' });
+    if (wasThere) return finishEntry(tx, entry, { ...parked, verdict: 'existed' });
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return finishAs(tx, entry, { ...parked, verdict: 'twins' });
+      return finishEntry(tx, entry, { ...parked, verdict: 'twins' });
     if (isWhole)
-      await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
+      await landOwnWrite(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, canBeNew: true });
     const payload = payloadOf(entry);
     const altered = alteredFields(kind, payload, shown);
     const keyed = keyFields(kind, payload, {}).map((field) => field.name);
     const isKeyAltered = altered.some(({ field }) => keyed.includes(field));
-    if (isKeyAltered && !(await altersKeys(tx, kind.name)))
-      await writeMeta(tx, `outbox.alters.${kind.name}`, instantText(now));
+    if (isKeyAltered && !(await hasAlteredKeys(tx, kind.name)))
+      await writeMeta(tx, `outbox.alters.${kind.name}`, formatInstant(now));
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
     const fields = altered.map((field) => ({ ...field }));
-    return finishAs(tx, entry, {
+    return finishEntry(tx, entry, {
       state: 'done',
       verdict: altered.length > 0 ? 'altered' : wasLost ? 'resent' : 'sent',
       recordId: id,
@@ -136,7 +145,7 @@ async function closeAccepted(
 }
 
 /** Whether the service has ever altered a natural key of this kind in an answer: a record may be there in another spelling. */
-export async function altersKeys(tx: Transaction, kind: string): Promise<boolean> {
+export async function hasAlteredKeys(tx: Transaction, kind: string): Promise<boolean> {
   return (await readMeta(tx, `outbox.alters.${kind}`)) !== null;
 }
 

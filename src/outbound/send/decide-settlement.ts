@@ -7,13 +7,13 @@ export interface SettlementFacts {
   /** Time since the send was lost. */
   readonly elapsedMs: number;
   /** Newcomers that are equal to what was sent. */
-  readonly equal: readonly string[];
+  readonly equalIds: readonly string[];
   /** Newcomers that may be what the service made of it. Empty before patience has ended: they are not looked for. */
-  readonly left: readonly string[];
+  readonly plausibleIds: readonly string[];
   /** An answer proves that the service made a record, and does not name it. */
-  readonly isMade: boolean;
+  readonly isCreationConfirmed: boolean;
   /** The only newcomer that can be that record; null = none, or several. */
-  readonly sole: string | null;
+  readonly soleId: string | null;
   /** Sweeps that have ended since the first one was asked for, oldest first. */
   readonly readings: readonly Reading[];
   readonly asked: AskedSweeps | null;
@@ -26,7 +26,7 @@ export interface SettlementFacts {
   /** Records of the list that cannot become rows, by name: they bar the certificate. */
   readonly unreadable: readonly string[];
   /** Records that answers to creates of ours have named, and that no list has shown although it was read since. */
-  readonly hidden: readonly string[];
+  readonly unlistedIds: readonly string[];
   /** Why even a list that was certified does not show what became of it; null = it does. */
   readonly doubt: string | null;
   /** A person has requested another try: patience, and what speaks against a second send, no longer apply. */
@@ -34,7 +34,7 @@ export interface SettlementFacts {
   /** Sends whose outcome was lost. */
   readonly lostSends: number;
   /** The service has altered a natural key of this kind in an answer. */
-  readonly altersKeys: boolean;
+  readonly hasAlteredKeys: boolean;
   readonly rules: Pick<OutboundRules, 'settleSeconds' | 'patienceSeconds'>;
 }
 
@@ -48,7 +48,7 @@ export type Settlement =
       readonly hasUnreadable?: true;
     }
   /** `asks`: a sweep must be asked for. */
-  | { readonly is: 'wait'; readonly untilMs: number; readonly asks: boolean }
+  | { readonly is: 'wait'; readonly untilMs: number; readonly needsSweep: boolean }
   | { readonly is: 'resend' };
 
 /**
@@ -59,20 +59,20 @@ export type Settlement =
  * of the create. A sweep that knew the list exactly and still distrusted it, since rows have left it, ends otherwise.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
-  const { asked, equal, repeats, isFresh } = facts;
-  const [id] = equal;
+  const { asked, equalIds, repeats, isFresh } = facts;
+  const [id] = equalIds;
   if (asked !== null && id !== undefined && hasShownAll(facts, asked.first)) {
-    if (repeats) return { is: 'park', verdict: 'repeats', ids: equal };
-    return equal.length > 1 ? { is: 'park', verdict: 'twins', ids: equal } : { is: 'adopt', id };
+    if (repeats) return { is: 'park', verdict: 'repeats', ids: equalIds };
+    return equalIds.length > 1 ? { is: 'park', verdict: 'twins', ids: equalIds } : { is: 'adopt', id };
   }
   const final = asked?.final ?? null;
   const isKnown = final !== null && isKnownSince(facts, final) && isFresh;
-  return isKnown && isFinal(facts) ? conclude(facts) : lookFurther(facts);
+  return isKnown && isFinal(facts) ? decideFinally(facts) : waitOrPark(facts);
 }
 
 /** Multiple of `patienceSeconds` that a create waits for a certificate. */
 const PATIENCE_MULTIPLE = 3;
-const SWEEPS_A_LOOK = 2;
+const SWEEPS_PER_SEARCH = 2;
 const ASK_AGAIN_MS = 60_000;
 /** Complete sweeps that must show a record where none certifies; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
@@ -89,12 +89,12 @@ const hasCertified = (facts: SettlementFacts, run: number): boolean =>
   facts.readings.some((reading) => reading.runId >= run && reading.state === 'certified');
 
 /** The latest sweep from a run on; none is one that found the kind being read by another process. */
-export const latestSince = (readings: readonly Reading[], run = 0): Reading | undefined =>
+export const latestReadingSince = (readings: readonly Reading[], run = 0): Reading | undefined =>
   readings.findLast((reading) => reading.runId >= run && reading.state !== 'busy');
 
 /** Whether the latest sweep from a run on proves what the list lacks. */
 export const isKnownSince = (facts: SettlementFacts, run: number): boolean =>
-  latestSince(facts.readings, run)?.state === 'certified' && facts.doubt === null;
+  latestReadingSince(facts.readings, run)?.state === 'certified' && facts.doubt === null;
 
 /** Whether it is time to conclude from what the list lacks. */
 export function isFinal(facts: Pick<SettlementFacts, 'elapsedMs' | 'isAskedFor' | 'rules'>): boolean {
@@ -104,85 +104,104 @@ export function isFinal(facts: Pick<SettlementFacts, 'elapsedMs' | 'isAskedFor' 
 }
 
 /** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */
-function conclude(facts: SettlementFacts): Settlement {
-  const { left, isMade, sole, isDoubtful, isAskedFor, lostSends, altersKeys, repeats } = facts;
-  const park = (verdict: string): Settlement => ({ is: 'park', verdict, ids: left });
-  if (left.length > 0 && repeats) return park('repeats');
-  if (isMade) return sole === null || isDoubtful ? park('not_named') : { is: 'adopt', id: sole };
-  if (left.length > 0) return park('look_alike');
+function decideFinally(facts: SettlementFacts): Settlement {
+  const {
+    plausibleIds,
+    isCreationConfirmed,
+    soleId,
+    isDoubtful,
+    isAskedFor,
+    lostSends,
+    hasAlteredKeys,
+    repeats,
+  } = facts;
+  const park = (verdict: string): Settlement => ({ is: 'park', verdict, ids: plausibleIds });
+  if (plausibleIds.length > 0 && repeats) return park('repeats');
+  if (isCreationConfirmed)
+    return soleId === null || isDoubtful ? park('not_named') : { is: 'adopt', id: soleId };
+  if (plausibleIds.length > 0) return park('look_alike');
   if (isDoubtful) return { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true };
   if (isAskedFor) return { is: 'resend' };
   if (lostSends > 1) return park('lost_twice');
-  return altersKeys ? park('alters_keys') : { is: 'resend' };
+  return hasAlteredKeys ? park('alters_keys') : { is: 'resend' };
 }
 
 /** Whether waiting on would be in vain: time mends no record that cannot become a row. */
-function isInVain(facts: SettlementFacts): boolean {
+function isHopeless(facts: SettlementFacts): boolean {
   const final = facts.asked?.final ?? null;
   return (
-    facts.unreadable.length > 0 && final !== null && latestSince(facts.readings, final)?.state === 'complete'
+    facts.unreadable.length > 0 &&
+    final !== null &&
+    latestReadingSince(facts.readings, final)?.state === 'complete'
   );
 }
 
 /** Waits for the next look. A list that keeps moving is not read over and over: it is asked for again at the next look. */
-function lookFurther(facts: SettlementFacts): Settlement {
-  const { elapsedMs, asked, equal, left, readings, rules } = facts;
-  const { due, next } = lookTimes(elapsedMs, rules);
-  const park: Settlement = { is: 'park', verdict: 'no_certificate', ids: [...equal, ...left] };
-  if (isInVain(facts)) return park;
-  const rest: Settlement = { is: 'wait', untilMs: next, asks: false };
-  if (due === null) return rest;
-  const again: Settlement = { is: 'wait', untilMs: Math.min(next, elapsedMs + ASK_AGAIN_MS), asks: true };
-  if (asked?.due !== due) return again;
-  if (!isFinal(facts) && hasCertified(facts, asked.look)) return rest;
-  if (asked.times < SWEEPS_A_LOOK) {
+function waitOrPark(facts: SettlementFacts): Settlement {
+  const { elapsedMs, asked, equalIds, plausibleIds, readings, rules } = facts;
+  const { due, next } = searchTimes(elapsedMs, rules);
+  const park: Settlement = { is: 'park', verdict: 'no_certificate', ids: [...equalIds, ...plausibleIds] };
+  if (isHopeless(facts)) return park;
+  const wait: Settlement = { is: 'wait', untilMs: next, needsSweep: false };
+  if (due === null) return wait;
+  const askNow: Settlement = {
+    is: 'wait',
+    untilMs: Math.min(next, elapsedMs + ASK_AGAIN_MS),
+    needsSweep: true,
+  };
+  if (asked?.due !== due) return askNow;
+  if (!isFinal(facts) && hasCertified(facts, asked.look)) return wait;
+  if (asked.times < SWEEPS_PER_SEARCH) {
     const hasEnded = readings.some((reading) => reading.runId >= asked.look);
-    const againMs = hasEnded ? elapsedMs : asked.atMs + ASK_AGAIN_MS; // A failed sweep does not wake the entry.
-    return elapsedMs >= againMs ? again : { ...rest, untilMs: Math.min(next, againMs) };
+    const nextAskMs = hasEnded ? elapsedMs : asked.atMs + ASK_AGAIN_MS; // A failed sweep does not wake the entry.
+    return elapsedMs >= nextAskMs ? askNow : { ...wait, untilMs: Math.min(next, nextAskMs) };
   }
-  return elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000 ? park : rest;
+  return elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000 ? park : wait;
 }
 
 /** The sweeps asked for, once more one is: the run with this number. */
-export function askedOnceMore(facts: SettlementFacts, run: number): AskedSweeps {
+export function addAskedSweep(facts: SettlementFacts, run: number): AskedSweeps {
   const { asked, elapsedMs, rules } = facts;
-  const due = lookTimes(elapsedMs, rules).due ?? 0;
-  const isSameLook = asked?.due === due;
+  const due = searchTimes(elapsedMs, rules).due ?? 0;
+  const isSameSearch = asked?.due === due;
   const final = asked?.final ?? null;
   const isOutOfDate = final === null || hasCertified(facts, final);
   return {
     first: asked?.first ?? run,
     final: !isFinal(facts) ? null : isOutOfDate ? run : final,
-    look: isSameLook ? asked.look : run,
+    look: isSameSearch ? asked.look : run,
     due,
-    times: isSameLook ? asked.times + 1 : 1,
+    times: isSameSearch ? asked.times + 1 : 1,
     atMs: elapsedMs,
   };
 }
 
 /** Looks after an entry should have been parked are an hour apart at least. */
-const LEAST_APART_MS = 3_600_000;
+const MIN_INTERVAL_MS = 3_600_000;
 
 /**
  * The looks for a send, in milliseconds since it was lost: the latest that is due (null = none yet), and the next.
  *
  * After `settleSeconds`; then a 24th, a quarter, half, all, twice and three times `patienceSeconds`; then after each further one.
  */
-export function lookTimes(
+export function searchTimes(
   elapsedMs: number,
   rules: SettlementFacts['rules'],
 ): { readonly due: number | null; readonly next: number } {
   const patienceMs = rules.patienceSeconds * 1000;
-  const restMs = firstLookMs(rules);
-  const times = [restMs, ...[1 / 24, 1 / 4, 1 / 2, 1, 2, PATIENCE_MULTIPLE].map((part) => part * patienceMs)]
-    .filter((time) => time >= restMs)
+  const firstDelayMs = firstSearchMs(rules);
+  const times = [
+    firstDelayMs,
+    ...[1 / 24, 1 / 4, 1 / 2, 1, 2, PATIENCE_MULTIPLE].map((part) => part * patienceMs),
+  ]
+    .filter((time) => time >= firstDelayMs)
     .sort((a, b) => a - b);
-  const last = times.at(-1) ?? restMs;
-  const apartMs = Math.max(patienceMs, LEAST_APART_MS);
-  while (elapsedMs >= (times.at(-1) ?? last)) times.push((times.at(-1) ?? last) + apartMs);
+  const last = times.at(-1) ?? firstDelayMs;
+  const intervalMs = Math.max(patienceMs, MIN_INTERVAL_MS);
+  while (elapsedMs >= (times.at(-1) ?? last)) times.push((times.at(-1) ?? last) + intervalMs);
   const due = times.filter((time) => time <= elapsedMs).at(-1) ?? null;
-  return { due, next: times.find((time) => time > elapsedMs) ?? elapsedMs + apartMs };
+  return { due, next: times.find((time) => time > elapsedMs) ?? elapsedMs + intervalMs };
 }
 
-export const firstLookMs = ({ settleSeconds }: { readonly settleSeconds: number }): number =>
+export const firstSearchMs = ({ settleSeconds }: { readonly settleSeconds: number }): number =>
   settleSeconds * 1000;

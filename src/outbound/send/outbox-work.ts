@@ -1,23 +1,23 @@
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../store/outbox/outbox-queue.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
-import { watchTwins } from './watch-twins.ts';
+import { watchDuplicates } from './watch-duplicates.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import type { OutboundParts } from '../parts.ts';
 import { explain } from '../../words/verdicts.ts';
-import { update } from './update.ts';
-import { claim, type Claimed } from './claim.ts';
+import { updateRecord } from './update.ts';
+import { claimWork, type ClaimedWork } from './claim.ts';
 import { recoverEntries } from './recover.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
   work(due: WorkRef): Promise<void>;
   /** Frees the entries of owners that are gone, and those of this process that an error dropped. */
-  takeOver(isDead: (owner: string) => boolean): Promise<void>;
+  releaseStaleClaims(isDead: (owner: string) => boolean): Promise<void>;
 }
 
 export function outboxWork(parts: OutboundParts): OutboxWork {
@@ -37,44 +37,46 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
       }
     },
     // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
-    takeOver: (isDead) =>
-      recoverEntries(parts, (entry, other) => (other === owner ? !working.has(entry.id) : isDead(other))),
+    releaseStaleClaims: (isDead) =>
+      recoverEntries(parts, (entry, ownerName) =>
+        ownerName === owner ? !working.has(entry.id) : isDead(ownerName),
+      ),
   };
 }
 
 /** Claims an entry and works it to its next resting state; does nothing if it is no longer due. */
 async function workEntry(parts: OutboundParts, due: WorkRef): Promise<void> {
   const begunAt = parts.clock.now();
-  const claimed = await claim(parts, due);
+  const claimed = await claimWork(parts, due);
   if (claimed === null) return;
   try {
-    if (claimed !== 'ended') await carryOut(parts, claimed);
+    if (claimed !== 'ended') await runStep(parts, claimed);
   } catch (error) {
     if (!(error instanceof ClaimLostError)) throw error;
     parts.logger.warn({ entryId: due.id }, error.message);
     return; // The process that took it over tells its end.
   }
   const isWatched = claimed !== 'ended' && claimed.step === 'watch'; // It was done before.
-  if (!isWatched) await tellEntry(parts, due.id, begunAt);
+  if (!isWatched) await logEntry(parts, due.id, begunAt);
 }
 
-async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
+async function runStep(parts: OutboundParts, claimed: ClaimedWork): Promise<void> {
   const { session, clock } = parts;
   const { kind } = claimed;
   if (claimed.step === 'send') return sendCreate(parts, kind, claimed.journalled);
-  if (claimed.step === 'update') return update(parts, claimed);
-  if (claimed.step === 'watch') return session.atomically((tx) => watchTwins(tx, parts, claimed));
+  if (claimed.step === 'update') return updateRecord(parts, claimed);
+  if (claimed.step === 'watch') return session.atomically((tx) => watchDuplicates(tx, parts, claimed));
   const { entry } = claimed;
   const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
   if (journalled !== null) await sendCreate(parts, kind, journalled);
 }
 
 /** Logs the state of an entry that was worked from `begunAt` on, if it has ended or its kind is blocked now. */
-async function tellEntry(parts: OutboundParts, id: number, begunAt: Date): Promise<void> {
+async function logEntry(parts: OutboundParts, id: number, begunAt: Date): Promise<void> {
   const entry = await findEntry(parts.session, id);
   if (entry === null) return;
   const { kind, operation, recordId: record, state, verdict } = entry;
-  if (state === 'ready' && verdict === 'kind_blocked') await tellBlock(parts, entry, begunAt);
+  if (state === 'ready' && verdict === 'kind_blocked') await logBlock(parts, entry, begunAt);
   if (state !== 'done' && state !== 'parked' && state !== 'rejected') return;
   const { meaning, next } = explain(entry);
   const facts = { event: `entry.${state}`, entryId: id, kind, record, operation, verdict };
@@ -85,10 +87,10 @@ async function tellEntry(parts: OutboundParts, id: number, begunAt: Date): Promi
 }
 
 /** A block that was there before is told already: each probe only puts it off. */
-async function tellBlock(parts: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
+async function logBlock(parts: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
   const { id, kind } = entry;
   const block = await readBlock(parts.session, kind);
-  if (block === null || block.since < instantText(begunAt)) return;
+  if (block === null || block.since < formatInstant(begunAt)) return;
   const hint = 'Check the token, and what its user may write in the service.';
   const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}, entry ${id}); tried again within five minutes`;
   parts.logger.warn({ event: 'kind.blocked', kind, reason: block.reason, entryId: id, hint }, message);

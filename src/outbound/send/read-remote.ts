@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { askableKind, isListed, type Kind, type ListedKind } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/judge-page.ts';
-import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
+import { withUsableRetrieve, isListed, type Kind, type ListedKind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/compare-page.ts';
+import { MAX_CONTROL_FAILURES } from '../../diff/decide-deletions.ts';
 import { isObject, type JsonObject } from '../../lib/json/json.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { readStanding } from '../../store/kinds/kind-standing.ts';
@@ -14,7 +14,7 @@ import type { OutboundParts } from '../parts.ts';
 const NO_TICKS = { tick: (): number => 0 };
 
 /** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
-const MOST_READINGS = 3;
+const MAX_READINGS = 3;
 
 /**
  * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
@@ -23,16 +23,16 @@ const MOST_READINGS = 3;
  * @throws {SourceError} If no answer settles the question.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
-  const askable = askableKind(kind);
+  const askable = withUsableRetrieve(kind);
   const { controlFailures } = await readStanding(parts.session, kind.name);
-  if (askable !== null && controlFailures < MOST_CONTROL_FAILURES) {
+  if (askable !== null && controlFailures < MAX_CONTROL_FAILURES) {
     const { record } = await parts.source.retrieve(askable, id);
     if (record !== null) return record;
   }
   if (!isListed(kind)) return null;
   const page = await readPageOf(parts.session, kind.name, id); // The page that showed it last.
   let found = page === null ? null : await findOnPages(parts, kind, id, { from: page, to: page });
-  for (let reading = 0; reading < MOST_READINGS && found === null; reading++)
+  for (let reading = 0; reading < MAX_READINGS && found === null; reading++)
     found = await findOnPages(parts, kind, id, { from: 1, to: Infinity });
   return found;
 }
@@ -62,7 +62,7 @@ export async function readControl(
   kind: Kind,
   id: string,
 ): Promise<'answers' | 'forbidden' | 'silent' | 'none'> {
-  const ids = await controlsOf(parts, kind, id);
+  const ids = await readControls(parts, kind, id);
   let isForbidden = false;
   for (const control of ids) {
     try {
@@ -77,7 +77,7 @@ export async function readControl(
 }
 
 /** The first, the last and the next live record that the list has shown. */
-async function controlsOf(parts: OutboundParts, kind: Kind, id: string): Promise<readonly string[]> {
+async function readControls(parts: OutboundParts, kind: Kind, id: string): Promise<readonly string[]> {
   const others = sql`
     select cast(k.id as text) as id from ${sql.identifier(kind.name)} as k
     where k._deleted_at is null and k._listed is not null and k.id <> ${id}`;

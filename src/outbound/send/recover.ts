@@ -1,10 +1,10 @@
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { closeAttempt, readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { changeEntry, findEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
 import { ownedEntries } from '../../store/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { noneElapsed } from '../stopwatch.ts';
-import { firstLookMs } from './decide-settlement.ts';
+import { startElapsed } from '../stopwatch.ts';
+import { firstSearchMs } from './decide-settlement.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /**
@@ -18,35 +18,35 @@ export async function recoverEntries(
 ): Promise<void> {
   for (const lost of await ownedEntries(parts.session))
     if (lost.owner !== null && isGone(lost, lost.owner))
-      await parts.session.atomically((tx) => recover(tx, parts, lost.id, lost.epoch));
+      await parts.session.atomically((tx) => recoverEntry(tx, parts, lost.id, lost.epoch));
 }
 
 /** Puts one entry into the state that its journal proves. */
-async function recover(tx: Transaction, parts: OutboundParts, id: number, epoch: number): Promise<void> {
+async function recoverEntry(tx: Transaction, parts: OutboundParts, id: number, epoch: number): Promise<void> {
   const entry = await findEntry(tx, id);
   if (entry?.epoch !== epoch) return; // A slow owner has continued.
   const now = parts.clock.now();
   const last = (await readAttempts(tx, id)).at(-1);
   const isOpen = last !== undefined && last.closedAt === null;
-  const patch = { ...whereNow(parts, entry, isOpen), owner: null };
+  const patch = { ...recoveredState(parts, entry, isOpen), owner: null };
   await changeEntry(tx, { id, epoch, patch, now, raises: true });
   if (!isOpen) return;
-  const told = { grade: 'ambiguous', status: null, responseStart: null };
-  await closeAttempt(tx, { outboxId: id, n: last.n, ...told, now });
+  const unknownOutcome = { grade: 'ambiguous', status: null, responseStart: null };
+  await closeAttempt(tx, { outboxId: id, n: last.n, ...unknownOutcome, now });
 }
 
-function whereNow(parts: OutboundParts, entry: Entry, isOpen: boolean): EntryPatch {
+function recoveredState(parts: OutboundParts, entry: Entry, isOpen: boolean): EntryPatch {
   if (entry.state !== 'sending') return {};
   const now = parts.clock.now();
   if (entry.operation === 'update')
-    return { state: 'ready', nextAttemptAt: instantText(now), ...(isOpen && { verdict: 'no_answer' }) };
-  const nextAttemptAt = instantText(new Date(now.getTime() + firstLookMs(parts.rules)));
+    return { state: 'ready', nextAttemptAt: formatInstant(now), ...(isOpen && { verdict: 'no_answer' }) };
+  const nextAttemptAt = formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules)));
   return {
     state: 'unsettled',
     verdict: 'ambiguous',
     result: null,
     settlement: {},
     nextAttemptAt,
-    ...noneElapsed(parts.watch),
+    ...startElapsed(parts.stopwatch),
   };
 }

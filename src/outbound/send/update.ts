@@ -1,41 +1,49 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import { blockKind, finishAs, stepBack, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
-import { grade, mayHaveArrived } from '../attempt/grade.ts';
-import { closeFailed, journal, sendJournalled } from '../attempt/journal.ts';
-import { landOwn } from '../attempt/land-own.ts';
+import {
+  blockKind,
+  finishEntry,
+  postponeForbidden,
+  scheduleRetry,
+  retryDelayMs,
+  postponeIfBlocked,
+} from '../attempt/conclude.ts';
+import { grade, canHaveArrived } from '../attempt/grade.ts';
+import { recordFailure, journalRequest, sendJournalled } from '../attempt/journal.ts';
+import { landOwnWrite } from '../attempt/land-own-write.ts';
 import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { mergeOwn, unprovenFields } from './base.ts';
-import { confirmUpdate, type Updating } from './confirm-update.ts';
+import { mergeUpdate, readUnprovenFields } from './base.ts';
+import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { readControl, readRemote } from './read-remote.ts';
 
 /**
  * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
  */
-export async function update(
+export async function updateRecord(
   parts: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
 ): Promise<void> {
-  const remote = await readOrLater(parts, kind, entry);
+  const remote = await readOrPostpone(parts, kind, entry);
   if (remote === null) return;
-  const others = await findOtherTarget(parts.session, kind, entry, remote);
-  const merged = await mergeOwn(parts.session, kind, entry, remote);
-  if (merged.is === 'set' && others === null) return write(parts, { kind, entry, remote }, merged.body);
+  const otherSigns = await findOtherTarget(parts.session, kind, entry, remote);
+  const merged = await mergeUpdate(parts.session, kind, entry, remote);
+  if (merged.is === 'set' && otherSigns === null)
+    return writeUpdate(parts, { kind, entry, remote }, merged.body);
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     const park = (verdict: string, differing: readonly JsonObject[]): Promise<void> =>
-      finishAs(tx, entry, { state: 'parked', verdict, result: { conflicts: differing }, now });
-    if (others !== null)
+      finishEntry(tx, entry, { state: 'parked', verdict, result: { conflicts: differing }, now });
+    if (otherSigns !== null)
       return park(
         'other_record',
-        others.map((sign) => ({ ...sign })),
+        otherSigns.map((sign) => ({ ...sign })),
       );
     if (merged.is === 'conflict')
       return park(
@@ -43,18 +51,18 @@ export async function update(
         merged.conflicts.map((conflict) => ({ ...conflict })),
       );
     // An earlier attempt without an answer caused this state.
-    const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
+    const isOurs = (await readAttempts(tx, entry.id)).some(canHaveArrived);
     const origin = isOurs ? `outbox:${entry.id}` : 'service';
-    await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
-    const noted = isOurs ? await unprovenFields(tx, kind, entry) : {};
+    await landOwnWrite(tx, parts, { kind, record: remote, origin, canBeNew: false });
+    const noted = isOurs ? await readUnprovenFields(tx, kind, entry) : {};
     const result = 'unproven' in noted ? noted : null;
     const verdict = isOurs ? 'sent' : 'already_so';
-    return finishAs(tx, entry, { state: 'done', verdict, result, settlement: noted, now });
+    return finishEntry(tx, entry, { state: 'done', verdict, result, settlement: noted, now });
   });
 }
 
 /** Reads the record; if that fails, puts the entry into its next state and returns null. */
-async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Promise<JsonObject | null> {
+async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   try {
     const record = await readRemote(parts, kind, entry.recordId ?? '');
     if (record === null) await concludeGone(parts, kind, entry);
@@ -66,8 +74,9 @@ async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Prom
     await parts.session.atomically((tx) => {
       const now = parts.clock.now();
       if (reason === 'unauthorized' || control === 'forbidden') return blockKind(tx, entry, reason, now);
-      if (reason === 'forbidden') return stepBack(tx, entry, { reason, isAlone: control === 'answers' }, now);
-      return readLater(tx, parts, entry, { verdict: 'unreachable', askedMs: passing?.waitMs ?? null });
+      if (reason === 'forbidden')
+        return postponeForbidden(tx, entry, { reason, isAlone: control === 'answers' }, now);
+      return postponeRead(tx, parts, entry, { verdict: 'unreachable', requestedMs: passing?.waitMs ?? null });
     });
   }
   return null;
@@ -80,7 +89,7 @@ async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Prom
 async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Promise<void> {
   const id = entry.recordId ?? '';
   const rows = await parts.session.atomically((tx) =>
-    tx.rowsById(kind.name, ['_deleted_at', '_listed'], [id]),
+    tx.readRowsById(kind.name, ['_deleted_at', '_listed'], [id]),
   );
   const [deletedAt = null, listed] = rows.get(id) ?? [];
   const isDeleted = deletedAt !== null;
@@ -88,13 +97,17 @@ async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Pro
   const isSound = control === 'answers' || control === 'none';
   await parts.session.atomically((tx) => {
     const now = parts.clock.now();
-    if (!isSound) return readLater(tx, parts, entry, { verdict: 'unreachable', askedMs: null });
-    const goneSince = readNotes(entry).goneSince ?? instantText(now);
-    const forMs = now.getTime() - instantOf(goneSince).getTime();
+    if (!isSound) return postponeRead(tx, parts, entry, { verdict: 'unreachable', requestedMs: null });
+    const goneSince = readNotes(entry).goneSince ?? formatInstant(now);
+    const forMs = now.getTime() - parseInstant(goneSince).getTime();
     const isOver = forMs > 0 && forMs >= parts.rules.graceSeconds * 1000;
     if (isDeleted || (isOver && listed !== null))
-      return finishAs(tx, entry, { state: 'parked', verdict: 'gone', now });
-    return readLater(tx, parts, entry, { verdict: 'gone', askedMs: isOver ? HOUR_MS : null, goneSince });
+      return finishEntry(tx, entry, { state: 'parked', verdict: 'gone', now });
+    return postponeRead(tx, parts, entry, {
+      verdict: 'gone',
+      requestedMs: isOver ? HOUR_MS : null,
+      goneSince,
+    });
   });
 }
 
@@ -105,37 +118,37 @@ const readNotes = (entry: Entry): SettlementNotes =>
   entry.verdict === 'unreachable' || entry.verdict === 'gone' ? entry.settlement : {};
 
 /** Puts off an entry whose record could not be read, or was not there. No request was sent, so the attempts do not count that. */
-async function readLater(
+async function postponeRead(
   tx: Transaction,
   parts: OutboundParts,
   entry: Entry,
-  later: { readonly verdict: string; readonly askedMs: number | null; readonly goneSince?: string },
+  later: { readonly verdict: string; readonly requestedMs: number | null; readonly goneSince?: string },
 ): Promise<void> {
-  const { verdict, askedMs, ...noted } = later;
+  const { verdict, requestedMs, ...noted } = later;
   const notes = readNotes(entry);
   const failedReads = (notes.failedReads ?? 0) + 1;
-  const waitMs = waitAfter({ attempts: entry.attempts + failedReads }, parts, askedMs);
+  const waitMs = retryDelayMs({ attempts: entry.attempts + failedReads }, parts, requestedMs);
   const settlement = { ...notes, ...noted, failedReads };
-  await tryLater(tx, entry, { verdict, settlement, now: parts.clock.now(), waitMs });
+  await scheduleRetry(tx, entry, { verdict, settlement, now: parts.clock.now(), waitMs });
 }
 
 /** Writes of the same fields before a person must look. */
-const MOST_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
-async function write(parts: OutboundParts, updating: Updating, body: JsonObject): Promise<void> {
+async function writeUpdate(parts: OutboundParts, updating: UpdateInWork, body: JsonObject): Promise<void> {
   const { session, clock } = parts;
   const { kind, entry, remote } = updating;
   // A person requested another attempt: until it ends there is no verdict.
-  if (entry.attempts >= MOST_ATTEMPTS && entry.verdict !== null) {
+  if (entry.attempts >= MAX_ATTEMPTS && entry.verdict !== null) {
     await session.atomically((tx) =>
-      finishAs(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
+      finishEntry(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
     );
     return;
   }
   const path = (kind.update?.path ?? '').replace(':id', entry.recordId ?? '');
   const journalled = await session.atomically(async (tx) => {
-    if (await waitsForBlock(tx, entry, clock.now())) return null; // Another update has just tried, in vain or not yet.
-    return journal(tx, entry, { body: compactJson(body), path, clock });
+    if (await postponeIfBlocked(tx, entry, clock.now())) return null; // Another update has just tried, in vain or not yet.
+    return journalRequest(tx, entry, { body: compactJson(body), path, clock });
   });
   if (journalled === null) return;
   const answer = await sendJournalled(parts, kind, journalled);
@@ -143,6 +156,6 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   if (graded.is === 'accepted' || graded.is === 'ambiguous')
     return confirmUpdate(parts, { kind, entry: journalled.entry, remote, body, answer });
   await session.atomically((tx) =>
-    closeFailed(tx, parts, journalled.entry, { answer, graded, now: clock.now() }),
+    recordFailure(tx, parts, journalled.entry, { answer, graded, now: clock.now() }),
   );
 }

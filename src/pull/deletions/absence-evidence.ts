@@ -1,8 +1,8 @@
 import type { Certificate } from '../../diff/certify.ts';
-import { MOST_CONTROL_FAILURES, type Absence } from '../../diff/plan-deletions.ts';
+import { MAX_CONTROL_FAILURES, type Absence } from '../../diff/decide-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
 import type { LiveRow } from '../../store/records/tombstone-store.ts';
-import { askableKind, type RetrievableKind } from '../../catalog/kind.ts';
+import { withUsableRetrieve, type RetrievableKind } from '../../catalog/kind.ts';
 import { SourceError, type SourceReason } from '../../source/http/errors.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ticks, Sweep } from '../run/sweep.ts';
@@ -26,13 +26,13 @@ export interface AbsenceEvidence {
 }
 
 /** @param shown Records that the sweep saw. */
-export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
-  const { point, size, lists, showedSince, lastShown, absent: suspects } = certificate;
+export function certificateEvidence(certificate: Certificate, shown: number): AbsenceEvidence {
+  const { point, size, isInList, wasShownSince, lastShown, absent: suspects } = certificate;
   return {
     isCertified: true,
     sweep: point.sweep ?? 0,
     isEmpty: size === 0,
-    isOutside: (row) => row.response < point.sent && !lists(row.id) && !showedSince(row.id),
+    isOutside: (row) => row.response < point.sent && !isInList(row.id) && !wasShownSince(row.id),
     lastShown,
     suspects,
     shown,
@@ -45,7 +45,7 @@ export function byCertificate(certificate: Certificate, shown: number): AbsenceE
  *
  * @param sweeps `sweep`, `before`: the ticks at which this one and the complete one before it began; null = no other counts.
  */
-export function bySweeps(sweeps: {
+export function sweepEvidence(sweeps: {
   readonly unseen: Unseen;
   readonly sweep: number;
   readonly before: number | null;
@@ -72,32 +72,45 @@ export function bySweeps(sweeps: {
  * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control,
  * before and after (`isSound`); else there are no answers.
  */
-export async function askForAbsent(
+export async function retrieveAbsent(
   parts: PullParts,
-  asked: {
+  request: {
     readonly kind: RetrievableKind;
     readonly ids: readonly string[];
     readonly control: string;
     readonly ticks: Ticks;
   },
 ) {
-  const ask = (id: string): Promise<Look> => lookAt(parts, asked.kind, id, asked.ticks);
+  const checkPresence = (id: string): Promise<Presence> =>
+    retrievePresence(parts, request.kind, id, request.ticks);
   const none: readonly string[] = [];
-  const unsound = { gone: none, there: none, unclear: new Map<string, string>(), isSound: false };
-  if ((await ask(asked.control)) !== 'there') return unsound;
-  const answers = await Promise.all(asked.ids.map(async (id) => ({ id, look: await ask(id) })));
-  if ((await ask(asked.control)) !== 'there') return unsound;
-  const those = (look: Look) => answers.filter((answer) => answer.look === look).map((answer) => answer.id);
-  const rest = answers.filter((answer) => answer.look !== 'gone' && answer.look !== 'there');
-  const unclear = new Map(rest.map(({ id, look }): readonly [string, string] => [id, look]));
-  return { gone: those('gone'), there: those('there'), unclear, isSound: true };
+  const unsound = { gone: none, there: none, unclear: new Map<string, string>(), isControlFound: false };
+  if ((await checkPresence(request.control)) !== 'there') return unsound;
+  const answers = await Promise.all(
+    request.ids.map(async (id) => ({ id, presence: await checkPresence(id) })),
+  );
+  if ((await checkPresence(request.control)) !== 'there') return unsound;
+  const idsWith = (presence: Presence) =>
+    answers.filter((answer) => answer.presence === presence).map((answer) => answer.id);
+  const unclearAnswers = answers.filter(
+    (answer) => answer.presence !== 'gone' && answer.presence !== 'there',
+  );
+  const unclear = new Map(
+    unclearAnswers.map(({ id, presence }): readonly [string, string] => [id, presence]),
+  );
+  return { gone: idsWith('gone'), there: idsWith('there'), unclear, isControlFound: true };
 }
 
 /** What the service shows of one record; a reason if its answer proves neither presence nor absence. */
-type Look = 'there' | 'gone' | SourceReason;
+type Presence = 'there' | 'gone' | SourceReason;
 
 /** Retrieves one record. */
-async function lookAt(parts: PullParts, kind: RetrievableKind, id: string, ticks: Ticks): Promise<Look> {
+async function retrievePresence(
+  parts: PullParts,
+  kind: RetrievableKind,
+  id: string,
+  ticks: Ticks,
+): Promise<Presence> {
   try {
     const { record } = await parts.source.retrieve(kind, id, {
       tick: ticks.next,
@@ -125,13 +138,13 @@ export async function retrievalMethod(
   sweep: Sweep,
   control: string | null,
 ): Promise<RetrievalMethod> {
-  const askable = askableKind(sweep.kind);
+  const askable = withUsableRetrieve(sweep.kind);
   const failures = sweep.lease.controlFailures;
-  const hasFailed = failures >= MOST_CONTROL_FAILURES;
+  const hasFailed = failures >= MAX_CONTROL_FAILURES;
   if (askable === null || control === null)
     return { path: null, isUsable: askable !== null && !hasFailed, failures };
   const path = { kind: askable, control };
   if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await lookAt(parts, askable, control, sweep.ticks)) === 'there';
+  const isMended = (await retrievePresence(parts, askable, control, sweep.ticks)) === 'there';
   return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
 }

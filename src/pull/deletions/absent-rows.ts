@@ -1,7 +1,7 @@
-import type { AbsentRow } from '../../diff/plan-deletions.ts';
-import { instantOf } from '../../lib/time/clock.ts';
+import type { AbsentRow } from '../../diff/decide-deletions.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import { countLive } from '../../store/kinds/status-store.ts';
+import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { findSurplus } from '../../store/records/surplus-rows.ts';
 import { liveRows, liveRowsOf } from '../../store/records/tombstone-store.ts';
 import type { LiveRow } from '../../store/records/tombstone-store.ts';
@@ -36,7 +36,7 @@ export async function sortAbsent(
   const absent = records.filter(isOutside).map((record): AbsentRow => ({
     id: record.id,
     isListed: record.listed !== null,
-    changedAt: instantOf(record.changedAt),
+    changedAt: parseInstant(record.changedAt),
     lastShown: lastShown(record.id) ?? 0,
   }));
   const neverListed = records.filter((row) => !isOutside(row) && row.listed === null).length;
@@ -52,7 +52,7 @@ async function unseenRows(
 ): Promise<readonly LiveRow[]> {
   const suspects = new Set([...evidence.suspects(), ...noted]);
   const rows = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
-  if ((await countLive(session, kind)) <= evidence.shown + rows.length) return rows;
+  if ((await countLiveRows(session, kind)) <= evidence.shown + rows.length) return rows;
   const all: LiveRow[] = []; // Some row was last seen before the oldest kept response.
   for await (const some of liveRows(session, kind)) all.push(...some.filter(evidence.isOutside));
   return all;

@@ -1,13 +1,13 @@
 import {
-  FEW,
-  planDeletions,
+  HOLD_MIN_ROWS,
+  decideDeletions,
   type Absence,
   type AbsentRow,
-  type DeletionPlan,
+  type DeletionDecision,
   type DeletionRules,
   type OldestRows,
-} from '../../diff/plan-deletions.ts';
-import { holdAfter, type HoldClock } from '../../diff/hold-clock.ts';
+} from '../../diff/decide-deletions.ts';
+import { nextHold, type HoldClock } from '../../diff/hold-clock.ts';
 import {
   forgetAbsences,
   readAbsences,
@@ -17,13 +17,13 @@ import {
 import type { Queryable } from '../../db/session/session.ts';
 import { saveHold } from '../../store/kinds/kind-lease.ts';
 import { lastReading } from '../../store/kinds/kind-standing.ts';
-import { heldNews, leaveNews } from '../../store/webhooks/news.ts';
+import { heldNotification, addNotification } from '../../store/webhooks/notifications.ts';
 import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
-import { countLive } from '../../store/kinds/status-store.ts';
-import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
+import { countLiveRows } from '../../store/kinds/status-store.ts';
+import { tombstoneRecords, proveByRetrieving, releaseOverdue } from './prove-by-retrieving.ts';
 import {
-  bySweeps,
-  byCertificate,
+  sweepEvidence,
+  certificateEvidence,
   retrievalMethod,
   type AbsenceEvidence,
   type RetrievalMethod,
@@ -31,20 +31,20 @@ import {
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
-import { areAtOneEnd, readOldest } from './oldest-rows.ts';
+import { hasLeftAtOneEnd, readOldestRows } from './oldest-rows.ts';
 import { sortAbsent } from './absent-rows.ts';
-import { underLease, type Sweep } from '../run/sweep.ts';
+import { withLease, type Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The conclusions about rows that the list does not show. */
-export interface Concluded {
+export interface AbsenceConclusion {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
   /** Those of them that an answer named, and that no list has shown; some have no row. */
   readonly neverListed: number;
   /** Live rows that are older than the list, and that a person has decided to keep. */
-  readonly kept: number;
+  readonly keptOlder: number;
   /** Live rows outside the list that are not records as far as is known. */
   readonly surplus: number;
   /** Consecutive sweeps in which the control could not be retrieved. */
@@ -64,16 +64,16 @@ export async function concludeAbsences(
   parts: PullParts,
   sweep: Sweep,
   reading: CompleteReading,
-): Promise<Concluded> {
+): Promise<AbsenceConclusion> {
   const noted = await readAbsences(parts.session, sweep.kind.name);
   const retrieval = await retrievalMethod(parts, sweep, reading.tally.latestId());
-  const evidence = evidenceOf(sweep, reading, noted, retrieval.isUsable);
+  const evidence = chooseEvidence(sweep, reading, noted, retrieval.isUsable);
   if (evidence === null)
     return {
       deleted: 0,
       waiting: 0,
       neverListed: 0,
-      kept: 0,
+      keptOlder: 0,
       surplus: 0,
       controlFailures: retrieval.failures,
     };
@@ -82,18 +82,18 @@ export async function concludeAbsences(
     outside: reading.outside,
     noted: noted.keys(),
   });
-  const planned = { ...facts, ...(await planFor(parts, sweep, facts, absent)) };
-  await note(parts, sweep, planned);
-  for (const absence of planned.plan.note) noted.set(absence.id, absence);
-  const { deleted, controlFailures } = await prove(parts, sweep, planned);
+  const decided = { ...facts, ...(await decideAbsences(parts, sweep, facts, absent)) };
+  await noteAbsences(parts, sweep, decided);
+  for (const absence of decided.decision.toSave) noted.set(absence.id, absence);
+  const { deleted, controlFailures } = await proveAbsences(parts, sweep, decided);
   const missingRows = evidence.isCertified ? await countMissingRows(parts.session, sweep.kind.name) : 0;
-  const kept = planned.oldest?.isOutOfScope === true ? planned.oldest.ids.size : 0;
+  const keptOlder = decided.oldest?.isOutOfScope === true ? decided.oldest.ids.size : 0;
   return {
     deleted,
     surplus,
-    waiting: absent.length + neverListed + missingRows - deleted - kept,
+    waiting: absent.length + neverListed + missingRows - deleted - keptOlder,
     neverListed: absent.filter((row) => !row.isListed).length + neverListed + missingRows,
-    kept,
+    keptOlder,
     controlFailures,
   };
 }
@@ -104,33 +104,33 @@ interface KnownAbsences extends CompleteReading {
   readonly evidence: AbsenceEvidence;
 }
 
-interface PlannedAbsences extends KnownAbsences {
-  readonly plan: DeletionPlan;
+interface DecidedAbsences extends KnownAbsences {
+  readonly decision: DeletionDecision;
   readonly hold: HoldClock | null;
   readonly oldest: OldestRows | null;
 }
 
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
-async function prove(
+async function proveAbsences(
   parts: PullParts,
   sweep: Sweep,
-  { plan, hold, retrieval: { path, failures }, noted, rules, evidence, oldest }: PlannedAbsences,
+  { decision, hold, retrieval: { path, failures }, noted, rules, evidence, oldest }: DecidedAbsences,
 ) {
-  let deleted = await tombstoneRecords(parts, sweep, plan.tombstones, 'list');
+  let deleted = await tombstoneRecords(parts, sweep, decision.tombstones, 'list');
   if (deleted > 0 && oldest?.isOutOfScope !== true) {
-    const isWave = oldest !== null && plan.tombstones.every((id) => oldest.ids.has(id));
-    await underLease(parts, sweep, (tx) => saveWaves(tx, sweep.kind.name, isWave ? oldest.waves + 1 : 0));
+    const isWave = oldest !== null && decision.tombstones.every((id) => oldest.ids.has(id));
+    await withLease(parts, sweep, (tx) => saveWaves(tx, sweep.kind.name, isWave ? oldest.waves + 1 : 0));
   }
-  const asking = path && { ...path, noted, rules };
+  const request = path && { ...path, noted, rules };
   const rounds: (boolean | null)[] = [];
-  if (asking && plan.ask.length > 0) {
-    const asked = await proveByAsking(parts, sweep, { ...asking, ids: plan.ask });
-    deleted += asked.deleted;
-    rounds.push(asked.isSound);
+  if (request && decision.toRetrieve.length > 0) {
+    const result = await proveByRetrieving(parts, sweep, { ...request, ids: decision.toRetrieve });
+    deleted += result.deleted;
+    rounds.push(result.isControlFound);
   }
   // Time mends nothing about records with a reason.
-  const ids = plan.held.ids.filter((id) => noted.get(id)?.why === undefined);
-  const held = { hold, ids, asking, rules, isCertified: evidence.isCertified };
+  const ids = decision.held.ids.filter((id) => noted.get(id)?.why === undefined);
+  const held = { hold, ids, request, rules, isCertified: evidence.isCertified };
   rounds.push(await releaseOverdue(parts, sweep, held));
   // A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count.
   const failed = parts.signal?.aborted ? failures : failures + 1;
@@ -142,44 +142,46 @@ async function prove(
  * The evidence of a reading about absent rows: a certificate at least as new as the previous complete sweep; else, for
  * kinds with single retrieval, two complete sweeps. Null if there is neither evidence nor an absence to take back.
  */
-function evidenceOf(
+function chooseEvidence(
   sweep: Sweep,
   reading: CompleteReading,
   noted: ReadonlyMap<string, Absence>,
   isUsable: boolean,
 ): AbsenceEvidence | null {
-  const { verdict, unseenSince } = reading.list;
+  const { certification, unseenSince } = reading.list;
   const before = isUsable && !reading.tally.hasHoles() ? sweep.lease.lastCompleteSweep : null;
   const { rows } = reading.tally.counts();
-  const isNewEnough = verdict.certified && (before === null || (verdict.point.sweep ?? -1) >= before);
-  if (isNewEnough) return byCertificate(verdict, rows);
+  const isNewEnough =
+    certification.certified && (before === null || (certification.point.sweep ?? -1) >= before);
+  if (isNewEnough) return certificateEvidence(certification, rows);
   if (before === null && noted.size === 0) return null;
   const unseen = unseenSince(before ?? 0);
-  return bySweeps({ unseen, sweep: sweep.began ?? 0, before, noted, isEmpty: rows === 0 });
+  return sweepEvidence({ unseen, sweep: sweep.began ?? 0, before, noted, isEmpty: rows === 0 });
 }
 
-const NOTED_TOGETHER = 500;
+const NOTED_PER_TRANSACTION = 500;
 
 /** Notes the plan in batches: other writers must not wait for a mass disappearance. */
-async function note(
+async function noteAbsences(
   parts: PullParts,
   sweep: Sweep,
-  { plan, hold, evidence, list: { sentAt } }: PlannedAbsences,
+  { decision, hold, evidence, list: { sentAt } }: DecidedAbsences,
 ): Promise<void> {
   const { kind, lease } = sweep;
-  const absences = plan.note.map((absence) => {
+  const absences = decision.toSave.map((absence) => {
     const tick = evidence.lastShown(absence.id);
     return { ...absence, lastSeenAt: tick === null ? null : sentAt(tick) };
   });
-  const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
+  const changes = Math.max(absences.length, decision.toForget.length, hold === lease.hold ? 0 : 1);
   const isFirst = hold !== null && lease.hold === null; // Its notification shows these records.
   const isLarger = hold !== null && hold.records > (lease.hold?.records ?? 0);
-  for (let from = 0; from < changes; from += NOTED_TOGETHER) {
-    const to = from + NOTED_TOGETHER;
-    await underLease(parts, sweep, async (tx) => {
-      if (from === 0 && isLarger) await leaveNews(tx, heldNews(kind.name, hold, parts.clock.now()));
+  for (let from = 0; from < changes; from += NOTED_PER_TRANSACTION) {
+    const to = from + NOTED_PER_TRANSACTION;
+    await withLease(parts, sweep, async (tx) => {
+      if (from === 0 && isLarger)
+        await addNotification(tx, heldNotification(kind.name, hold, parts.clock.now()));
       if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
-      await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
+      await forgetAbsences(tx, kind.name, decision.toForget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));
       if (to >= changes && isFirst)
         await rememberShown(tx, kind.name, await readCheck(tx, kind.name, 'held'));
@@ -187,7 +189,7 @@ async function note(
   }
 }
 
-async function planFor(
+async function decideAbsences(
   parts: PullParts,
   options: Sweep,
   absences: KnownAbsences,
@@ -198,8 +200,8 @@ async function planFor(
   const { session, clock } = parts;
   const fresh = absent.filter((row) => !noted.has(row.id));
   // Counting reads an index of the whole table; so few are never held for their number.
-  const isFew = absent.length < Math.min(FEW, rules.holdAbove.rows + 1);
-  const live = isFew ? 0 : await countLive(session, kind.name);
+  const isFew = absent.length < Math.min(HOLD_MIN_ROWS, rules.holdAbove.rows + 1);
+  const live = isFew ? 0 : await countLiveRows(session, kind.name);
   const now = clock.now();
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
@@ -207,31 +209,32 @@ async function planFor(
   const isAsLong = !canAsk && fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
   const isCutOff =
     (!canAsk && mayBeCutOff(list, knownRows - noted.size)) ||
-    (isAsLong && (await areAtOneEnd(session, kind, fresh, absent)));
-  const oldest = canAsk || !isCertified ? null : await readOldest(session, kind, absent);
-  const plan = planDeletions(
+    (isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absent)));
+  const oldest = canAsk || !isCertified ? null : await readOldestRows(session, kind, absent);
+  const decision = decideDeletions(
     {
       absent,
-      noted,
+      storedAbsences: noted,
       live,
-      canAsk,
+      canRetrieve: canAsk,
       isCertified,
       sweep,
       now,
       isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
       oldest,
-      mayBeMixed: list.mayBeMixed,
+      canBeMixed: list.mayBeMixed,
     },
     rules,
   );
-  return { plan, oldest, hold: holdAfter(lease.hold, plan.held, isCutOff, now) };
+  return { decision, oldest, hold: nextHold(lease.hold, decision.held, isCutOff, now) };
 }
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */
-function mayBeCutOff({ verdict }: ListCertification, rowsBefore: number): boolean {
-  if (!verdict.certified || verdict.point.total !== null || verdict.size !== rowsBefore) return false;
-  return verdict.size % 10 === 0 || verdict.size % 25 === 0;
+function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): boolean {
+  if (!certification.certified || certification.point.total !== null || certification.size !== rowsBefore)
+    return false;
+  return certification.size % 10 === 0 || certification.size % 25 === 0;
 }
 
 async function isAsLongAsBefore(
@@ -241,5 +244,5 @@ async function isAsLongAsBefore(
 ): Promise<boolean> {
   const last = await lastReading(db, kind);
   const isWhole = last?.state === 'certified' || last?.state === 'complete';
-  return isWhole && certification.verdict.certified && certification.verdict.size === last.rows;
+  return isWhole && certification.certification.certified && certification.certification.size === last.rows;
 }

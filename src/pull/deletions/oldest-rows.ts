@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import type { AbsentRow, OldestRows } from '../../diff/plan-deletions.ts';
+import type { AbsentRow, OldestRows } from '../../diff/decide-deletions.ts';
 import { textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readScope } from '../../store/records/hold-store.ts';
 
 /** Finds the absent rows that are older than every row of the list, by the id or the date that shows the most of them. */
-export async function readOldest(
+export async function readOldestRows(
   db: Queryable,
   kind: Kind,
   rows: readonly AbsentRow[],
@@ -18,7 +18,7 @@ export async function readOldest(
   const dates = kind.fields.filter(({ type }) => type === 'date' || type === 'timestamp');
   let oldest: OldestRows | null = null;
   for (const by of decided === null ? ['id', ...dates.map(({ name }) => name)] : [decided]) {
-    const ids = await beyondListed(db, kind.name, { by, end: 'first' }, absent);
+    const ids = await idsBeyondListed(db, kind.name, { by, end: 'first' }, absent);
     if (ids.size > (oldest?.ids.size ?? 0)) oldest = { by, ids, isOutOfScope: decided !== null, waves };
   }
   return oldest;
@@ -30,7 +30,7 @@ export async function readOldest(
  *
  * @param fresh Those of the absent rows that the list has not lacked before.
  */
-export async function areAtOneEnd(
+export async function hasLeftAtOneEnd(
   db: Queryable,
   kind: Kind,
   fresh: readonly AbsentRow[],
@@ -42,13 +42,13 @@ export async function areAtOneEnd(
   );
   for (const by of ['id', ...orders.map(({ name }) => name)])
     for (const end of ['first', 'last'] as const) {
-      const beyond = await beyondListed(db, kind.name, { by, end }, absent);
+      const beyond = await idsBeyondListed(db, kind.name, { by, end }, absent);
       if (fresh.every((row) => beyond.has(row.id))) return true;
     }
   return false;
 }
 
-async function beyondListed(
+async function idsBeyondListed(
   db: Queryable,
   kind: string,
   { by, end }: { readonly by: string; readonly end: 'first' | 'last' },

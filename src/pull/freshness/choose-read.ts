@@ -1,5 +1,5 @@
-import type { Change } from '../../diff/judge-page.ts';
-import { pageCount, pageOfNew, probeOf, type WatchedList } from './watched-list.ts';
+import type { Change } from '../../diff/compare-page.ts';
+import { pageCount, newRecordsPage, pageToSearch, type WatchedList } from './watched-list.ts';
 
 /** How often a list has changed within a day. */
 export interface ChangeHistory {
@@ -30,7 +30,7 @@ export interface NextRead {
 export const HISTORY_MS = 86_400_000;
 export const HOUR_MS = 3_600_000;
 /** No page is taken to change so many times more or less often than the mean one: all are read, and none is read on and on. */
-const MOST_APART = 16;
+const MAX_RATE_RATIO = 16;
 
 export function countChanges(
   history: ChangeHistory,
@@ -67,19 +67,19 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
   const updated = sumOf(counted.flatMap(({ updates }) => updates));
   const mean = updated / sumOf(counted.map(({ updates }) => updates.length));
   let best: NextRead | null = null;
-  let most = -1;
-  for (const { list, isFree, isAwaited, created: own, updates } of counted) {
+  let bestWorth = -1;
+  for (const { list, isFree, isAwaited, created: newRecords, updates } of counted) {
     if (!isFree) continue;
-    const news = newsOf(list, isAwaited ? 1 : own / created, nowMs);
-    const probe = probeOf(list);
+    const worthOfNew = newRecordsWorth(list, isAwaited ? 1 : newRecords / created, nowMs);
+    const probe = pageToSearch(list);
     for (const [index, count] of updates.entries()) {
       const page = index + 1;
       const isSearch = page === probe;
-      const rate = Math.min(mean * MOST_APART, Math.max(mean / MOST_APART, count)) / updated;
-      const known = isSearch ? (HISTORY_MS * HOUR_MS) / created : 0; // It would wait for an hour else.
-      const worth = rate * (nowMs - (list.readMs.get(page) ?? 0)) ** 2 + news(page) + known;
-      if (worth <= most) continue;
-      most = worth;
+      const rate = Math.min(mean * MAX_RATE_RATIO, Math.max(mean / MAX_RATE_RATIO, count)) / updated;
+      const searchBonus = isSearch ? (HISTORY_MS * HOUR_MS) / created : 0; // It would wait for an hour else.
+      const worth = rate * (nowMs - (list.readMs.get(page) ?? 0)) ** 2 + worthOfNew(page) + searchBonus;
+      if (worth <= bestWorth) continue;
+      bestWorth = worth;
       best = { kind: list.kind, page, why: isSearch ? 'search' : 'look' };
     }
   }
@@ -89,9 +89,9 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** What a page is worth for the new records that it tells of: those of its list, by a total, or those that it shows. */
-function newsOf(list: WatchedList, share: number, nowMs: number): (page: number) => number {
+function newRecordsWorth(list: WatchedList, share: number, nowMs: number): (page: number) => number {
   if (list.total !== null) return () => share * (nowMs - list.totalMs) ** 2;
-  const place = pageOfNew(list);
+  const place = newRecordsPage(list);
   const ofPage = place === null ? share / pageCount(list) : share;
   return (page) =>
     place === null || page === place ? ofPage * (nowMs - (list.readMs.get(page) ?? 0)) ** 2 : 0;

@@ -1,8 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { idsOf } from '../../store/sightings/page-store.ts';
+import { parseIds } from '../../store/sightings/page-store.ts';
 import {
   readAwaitedKinds,
   readChangesSince,
@@ -17,9 +17,9 @@ import { HISTORY_MS, countChanges, type ChangeHistory, type ReadableList } from 
 import { observePage, watchList, type PageReading, type WatchedList } from './watched-list.ts';
 
 /** A longer list is left to its schedules, and older events are not counted: both would take too long. */
-const MOST_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 
-interface Followed {
+interface FollowedList {
   readonly list: WatchedList;
   readonly history: ChangeHistory;
   /** The complete sweep that the list is from, and the tick up to which responses are counted. */
@@ -32,17 +32,18 @@ interface Followed {
  * change events. Nothing else is state, so that it outlasts a restart. Each call gives the lists as they are known then.
  */
 export function followLists(kinds: readonly ListedKind[]) {
-  const followed = new Map<string, Followed | null>();
+  const followed = new Map<string, FollowedList | null>();
   let seq = 0;
   let recent: NotedChange[] = [];
   return async (db: Queryable, now: Date): Promise<readonly ReadableList[]> => {
-    const fresh = await readChangesSince(db, seq, MOST_ROWS);
-    seq = fresh.at(-1)?.seq ?? seq;
-    const from = instantText(new Date(now.getTime() - HISTORY_MS));
-    if (fresh.length > 0) recent = [...recent, ...fresh].filter((change) => change.observedAt >= from);
+    const newChanges = await readChangesSince(db, seq, MAX_ROWS);
+    seq = newChanges.at(-1)?.seq ?? seq;
+    const from = formatInstant(new Date(now.getTime() - HISTORY_MS));
+    if (newChanges.length > 0)
+      recent = [...recent, ...newChanges].filter((change) => change.observedAt >= from);
     // Some run reads them, or is about to.
     const runs = (await openRuns(db)).filter(
-      (run) => run.isAskedFor && (run.isRunning || run.command !== 'verify'),
+      (run) => run.isRequested && (run.isRunning || run.command !== 'verify'),
     );
     const reading = new Set(runs.flatMap((run) => run.kinds));
     const awaited = await readAwaitedKinds(db);
@@ -54,9 +55,9 @@ export function followLists(kinds: readonly ListedKind[]) {
       let known = followed.get(name) ?? null;
       known =
         known?.sweep === standing.lastCompleteSweep
-          ? { ...known, history: countOf(name, fresh, known.history) }
-          : await begin(db, declared.order, standing, countOf(name, recent));
-      if (known !== null && known.tick < standing.tick) known = await catchUp(db, known);
+          ? { ...known, history: countKindChanges(name, newChanges, known.history) }
+          : await startFollowing(db, declared.order, standing, countKindChanges(name, recent));
+      if (known !== null && known.tick < standing.tick) known = await addNewPages(db, known);
       followed.set(name, known);
       if (known === null) continue;
       const { list, history } = known;
@@ -67,7 +68,7 @@ export function followLists(kinds: readonly ListedKind[]) {
 }
 
 /** Counts the changes that the service has made of a kind: our own writes are known without a reading. */
-const countOf = (
+const countKindChanges = (
   kind: string,
   notes: readonly NotedChange[],
   before: ChangeHistory = { created: 0, updated: new Map() },
@@ -78,14 +79,14 @@ const countOf = (
   );
 
 /** Makes a list of its last complete sweep; null if it is too long to be followed. */
-async function begin(
+async function startFollowing(
   db: Queryable,
   order: WatchedList['order'],
   watchedKind: WatchedKind,
   history: ChangeHistory,
-): Promise<Followed | null> {
+): Promise<FollowedList | null> {
   const { kind, pageSize, lastCompleteSweep: sweep } = watchedKind;
-  const responses = await readSweepPages(db, kind, sweep ?? 0, MOST_ROWS);
+  const responses = await readSweepPages(db, kind, sweep ?? 0, MAX_ROWS);
   if (responses === null) return null;
   const total = responses.findLast((response) => response.total !== null)?.total ?? null;
   // A page that was read twice is as it was the second time; a list that ignores the page, or repeats its last, has no more.
@@ -94,20 +95,20 @@ async function begin(
   const pages = new Map(
     responses.filter((response) => firsts.get(response.ids) === response.page).map((one) => [one.page, one]),
   );
-  const list = watchList({ kind, order, total }, [...pages.values()].map(readingOf), pageSize);
+  const list = watchList({ kind, order, total }, [...pages.values()].map(toPageReading), pageSize);
   return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
 }
 
 /** Adds the pages that were read since. */
-async function catchUp(db: Queryable, known: Followed): Promise<Followed> {
+async function addNewPages(db: Queryable, known: FollowedList): Promise<FollowedList> {
   const responses = await readPagesSince(db, known.list.kind, known.tick);
-  const list = responses.reduce((seen, response) => observePage(seen, readingOf(response)), known.list);
+  const list = responses.reduce((seen, response) => observePage(seen, toPageReading(response)), known.list);
   return { ...known, list, tick: responses.at(-1)?.answered ?? known.tick };
 }
 
-const readingOf = (sighting: PageSighting): PageReading => ({
+const toPageReading = (sighting: PageSighting): PageReading => ({
   page: sighting.page,
-  ids: idsOf(sighting.ids),
+  ids: parseIds(sighting.ids),
   total: sighting.total,
-  atMs: instantOf(sighting.seenAt).getTime(),
+  atMs: parseInstant(sighting.seenAt).getTime(),
 });

@@ -1,14 +1,14 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createFaultLog } from '../../lib/log/fault-log.ts';
-import { repeat } from '../../lib/log/repeat.ts';
+import { repeatTask } from '../../lib/log/repeat-task.ts';
 import { changeBudget, type RequestBudget } from '../../store/kinds/request-budget.ts';
-import { isAway } from '../../db/session/errors.ts';
-import { thinDirtyRows } from '../../store/sightings/page-store.ts';
+import { isDatabaseUnavailable } from '../../db/session/errors.ts';
+import { compactDirtyRows } from '../../store/sightings/page-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { HOUR_MS, chooseRead } from './choose-read.ts';
-import { MINUTE_MS, holdTokens, takeToken, untilToken } from './spend-budget.ts';
+import { MINUTE_MS, pauseTokens, takeToken, msUntilToken } from './token-bucket.ts';
 import { followLists } from './follow-lists.ts';
-import { createBetweenReader } from './read-between.ts';
+import { createSinglePageReader } from './read-single-page.ts';
 
 export interface FreshnessRules {
   readonly kinds: readonly ListedKind[];
@@ -22,12 +22,12 @@ export interface FreshnessRules {
  * Reads pages between sweeps, on a budget that all processes share, until it is stopped: a request under way is then aborted, and
  * nothing of it lands. Returns the function that stops it.
  */
-export function startKeepingFresh(parts: PullParts, rules: FreshnessRules): () => Promise<void> {
+export function startFreshnessReads(parts: PullParts, rules: FreshnessRules): () => Promise<void> {
   const { clock, logger } = parts;
   const stop = new AbortController();
-  const faults = createFaultLog({ clock, logger, isTold: isAway });
+  const faults = createFaultLog({ clock, logger, isReportedElsewhere: isDatabaseUnavailable });
   const task = createFreshnessTask({ ...parts, signal: stop.signal }, rules);
-  const reading = repeat({ clock, faults, everyMs: 250, name: 'reading between sweeps', task });
+  const reading = repeatTask({ clock, faults, everyMs: 250, name: 'reading between sweeps', task });
   return () => {
     stop.abort();
     return reading.stop();
@@ -41,68 +41,69 @@ const IDLE_MS = 5_000;
 export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): () => Promise<void> {
   const { session, clock, signal } = parts;
   const { requestsPerMinute } = rules;
-  const readNext = createNextReader(parts, rules);
-  const change = (to: (shared: RequestBudget) => RequestBudget | null) =>
-    changeBudget(session, clock.now(), to);
+  const readNext = createBestPageReader(parts, rules);
+  const updateBudget = (update: (shared: RequestBudget) => RequestBudget | null) =>
+    changeBudget(session, clock.now(), update);
   let thinnedMs = -Infinity;
   let nextMs = -Infinity;
 
   /** Spends one token on the page that is worth most; where no request is made, it goes back. Returns the milliseconds to wait. */
-  async function step(): Promise<number> {
+  async function readNextPage(): Promise<number> {
     const nowMs = clock.now().getTime();
-    const { budget, isChanged } = await change((shared) => takeToken(shared, requestsPerMinute, nowMs));
-    if (!isChanged) return Math.max(1, untilToken(budget, requestsPerMinute, nowMs));
+    const { budget, isChanged } = await updateBudget((shared) => takeToken(shared, requestsPerMinute, nowMs));
+    if (!isChanged) return Math.max(1, msUntilToken(budget, requestsPerMinute, nowMs));
     const token = { isSpent: false };
     try {
       if (clock.monotonicMs() - thinnedMs >= HOUR_MS) {
         thinnedMs = clock.monotonicMs();
-        await thinDirtyRows(session);
+        await compactDirtyRows(session);
       }
       const end = await readNext(token);
       const holdMs = end?.is === 'failed' ? (end.waitMs ?? (end.isRefused ? MINUTE_MS : null)) : null;
       const endMs = clock.now().getTime();
-      if (holdMs !== null) await change((shared) => holdTokens(shared, requestsPerMinute, endMs, holdMs));
+      if (holdMs !== null)
+        await updateBudget((shared) => pauseTokens(shared, requestsPerMinute, endMs, holdMs));
       return end === null ? IDLE_MS : 0;
     } finally {
-      if (!token.isSpent) await change((shared) => ({ ...shared, tokens: shared.tokens + 1 }));
+      if (!token.isSpent) await updateBudget((shared) => ({ ...shared, tokens: shared.tokens + 1 }));
     }
   }
 
   return async () => {
     while (signal?.aborted !== true && clock.monotonicMs() >= nextMs) {
       nextMs = clock.monotonicMs() + IDLE_MS; // Where the step fails.
-      const waitMs = await step();
+      const waitMs = await readNextPage();
       nextMs = clock.monotonicMs() + waitMs;
     }
   };
 }
 
 /** Creates the reader of the page that is worth most; null = no list may be read. */
-function createNextReader(parts: PullParts, rules: FreshnessRules) {
+function createBestPageReader(parts: PullParts, rules: FreshnessRules) {
   const { session, clock, logger } = parts;
-  const listsNow = followLists(rules.kinds);
-  const readBetween = createBetweenReader(parts, rules);
-  const rests = new Map<string, number>(); // Until when lists are left alone.
-  const unread = new Map<string, Map<number, number>>(); // When pages could not be read: that counts as a reading.
+  const readLists = followLists(rules.kinds);
+  const readSinglePage = createSinglePageReader(parts, rules);
+  const pausedUntil = new Map<string, number>(); // Until when lists are left alone.
+  const failedReads = new Map<string, Map<number, number>>(); // When pages could not be read: that counts as a reading.
   return async (token: { isSpent: boolean }) => {
     const now = clock.now();
-    const lists = (await listsNow(session, now)).map(({ list, isFree, ...readable }) => ({
+    const lists = (await readLists(session, now)).map(({ list, isFree, ...readable }) => ({
       ...readable,
-      isFree: isFree && (rests.get(list.kind) ?? 0) <= now.getTime(),
-      list: { ...list, readMs: new Map([...list.readMs, ...(unread.get(list.kind) ?? [])]) },
+      isFree: isFree && (pausedUntil.get(list.kind) ?? 0) <= now.getTime(),
+      list: { ...list, readMs: new Map([...list.readMs, ...(failedReads.get(list.kind) ?? [])]) },
     }));
     const next = chooseRead(lists, now.getTime());
     const kind = rules.kinds.find((kind) => kind.name === next?.kind);
     if (next === null || kind === undefined) return null;
-    const end = await readBetween(kind, next.page, () => (token.isSpent = true));
+    const end = await readSinglePage(kind, next.page, () => (token.isSpent = true));
     logger.debug({ ...next, ...end }, 'a page was read between sweeps');
     const endMs = clock.now().getTime();
-    const failed = unread.get(kind.name) ?? new Map<number, number>();
+    const failed = failedReads.get(kind.name) ?? new Map<number, number>();
     if (end.is === 'landed') failed.delete(next.page);
-    if (end.is === 'not begun') rests.set(kind.name, endMs + IDLE_MS);
+    if (end.is === 'not begun') pausedUntil.set(kind.name, endMs + IDLE_MS);
     if (end.is === 'failed') {
-      unread.set(kind.name, failed.set(next.page, endMs));
-      rests.set(kind.name, endMs + Math.max(MINUTE_MS, end.waitMs ?? 0));
+      failedReads.set(kind.name, failed.set(next.page, endMs));
+      pausedUntil.set(kind.name, endMs + Math.max(MINUTE_MS, end.waitMs ?? 0));
     }
     return end;
   };

@@ -76,18 +76,18 @@ export const pageCount = (list: WatchedList): number =>
   Math.max(1, Math.ceil((list.total ?? list.ids.length + 1) / list.stride));
 
 /** The page on which new records are expected, by the order of the list; null = any. */
-export function pageOfNew(list: WatchedList): number | null {
+export function newRecordsPage(list: WatchedList): number | null {
   const pages = pageCount(list);
   if (list.order === 'code' && pages > 1) return null;
   return list.order.endsWith('newest first') ? 1 : pages;
 }
 
 /** The page to read next in the search: where new rows are expected, then the middle of the gap. */
-export function probeOf(list: WatchedList): number | null {
+export function pageToSearch(list: WatchedList): number | null {
   const { gap } = list;
   if (gap === null) return null;
   const isNew = gap.after.page === 0 && gap.before.page > pageCount(list);
-  return (isNew ? pageOfNew(list) : null) ?? Math.floor((gap.after.page + gap.before.page) / 2);
+  return (isNew ? newRecordsPage(list) : null) ?? Math.floor((gap.after.page + gap.before.page) / 2);
 }
 
 /** Adds what a page has shown: when it was read, where its records stand, and how many rows the list has. */
@@ -138,9 +138,9 @@ function placesInOrder(list: WatchedList, ids: readonly string[], offset: number
 
 /** Begins to search for rows. Where one page is expected to have the new ones, those that went are left to the next sweep. */
 function beginSearch(list: WatchedList, rows: number): WatchedList {
-  const isLeft = rows === 0 || (rows < 0 && pageOfNew(list) !== null);
+  const isLeftToSweep = rows === 0 || (rows < 0 && newRecordsPage(list) !== null);
   const before = { page: pageCount(list) + 1, shift: rows };
-  return { ...list, gap: isLeft ? null : { rows, after: { page: 0, shift: 0 }, before } };
+  return { ...list, gap: isLeftToSweep ? null : { rows, after: { page: 0, shift: 0 }, before } };
 }
 
 /**
@@ -163,11 +163,11 @@ function search(list: WatchedList, gap: RowGap, page: number, shift: number | nu
   if (page <= after.page || page >= before.page) return { ...list, gap };
   if (shift === null) return { ...list, gap: null };
   const isAfter = shift === after.shift || shift < Math.min(after.shift, before.shift);
-  const half = { ...gap, [isAfter ? 'after' : 'before']: { page, shift } };
-  if (half.before.page - half.after.page > 1) return { ...list, gap: half };
-  const went = half.after.shift - half.before.shift;
-  if (went <= 0) return { ...list, gap: null };
-  const place = Math.min(half.after.page * list.stride, list.total ?? 0) - half.after.shift;
-  const ids = list.ids.toSpliced(Math.max(0, place), went);
-  return beginSearch({ ...list, ids, places: placesOf(ids) }, rows + went);
+  const narrowed = { ...gap, [isAfter ? 'after' : 'before']: { page, shift } };
+  if (narrowed.before.page - narrowed.after.page > 1) return { ...list, gap: narrowed };
+  const removedRows = narrowed.after.shift - narrowed.before.shift;
+  if (removedRows <= 0) return { ...list, gap: null };
+  const place = Math.min(narrowed.after.page * list.stride, list.total ?? 0) - narrowed.after.shift;
+  const ids = list.ids.toSpliced(Math.max(0, place), removedRows);
+  return beginSearch({ ...list, ids, places: placesOf(ids) }, rows + removedRows);
 }

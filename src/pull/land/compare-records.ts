@@ -1,46 +1,54 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { compacted, isOvertaken, judge, judgeFirstListing, type Incoming } from '../../diff/judge-page.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import {
+  compacted,
+  isOutdated,
+  compareRecord,
+  compareFirstListing,
+  type IncomingRecord,
+} from '../../diff/compare-page.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { readUpdatedSince } from '../../store/outbox/outbox-queue.ts';
-import { judgeAsked, type Judged, type StoredRow } from '../../store/records/stored-rows.ts';
+import { compareRetrieved, type RecordWithChange, type StoredRow } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
 import type { LandingSweep } from './row-buffer.ts';
 
 /** An answer that lands. */
-export interface LandingAnswer {
+export interface AnswerTicks {
   /** The ticks at which it was requested and arrived. */
   readonly sent: number;
   readonly answered: number;
 }
 
 /** A record with its change; of a record that may be older than its row, nothing is compared. */
-export type ComparedRecord = Judged | (Incoming & { readonly verdict: { readonly is: 'overtaken' } });
+export type ComparedRecord =
+  RecordWithChange | (IncomingRecord & { readonly change: { readonly is: 'overtaken' } });
 
-export const isJudged = (compared: ComparedRecord): compared is Judged => compared.verdict.is !== 'overtaken';
+export const isCompared = (compared: ComparedRecord): compared is RecordWithChange =>
+  compared.change.is !== 'overtaken';
 
-export const mustBeWritten = (judged: Judged): boolean => judged.verdict.is !== 'unchanged';
+export const needsWrite = (judged: RecordWithChange): boolean => judged.change.is !== 'unchanged';
 
 /** Compares records with their rows. */
 export async function compareRecords(
   tx: Transaction,
   sweep: LandingSweep,
-  received: readonly Incoming[],
+  received: readonly IncomingRecord[],
   sent: number,
 ): Promise<ComparedRecord[]> {
   const { kind, sending } = sweep;
   const rows = await sweep.rows.read(received.map((incoming) => incoming.id));
   const records = received.map((record) => {
     const row = rows.get(record.id);
-    const isAsStored = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
-    return isAsStored ? record : compacted(record);
+    const isUnchanged = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
+    return isUnchanged ? record : compacted(record);
   });
-  const lagging = await readLagging(tx, sweep, rows);
-  const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
+  const lagging = await readLaggingIds(tx, sweep, rows);
+  const judgeRecord = sweep.isListed ? compareListed : compareRetrieved;
   return records.map((record): ComparedRecord => {
     const row = rows.get(record.id);
-    if (isOvertaken(row, sent) || sending.has(record.id) || lagging.has(record.id))
-      return { ...record, verdict: { is: 'overtaken' } };
+    if (isOutdated(row, sent) || sending.has(record.id) || lagging.has(record.id))
+      return { ...record, change: { is: 'overtaken' } };
     return judgeRecord(kind, row, record);
   });
 }
@@ -49,7 +57,7 @@ export async function compareRecords(
 const LAG_MS = 60_000;
 
 /** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
-async function readLagging(
+async function readLaggingIds(
   tx: Transaction,
   sweep: LandingSweep,
   rows: ReadonlyMap<string, StoredRow>,
@@ -57,14 +65,20 @@ async function readLagging(
   if (sweep.runId !== NO_RUN) return new Set();
   const since = new Date(sweep.now.getTime() - LAG_MS);
   const ids = [...rows]
-    .filter(([, { changedAt }]) => String(changedAt) >= instantText(since))
+    .filter(([, { changedAt }]) => String(changedAt) >= formatInstant(since))
     .map(([id]) => id);
   return readUpdatedSince(tx, sweep.kind.name, ids, since);
 }
 
-function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {
+function compareListed(
+  kind: Kind,
+  stored: StoredRow | undefined,
+  received: IncomingRecord,
+): RecordWithChange {
   const isFirst = stored?.listed === null && !stored.isDeleted;
-  const verdict = isFirst ? judgeFirstListing(kind, stored.raw, received) : judge(kind, stored, received);
+  const change = isFirst
+    ? compareFirstListing(kind, stored.raw, received)
+    : compareRecord(kind, stored, received);
   const { id, raw, record } = received;
-  return { id, raw, record, stored, verdict }; // A spread would take a microsecond for each record.
+  return { id, raw, record, stored, change }; // A spread would take a microsecond for each record.
 }

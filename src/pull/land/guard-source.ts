@@ -1,15 +1,15 @@
 import { LISTED_KINDS } from '../../catalog/kinds/catalog.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
-import { recordId } from '../../diff/judge-page.ts';
+import { recordId } from '../../diff/compare-page.ts';
 import { isNumber, isObject, type Json } from '../../lib/json/json.ts';
 import { OtherSourceError } from '../../db/session/errors.ts';
 import {
-  namesCompany,
-  readTenants,
-  type SourceClaim,
-  type KindTenants,
+  hasCompanyField,
+  readCompanies,
+  type SourceBinding,
+  type KindCompanies,
 } from '../../store/kinds/source-binding.ts';
-import { hasMoreLive } from '../../store/kinds/status-store.ts';
+import { hasMoreLiveRows } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
@@ -18,13 +18,13 @@ import type { Session } from '../../db/session/session.ts';
 /** The companies that a kind's records may name. */
 interface CompaniesOfKind {
   readonly kind: Kind;
-  readonly tenants: KindTenants;
+  readonly tenants: KindCompanies;
 }
 
 /** The facts that show which company the records of a kind belong to. */
 export interface TenantGuard extends CompaniesOfKind {
   readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
-  readonly claim: SourceClaim;
+  readonly binding: SourceBinding;
 }
 
 /** This few rows may all have been replaced; if there are more, a list that shares none of them is another company's. */
@@ -45,29 +45,29 @@ export async function* requireTenant(
   responses: AsyncIterable<ListResponse>,
   guard: TenantGuard,
 ): AsyncGenerator<ListResponse> {
-  const { claim, kind, parts } = guard;
-  let isRecognized = claim.isNew || !(await hasMoreLive(parts.session, kind.name, ROWS_THAT_IDENTIFY));
-  let held: ListResponse[] = [];
+  const { binding, kind, parts } = guard;
+  let isRecognized = binding.isNew || !(await hasMoreLiveRows(parts.session, kind.name, ROWS_THAT_IDENTIFY));
+  let heldResponses: ListResponse[] = [];
   for await (const response of responses) {
-    const namesOwn = requireCompany(guard, response);
-    const showsKnown = !isRecognized && (await isKnown(guard, response));
-    held.push(response);
-    isRecognized ||= showsKnown;
+    const hasOwnCompany = requireCompany(guard, response);
+    const hasKnownRow = !isRecognized && (await isKnown(guard, response));
+    heldResponses.push(response);
+    isRecognized ||= hasKnownRow;
     if (isRecognized) {
-      claim.isConfirmed ||= namesOwn || showsKnown;
-      await verifyTenant(parts, claim);
-      yield* held;
-      held = [];
-    } else if (held.length > PAGES_HELD_BACK) break;
+      binding.isConfirmed ||= hasOwnCompany || hasKnownRow;
+      await verifyTenant(parts, binding);
+      yield* heldResponses;
+      heldResponses = [];
+    } else if (heldResponses.length > PAGES_HELD_BACK) break;
   }
-  if (held.length === 0) return;
-  const shown = held.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
+  if (heldResponses.length === 0) return;
+  const shown = heldResponses.reduce((sum, response) => sum + recordIdsOf(response.read()).length, 0);
   if (shown > 0)
-    throw otherCompany(
+    throw otherCompanyError(
       `The list of ${kind.name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`,
     );
-  await verifyTenant(parts, claim);
-  yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
+  await verifyTenant(parts, binding);
+  yield* heldResponses; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
 /** Passes responses whose records name the kind's companies, if any; whether the mirror knows the records does not matter. */
@@ -87,19 +87,19 @@ export async function* requireCompanies(
  *
  * @throws {OtherSourceError}
  */
-export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
-  if (claim.isNew || claim.isConfirmed) return;
-  if (!claim.isAsked) {
+export async function verifyTenant(parts: TenantGuard['parts'], binding: SourceBinding): Promise<void> {
+  if (binding.isNew || binding.isConfirmed) return;
+  if (!binding.isCompanyRead) {
     const isShort = (kind: Kind): number => Number(kind.name === 'departments');
-    for (const kind of LISTED_KINDS.filter(namesCompany).toSorted((a, b) => isShort(b) - isShort(a))) {
-      const tenants = await readTenants(parts.session, kind, false);
-      if (tenants.isLearning || !(await isOurs({ parts, kind, claim, tenants }))) continue;
-      claim.isConfirmed = true;
+    for (const kind of LISTED_KINDS.filter(hasCompanyField).toSorted((a, b) => isShort(b) - isShort(a))) {
+      const tenants = await readCompanies(parts.session, kind, false);
+      if (tenants.isLearning || !(await isOurs({ parts, kind, binding, tenants }))) continue;
+      binding.isConfirmed = true;
       return;
     }
-    claim.isAsked = true;
+    binding.isCompanyRead = true;
   }
-  if (claim.refusal !== null) throw claim.refusal;
+  if (binding.refusal !== null) throw binding.refusal;
 }
 
 /** Whether the first page of a kind names a company of the mirror. */
@@ -110,34 +110,37 @@ async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promi
     for await (const response of pages) if (requireCompany(guard, response)) return true;
     return false;
   } catch (error) {
-    if (error instanceof OtherSourceError) guard.claim.refusal ??= error;
+    if (error instanceof OtherSourceError) guard.binding.refusal ??= error;
     else if (!(error instanceof SourceError)) throw error;
     return false;
   }
 }
 
 async function isKnown(guard: TenantGuard, response: ListResponse): Promise<boolean> {
-  if (response.isKnown) return true; // Records shown before belong to the same company.
-  const ids = idsOf(response.read());
-  const known = await guard.parts.session.atomically((tx) => tx.rowsById(guard.kind.name, ['id'], ids));
+  if (response.isUnchanged) return true; // Records shown before belong to the same company.
+  const ids = recordIdsOf(response.read());
+  const known = await guard.parts.session.atomically((tx) => tx.readRowsById(guard.kind.name, ['id'], ids));
   return known.size > 0;
 }
 
-function idsOf(records: readonly Json[]): string[] {
+function recordIdsOf(records: readonly Json[]): string[] {
   return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
 }
 
 /** Puts kinds whose lists name the company first: their answers decide for the others. */
-export async function tellingFirst(session: Session, kinds: readonly ListedKind[]): Promise<ListedKind[]> {
-  const places: ListedKind[][] = [[], [], [], []];
+export async function sortKindsByCompany(
+  session: Session,
+  kinds: readonly ListedKind[],
+): Promise<ListedKind[]> {
+  const ranks: ListedKind[][] = [[], [], [], []];
   for (const kind of kinds) {
-    const isNamed = namesCompany(kind);
-    let place = isNamed ? 2 : 3;
-    if (isNamed && !(await readTenants(session, kind, false)).isLearning) place = 0;
-    else if (await hasMoreLive(session, kind.name, ROWS_THAT_IDENTIFY)) place = 1;
-    places[place]?.push(kind);
+    const isNamed = hasCompanyField(kind);
+    let rank = isNamed ? 2 : 3;
+    if (isNamed && !(await readCompanies(session, kind, false)).isLearning) rank = 0;
+    else if (await hasMoreLiveRows(session, kind.name, ROWS_THAT_IDENTIFY)) rank = 1;
+    ranks[rank]?.push(kind);
   }
-  return places.flat();
+  return ranks.flat();
 }
 
 /**
@@ -149,11 +152,14 @@ export async function tellingFirst(session: Session, kinds: readonly ListedKind[
  */
 export function requireCompany(
   companiesOfKind: CompaniesOfKind,
-  { isKnown: isSame, read }: { readonly isKnown: boolean; readonly read: () => readonly Json[] },
+  {
+    isUnchanged: hasSameBytes,
+    read,
+  }: { readonly isUnchanged: boolean; readonly read: () => readonly Json[] },
 ): boolean {
   const { kind, tenants } = companiesOfKind;
-  if (!namesCompany(kind)) return false;
-  if (isSame) return true;
+  if (!hasCompanyField(kind)) return false;
+  if (hasSameBytes) return true;
   if (tenants.isLearning) {
     for (const company of companiesOf(read())) tenants.companies.add(company);
     return false;
@@ -161,17 +167,17 @@ export function requireCompany(
   const named = countCompanies(read(), tenants.companies);
   const judgement = judgeCompany(named);
   if (judgement === 'other') {
-    const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
-    throw otherCompany(
-      `The list of ${kind.name}: the token reads company ${listed(named.others.keys())} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
+    const listed = (ids: Iterable<string>): string => [...ids].slice(0, COMPANIES_SHOWN).join(', ');
+    throw otherCompanyError(
+      `The list of ${kind.name}: the token reads company ${listed(named.otherCompanies.keys())} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
     );
   }
   return judgement === 'own';
 }
 
-const NAMED = 3;
+const COMPANIES_SHOWN = 3;
 
-function otherCompany(message: string): OtherSourceError {
+function otherCompanyError(message: string): OtherSourceError {
   const hint =
     'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
   return new OtherSourceError(message, { code: 'mirror.other_source', hint });
@@ -179,18 +185,18 @@ function otherCompany(message: string): OtherSourceError {
 
 /** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
 interface NamedCompanies {
-  readonly own: number;
-  readonly others: ReadonlyMap<string, number>;
+  readonly ownRecords: number;
+  readonly otherCompanies: ReadonlyMap<string, number>;
 }
 
 export function countCompanies(records: readonly Json[], known: ReadonlySet<string>): NamedCompanies {
-  const others = new Map<string, number>();
-  let own = 0;
+  const otherCompanies = new Map<string, number>();
+  let ownRecords = 0;
   for (const company of companiesOf(records)) {
-    if (known.has(company)) own += 1;
-    else others.set(company, (others.get(company) ?? 0) + 1);
+    if (known.has(company)) ownRecords += 1;
+    else otherCompanies.set(company, (otherCompanies.get(company) ?? 0) + 1);
   }
-  return { own, others };
+  return { ownRecords, otherCompanies };
 }
 
 /**
@@ -199,9 +205,9 @@ export function countCompanies(records: readonly Json[], known: ReadonlySet<stri
  * One foreign record among many is left to the service; one shared record among many foreign ones does not make a list ours.
  */
 export function judgeCompany(companies: NamedCompanies): 'own' | 'other' | null {
-  const foreign = [...companies.others.values()].reduce((sum, count) => sum + count, 0);
-  if (companies.own + foreign === 0) return null;
-  return companies.own >= foreign ? 'own' : 'other';
+  const foreign = [...companies.otherCompanies.values()].reduce((sum, count) => sum + count, 0);
+  if (companies.ownRecords + foreign === 0) return null;
+  return companies.ownRecords >= foreign ? 'own' : 'other';
 }
 
 /** The company of each record that names one. */

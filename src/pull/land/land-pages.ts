@@ -1,14 +1,14 @@
-import { sortPage, type SortedPage } from '../../diff/judge-page.ts';
+import { splitPage, type SplitPage } from '../../diff/compare-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
-import { arrivedTogether } from '../../lib/time/arrived-together.ts';
-import { ownTurn } from '../../lib/time/own-turn.ts';
+import { batchByArrival } from '../../lib/time/batch-by-arrival.ts';
+import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
 import { bindSource } from '../../store/kinds/source-binding.ts';
 import { readSending } from '../../store/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import {
-  idsText,
+  formatIds,
   readDirtyRows,
   saveSightings,
   type NewSighting,
@@ -17,7 +17,7 @@ import {
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
 import { applyEffects, hasOtherWrites, noEffects, noteWrites, type Sweep } from '../run/sweep.ts';
-import { landRecords, nothingLanded, type LandedRecords } from './land-records.ts';
+import { landRecords, emptyLanding, type LandedRecords } from './land-records.ts';
 import { createRowBuffer, type LandingSweep } from './row-buffer.ts';
 
 /** Fixed cost of landing a page, in rows. */
@@ -34,13 +34,13 @@ const ROW_BYTES = 1_000;
  * at once. In a list that is sorted by code, the ids of a few pages are spread over the whole index, and every commit writes
  * all that has changed of it to the log.
  */
-export const TOGETHER = {
-  enough: 8 * (100 + PAGE_WEIGHT),
+export const BATCH_LIMITS = {
+  targetWeight: 8 * (100 + PAGE_WEIGHT),
   lingerMs: 100,
-  most: 32 * (100 + PAGE_WEIGHT),
+  maxWeight: 32 * (100 + PAGE_WEIGHT),
   pauseMs: 2, // The next pages are not requested while these land.
   weigh: (response: ListResponse): number =>
-    response.isKnown
+    response.isUnchanged
       ? KNOWN_WEIGHT
       : PAGE_WEIGHT + Math.max(response.rows, (response.digest?.bytes ?? 0) / ROW_BYTES),
 };
@@ -51,9 +51,9 @@ export const TOGETHER = {
  * @returns The last of them; null where none came.
  * @throws {LeaseError} If another owner has taken the sweep over.
  */
-export async function landArriving(
+export async function landResponses(
   parts: PullParts,
-  arriving: {
+  options: {
     readonly sweep: Sweep;
     readonly tally: { readonly add: (landing: Landing) => void };
     readonly responses: AsyncIterable<ListResponse>;
@@ -63,9 +63,9 @@ export async function landArriving(
     readonly onLanded?: (last: ListResponse) => unknown;
   },
 ): Promise<ListResponse | null> {
-  const { sweep, tally, responses, stop, onLanded } = arriving;
+  const { sweep, tally, responses, stop, onLanded } = options;
   let last: ListResponse | null = null;
-  for await (const batch of arrivedTogether(responses, TOGETHER)) {
+  for await (const batch of batchByArrival(responses, BATCH_LIMITS)) {
     const landings = await landPages(parts.session, sweep, batch, parts.clock.now()).catch(
       (error: unknown) => {
         stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
@@ -96,7 +96,7 @@ export async function landPages(
     if (knownPage(sweep, response) === null) parsed.set(response, await parsePage(response));
   return landTogether(session, sweep, { now, isListed: true }, async (tx, landing) => {
     // SQLite answers on our thread: there is nothing to wait for.
-    if (tx.dialect === 'postgres') await landing.rows.readAhead(idsAhead(landing, responses));
+    if (tx.dialect === 'postgres') await landing.rows.readAhead(idsToReadAhead(landing, responses));
     const landings: Landing[] = [];
     for (const response of responses) {
       // A row of a known page may have been written meanwhile; then it is parsed after all.
@@ -114,15 +114,15 @@ export async function landPages(
 }
 
 /** The records of a page, sorted, and what its sighting says of them. */
-interface ParsedPage extends SortedPage {
+interface ParsedPage extends SplitPage {
   readonly seen: readonly string[];
   readonly ids: string;
   readonly fields: ReadonlySet<string>;
 }
 
 async function parsePage(response: ListResponse): Promise<ParsedPage> {
-  await ownTurn(); // Apart from the reading of its answer.
-  const sorted = sortPage(response.read(), response.texts);
+  await ownEventLoopTurn(); // Apart from the reading of its answer.
+  const sorted = splitPage(response.read(), response.texts);
   const seen = sorted.incoming.map((incoming) => incoming.id);
   const fields = new Set<string>();
   let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
@@ -132,7 +132,7 @@ async function parsePage(response: ListResponse): Promise<ParsedPage> {
     for (const name of names) fields.add(name);
     before = names;
   }
-  return { ...sorted, seen, ids: idsText(seen), fields };
+  return { ...sorted, seen, ids: formatIds(seen), fields };
 }
 
 /** The stored page whose bytes, and so whose records, a response shows again, while its rows are as it left them; else null. */
@@ -140,20 +140,20 @@ function knownPage(
   sweep: Sweep & Partial<Pick<LandingSweep, 'effects' | 'sending'>>,
   response: ListResponse,
 ): StoredPage | null {
-  const known = response.isKnown ? sweep.pages.get(response.page) : undefined;
+  const known = response.isUnchanged ? sweep.pages.get(response.page) : undefined;
   return known === undefined || hasOtherWrites(response.keys, known, sweep) ? null : known;
 }
 
 /** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
-const LONGEST_AHEAD = 4_000_000;
+const MAX_READ_AHEAD_BYTES = 4_000_000;
 
 /** The ids of the records that are compared with their rows; none where the pages, or those stored of them, are long. */
-function idsAhead(sweep: Sweep, responses: readonly ListResponse[]): readonly string[] {
-  const parsed = responses.filter((response) => !response.isKnown);
+function idsToReadAhead(sweep: Sweep, responses: readonly ListResponse[]): readonly string[] {
+  const parsed = responses.filter((response) => !response.isUnchanged);
   let text = 0;
-  for (const { page, digest } of parsed)
-    text += Math.max(digest?.bytes ?? Infinity, sweep.pages.get(page)?.bytes ?? 0);
-  if (text > LONGEST_AHEAD) return [];
+  for (const { page, digest: pageHash } of parsed)
+    text += Math.max(pageHash?.bytes ?? Infinity, sweep.pages.get(page)?.bytes ?? 0);
+  if (text > MAX_READ_AHEAD_BYTES) return [];
   return parsed.flatMap((response) => response.keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
 }
 
@@ -169,13 +169,13 @@ export async function landTogether<T>(
   { now, isListed }: { readonly now: Date; readonly isListed: boolean },
   work: (tx: Transaction, landing: LandingSweep) => Promise<T>,
 ): Promise<T> {
-  const { kind, lease, ticks, claim, tenants, state } = sweep;
-  const saved = tenants.companies.size;
+  const { kind, lease, ticks, binding, tenants, state } = sweep;
+  const savedCompanies = tenants.companies.size;
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
     const sending = await readSending(tx, kind.name);
     const tick = await renewLease(tx, lease, ticks.latest(), now);
-    await bindSource(tx, claim, tenants);
+    await bindSource(tx, binding, tenants);
     noteWrites(effects, await readDirtyRows(tx, kind.name, state.latestWrite));
     const suppressed = await readSuppressed(tx, kind.name);
     const landing = { ...sweep, effects, sending, suppressed, now, isListed };
@@ -184,10 +184,10 @@ export async function landTogether<T>(
     await rows.flush();
     return { result, effects, tick };
   });
-  ticks.leap(tick);
-  claim.isBound = true;
+  ticks.advanceTo(tick);
+  binding.isBound = true;
   tenants.isReset = true;
-  tenants.saved = saved;
+  tenants.saved = savedCompanies;
   applyEffects(state, effects);
   return result;
 }
@@ -205,8 +205,8 @@ export interface Landing extends LandedRecords {
 /** Lands the same bytes again: they hold the same records, and only their sighting is new. */
 function landKnown(sweep: LandingSweep, response: ListResponse, page: StoredPage): Landing {
   noteSent(sweep, response);
-  const sighting = sightingOf(sweep, response, page.ids);
-  return { ...nothingLanded(), response, seen: response.keys, fields: page.fields, sighting };
+  const sighting = toSighting(sweep, response, page.ids);
+  return { ...emptyLanding(), response, seen: response.keys, fields: page.fields, sighting };
 }
 
 /** Lands one list response: its records and its digest. */
@@ -216,23 +216,28 @@ async function landPage(
   response: ListResponse,
   parsed: ParsedPage,
 ): Promise<Landing> {
-  await ownTurn(); // A record of 100,000 fields takes long in each of these steps.
-  const { page, sent, answered, rows, digest } = response;
+  await ownEventLoopTurn(); // A record of 100,000 fields takes long in each of these steps.
+  const { page, sent, answered, rows, digest: pageHash } = response;
   const { seen, ids } = parsed;
   const landed = await landRecords(tx, sweep, parsed, response);
   const fields = [...parsed.fields].filter((name) => sweep.effects.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
-  const content = digest === null || !isWhole ? null : { ...digest, ids, fields, sent, response: answered };
+  const content =
+    pageHash === null || !isWhole ? null : { ...pageHash, ids, fields, sent, response: answered };
   sweep.rows.putPage(page, content);
   noteSent(sweep, response);
   // Known to be in the list, although no row can be made of them.
-  const unclear = parsed.quarantined.flatMap((quarantined) =>
+  const unstorableIds = parsed.quarantined.flatMap((quarantined) =>
     quarantined.id !== null && (quarantined.code === 'two_versions' || quarantined.code === 'too_deep')
       ? [quarantined.id]
       : [],
   );
-  const sighting = sightingOf(sweep, response, unclear.length === 0 ? ids : idsText([...seen, ...unclear]));
+  const sighting = toSighting(
+    sweep,
+    response,
+    unstorableIds.length === 0 ? ids : formatIds([...seen, ...unstorableIds]),
+  );
   return { ...landed, response, seen, fields, sighting };
 }
 
@@ -240,7 +245,7 @@ function noteSent(sweep: LandingSweep, response: ListResponse): void {
   sweep.effects.newestSent = Math.max(sweep.effects.newestSent, response.sent);
 }
 
-function sightingOf(sweep: Sweep, response: ListResponse, ids: string): NewSighting {
+function toSighting(sweep: Sweep, response: ListResponse, ids: string): NewSighting {
   const { page, sent, answered, rows, end, meta } = response;
   return {
     kind: sweep.kind.name,

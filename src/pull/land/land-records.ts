@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { valueDrift } from '../../diff/field-drift.ts';
-import { withoutSuppressed, type Incoming, type SortedPage } from '../../diff/judge-page.ts';
-import { MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
+import { findTypeDrift } from '../../diff/field-drift.ts';
+import { withoutSuppressed, type IncomingRecord, type SplitPage } from '../../diff/compare-page.ts';
+import { MAX_FIELDS, observeFields } from '../../diff/observe-fields.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { shortened, storable } from '../../lib/text/text.ts';
+import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
 import { saveFields } from '../../store/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../store/records/issue-store.ts';
@@ -12,10 +12,10 @@ import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts'
 import { noteWrites, type Sweep } from '../run/sweep.ts';
 import {
   compareRecords,
-  isJudged,
-  mustBeWritten,
+  isCompared,
+  needsWrite,
   type ComparedRecord,
-  type LandingAnswer,
+  type AnswerTicks,
 } from './compare-records.ts';
 import type { LandingSweep } from './row-buffer.ts';
 
@@ -33,15 +33,15 @@ export interface LandedRecords {
 }
 
 /** A turn of the event loop after each slice keeps requests leaving while a page lands. */
-const ROWS_A_SLICE = 200;
-const TEXT_A_SLICE = 150_000;
+const ROWS_PER_SLICE = 200;
+const CHARACTERS_PER_SLICE = 150_000;
 
 /** Cuts records into slices of about the same work, which grows with the length of their texts. */
-export function* slicesOf(records: readonly Incoming[]): Generator<readonly Incoming[]> {
+export function* slicesOf(records: readonly IncomingRecord[]): Generator<readonly IncomingRecord[]> {
   let from = 0;
   let text = 0;
   for (const [index, { raw }] of records.entries()) {
-    const isFull = index - from >= ROWS_A_SLICE || text + raw.length > TEXT_A_SLICE;
+    const isFull = index - from >= ROWS_PER_SLICE || text + raw.length > CHARACTERS_PER_SLICE;
     if (isFull && index > from) {
       yield records.slice(from, index);
       from = index;
@@ -59,8 +59,8 @@ export function* slicesOf(records: readonly Incoming[]): Generator<readonly Inco
 export async function landRecords(
   tx: Transaction,
   sweep: LandingSweep,
-  page: SortedPage,
-  answer: LandingAnswer,
+  page: SplitPage,
+  answer: AnswerTicks,
 ): Promise<LandedRecords> {
   const { sent, answered } = answer;
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
@@ -71,37 +71,37 @@ export async function landRecords(
     detail: quarantined.raw,
   }));
   const { state, effects } = sweep;
-  const fresh = issues.filter((issue) => {
+  const newIssues = issues.filter((issue) => {
     const key = issueKey(issue);
     return !state.quarantined.has(key) && !effects.quarantined.has(key);
   });
-  await openIssues(tx, sweep.kind.name, fresh, sweep.now);
-  for (const issue of fresh) effects.quarantined.add(issueKey(issue));
-  const landed = { ...nothingLanded(), quarantined: issues.map(issueKey) };
+  await openIssues(tx, sweep.kind.name, newIssues, sweep.now);
+  for (const issue of newIssues) effects.quarantined.add(issueKey(issue));
+  const landed = { ...emptyLanding(), quarantined: issues.map(issueKey) };
   for (const records of slicesOf(incoming)) {
     const compared = await compareRecords(tx, sweep, records, sent);
     for (const record of compared) {
-      const place = placeOf(record, sweep);
+      const place = resultListOf(record, sweep);
       if (place !== null) landed[place].push(record.id);
     }
-    const judged = compared.filter(isJudged);
-    for (const { id, verdict } of judged)
+    const judged = compared.filter(isCompared);
+    for (const { id, change: verdict } of judged)
       if (verdict.is === 'changed')
         landed.fieldsChanged.set(
           id,
           verdict.fields.filter((name) => !sweep.ignoredFields.has(name)),
         );
-    const news = judged.filter(mustBeWritten);
+    const changedRecords = judged.filter(needsWrite);
     await yieldToEventLoop();
-    if (news.length > 0) {
-      await sweep.rows.put({ records: news, response: answered });
+    if (changedRecords.length > 0) {
+      await sweep.rows.put({ records: changedRecords, response: answered });
       await yieldToEventLoop();
-      const written = news.map((judged) => judged.record);
-      await landFields(tx, sweep, written);
+      const written = changedRecords.map((judged) => judged.record);
+      await saveNewFields(tx, sweep, written);
     }
     if (!sweep.isListed) {
       // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      const ids = judged.filter((record) => !mustBeWritten(record)).map((judged) => judged.id);
+      const ids = judged.filter((record) => !needsWrite(record)).map((judged) => judged.id);
       const confirmed = new Map(ids.map((id) => [id, answered]));
       await confirmRows(tx, sweep.kind.name, ids, answered);
       await saveDirtyRows(tx, sweep.kind.name, confirmed);
@@ -113,7 +113,7 @@ export async function landRecords(
   return landed;
 }
 
-export const nothingLanded = (): LandedRecords => ({
+export const emptyLanding = (): LandedRecords => ({
   created: [],
   changed: [],
   restored: [],
@@ -123,12 +123,12 @@ export const nothingLanded = (): LandedRecords => ({
 });
 
 /** The count that a record adds to; a row rewritten without an event has not changed. */
-function placeOf(
+function resultListOf(
   compared: ComparedRecord,
   sweep: Sweep,
 ): Exclude<keyof LandedRecords, 'quarantined' | 'fieldsChanged'> | null {
-  if (!isJudged(compared)) return 'overtaken';
-  const { verdict } = compared;
+  if (!isCompared(compared)) return 'overtaken';
+  const { change: verdict } = compared;
   if (verdict.is === 'unchanged') return null;
   if (verdict.is !== 'changed') return verdict.is;
   return verdict.fields.some((name) => !sweep.ignoredFields.has(name)) ? 'changed' : null;
@@ -138,7 +138,7 @@ const EXAMPLES = 3;
 const LONGEST_EXAMPLE = 40;
 
 /** Notes fields that appear for the first time, or with another type. The first reading is the baseline. That a kind has more names than are tracked is noted once. */
-async function landFields(
+async function saveNewFields(
   tx: Transaction,
   { kind, lease, now, effects: { fields } }: LandingSweep,
   records: readonly JsonObject[],
@@ -146,13 +146,15 @@ async function landFields(
   const { fields: seen, untracked } = observeFields(kind, fields, records);
   const drift = { kind: kind.name, code: 'untracked_fields', field: null } as const;
   if (untracked.size > 0 && !(await hasDrift(tx, drift))) {
-    const names = [...untracked].slice(0, EXAMPLES).map((name) => storable(shortened(name, LONGEST_EXAMPLE)));
-    const detail = `${untracked.size} further names were sent at once, such as ${names.join(', ')}; ${MOST_FIELDS} are tracked, the values of others stay in _raw`;
+    const names = [...untracked]
+      .slice(0, EXAMPLES)
+      .map((name) => replaceUnstorable(truncate(name, LONGEST_EXAMPLE)));
+    const detail = `${untracked.size} further names were sent at once, such as ${names.join(', ')}; ${MAX_FIELDS} are tracked, the values of others stay in _raw`;
     await saveDrift(tx, [{ ...drift, detail }], now);
   }
   if (seen.size === 0) return;
   await saveFields(tx, kind, seen, now);
-  const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
+  const drifts = lease.completeSweeps === 0 ? [] : findTypeDrift(fields, seen);
   const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));
   await saveDrift(tx, noted, now);
   for (const [field, shown] of seen) fields.set(field, shown);

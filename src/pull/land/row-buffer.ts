@@ -1,6 +1,6 @@
 import {
-  readStored,
-  rewrittenBy,
+  readStoredRows,
+  rewrittenRows,
   writeRows,
   type AnsweredRecords,
   type StoredRow,
@@ -31,14 +31,14 @@ export interface LandingSweep extends Sweep {
 type RowBuffer = ReturnType<typeof createRowBuffer>;
 
 /** SQLite works on our thread, so it gets its rows in small portions; each statement for PostgreSQL waits for the network. */
-const MOST_ROWS = { sqlite: 200, postgres: 800 };
+const MAX_ROWS = { sqlite: 200, postgres: 800 };
 const LONGEST_TEXT = { sqlite: 150_000, postgres: 600_000 };
 
 export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
   const { kind, effects } = sweep;
   let rows: ReadonlyMap<string, StoredRow> = new Map(); // As they were read; those in `current` are so still.
   const current = new Set<string>();
-  const waiting = createWaitingRows(tx, sweep);
+  const pending = createPendingRows(tx, sweep);
   const pages = new Map<number, NewPage | null>();
   const writePages = async (): Promise<void> => {
     await savePages(tx, kind.name, pages);
@@ -47,13 +47,13 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows
   return {
     /** Reads the rows of these records at once: comparing them needs no further statement. */
     readAhead: async (ids: readonly string[]): Promise<void> => {
-      rows = await readStored(tx, kind, ids);
+      rows = await readStoredRows(tx, kind, ids);
       for (const id of ids) current.add(id);
     },
     /** Reads rows as they are after all that was put. */
     read: async (ids: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> => {
-      if (waiting.hasAny(ids)) await waiting.write();
-      if (!ids.every((id) => current.has(id))) return readStored(tx, kind, ids);
+      if (pending.hasAny(ids)) await pending.write();
+      if (!ids.every((id) => current.has(id))) return readStoredRows(tx, kind, ids);
       const found = new Map<string, StoredRow>();
       for (const id of ids) {
         const row = rows.get(id);
@@ -68,9 +68,9 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows
     /** Writes records now or later in the transaction; they are read as written at once. */
     put: async (answer: AnsweredRecords): Promise<void> => {
       for (const { id } of answer.records) current.delete(id);
-      const rewritten = new Map(rewrittenBy(answer));
+      const rewritten = new Map(rewrittenRows(answer));
       noteWrites(effects, rewritten);
-      await waiting.put(answer);
+      await pending.put(answer);
       if (rewritten.size === 0 || effects.newestSent <= answer.response) return;
       // Pages requested after this answer but landed before it may have shown newer records.
       await writePages();
@@ -82,14 +82,14 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows
     },
     /** Writes what was put. */
     flush: async (): Promise<void> => {
-      await waiting.write();
+      await pending.write();
       await writePages();
     },
   };
 }
 
 /** Records whose rows are not written yet; full portions are written at once. */
-function createWaitingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
+function createPendingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
   const { kind, runId, lease, ignoredFields, now, isListed } = sweep;
   const ids = new Set<string>();
   let answers: AnsweredRecords[] = [];
@@ -119,7 +119,7 @@ function createWaitingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
         ids.add(id);
         text += raw.length + (stored?.raw.length ?? 0); // Events hold both.
       }
-      if (ids.size >= MOST_ROWS[tx.dialect] || text >= LONGEST_TEXT[tx.dialect]) await write();
+      if (ids.size >= MAX_ROWS[tx.dialect] || text >= LONGEST_TEXT[tx.dialect]) await write();
     },
     write,
   };

@@ -1,4 +1,4 @@
-import { isOddEnvelope } from '../../source/http/read-answer.ts';
+import { isUnusualEnvelope } from '../../source/http/read-answer.ts';
 import type { ListShape } from '../../store/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
@@ -7,17 +7,17 @@ import type { LandedRecords } from './land-records.ts';
 function countFields(
   counts: Map<string, number>,
   records: LandedRecords,
-  touched: ReadonlySet<string>,
+  changedIds: ReadonlySet<string>,
 ): void {
   for (const [id, names] of records.fieldsChanged)
-    for (const name of touched.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of changedIds.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** How a list is wrapped and paged: as its first page is, unless another one is wrapped oddly. */
-function shapeWith(shape: ListShape, response: Landing['response']): ListShape {
+function mergeShape(shape: ListShape, response: Landing['response']): ListShape {
   const first =
     response.page === 1 ? { envelope: response.envelope, pageSize: response.meta?.perPage ?? null } : shape;
-  const odd = [response.envelope, shape.envelope].find((each) => each !== null && isOddEnvelope(each));
+  const odd = [response.envelope, shape.envelope].find((each) => each !== null && isUnusualEnvelope(each));
   return odd === undefined ? first : { ...first, envelope: odd };
 }
 
@@ -28,7 +28,7 @@ export type Tally = ReturnType<typeof createTally>;
 /** Counts what a reading of a list lands. */
 export function createTally() {
   const seen = new Set<string>();
-  const touched = new Set<string>();
+  const changedIds = new Set<string>();
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
@@ -45,17 +45,17 @@ export function createTally() {
     changes.updated += landed.changed.length;
     changes.restored += landed.restored.length;
     for (const key of landed.quarantined) quarantined.add(key);
-    countFields(fieldsChanged, landed, touched);
+    countFields(fieldsChanged, landed, changedIds);
     for (const id of ids) seen.add(id);
     for (const some of [landed.created, landed.changed, landed.restored])
-      for (const id of some) touched.add(id);
+      for (const id of some) changedIds.add(id);
   };
 
   return {
     add: (landing: Landing): void => {
       const { response, seen: ids } = landing;
       const { page, walk } = response;
-      shape = shapeWith(shape, response);
+      shape = mergeShape(shape, response);
       if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
@@ -93,7 +93,7 @@ export function createTally() {
       ...changes,
       pages: pages.size,
       rows: seen.size,
-      unchanged: seen.size - touched.size,
+      unchanged: seen.size - changedIds.size,
       quarantined: quarantined.size,
     }),
   };

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { certify, type Certification } from '../../diff/certify.ts';
-import { unseenSince, spansOf, type Unseen, type Spans } from '../../diff/spans.ts';
+import { findUnseen, spansOf, type Unseen, type Spans } from '../../diff/spans.ts';
 import type { Session } from '../../db/session/session.ts';
-import { readSightings, type SeenPage } from '../../store/sightings/sighting-store.ts';
+import { readSightings, type TimedSighting } from '../../store/sightings/sighting-store.ts';
 import type { Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */
 export interface ListCertification {
-  readonly verdict: Certification;
+  readonly certification: Certification;
   /** When every id was shown, by all responses that are kept. */
   readonly spans: Spans;
   /** The instant of a send, by its tick; null if it is no longer kept. */
@@ -27,15 +27,16 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const shown = spansOf(responses, []);
   const alone = certify(responses, [], shown);
-  const mayTellMore = !alone.certified && ['rows_unseen', 'page_size_unproven'].includes(alone.reason);
-  const known = mayTellMore ? await knownBefore(session, sweep, responses) : [];
+  const canProveMore = !alone.certified && ['rows_unseen', 'page_size_unproven'].includes(alone.reason);
+  const known = canProveMore ? await idsListedBefore(session, sweep, responses) : [];
   const spans = known.length === 0 ? shown : spansOf(responses, known);
-  const verdict = known.length === 0 ? alone : certify(responses, known, spans);
+  const certification = known.length === 0 ? alone : certify(responses, known, spans);
   const sentAt = (tick: number): string | null =>
     responses.find((response) => response.sent === tick)?.seenAt ?? null;
-  const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
-  if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false, mayBeMixed: true };
-  const { sent, sweep: ofSweep, total } = verdict.point;
+  const facts = { certification, spans, sentAt, unseenSince: (tick: number) => findUnseen(shown, tick) };
+  if (!certification.certified)
+    return { ...facts, certifiedAt: null, isOfThisSweep: false, mayBeMixed: true };
+  const { sent, sweep: ofSweep, total } = certification.point;
   const pages = responses.filter((response) => response.sweep === ofSweep && response.rows > 0);
   const mayBeMixed =
     pages.some((seenPage) => seenPage.page > 1) &&
@@ -44,10 +45,10 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
-async function knownBefore(
+async function idsListedBefore(
   session: Session,
   sweep: Sweep,
-  responses: readonly SeenPage[],
+  responses: readonly TimedSighting[],
 ): Promise<string[]> {
   const { kind, lease } = sweep;
   if (lease.completeSweeps === 0) return [];

@@ -1,4 +1,4 @@
-import type { DeletionRules } from '../../diff/plan-deletions.ts';
+import type { DeletionRules } from '../../diff/decide-deletions.ts';
 import type { ProcessContext } from '../../db/mirror-context.ts';
 import type { Source } from '../../source/source.ts';
 
@@ -15,7 +15,7 @@ export interface ReadingRules {
   /** Lists with fewer pages are read again at once where something waits for a certificate. */
   readonly repeatBelowPages: number;
   /** Identifies the token: records visible to one token may be hidden from another. */
-  readonly digestScope: string;
+  readonly hashScope: string;
   /** Record kind to the fields whose changes are no events. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }

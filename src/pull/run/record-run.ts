@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { hasDateHeld } from '../../store/runs/held-date.ts';
+import { isDateReliable } from '../../store/runs/reliable-date.ts';
 import { applyRetention, type Retention } from '../../store/runs/retention.ts';
 import { finishRun, startRun, type RunState } from '../../store/runs/run-store.ts';
-import { isAway } from '../../db/session/errors.ts';
+import { isDatabaseUnavailable } from '../../db/session/errors.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { PullParts } from './parts.ts';
 import { renewLease, HEARTBEAT_MS, type KindLease } from '../../store/kinds/kind-lease.ts';
@@ -39,13 +39,13 @@ export async function recordRun<T>(
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
   const run = { runId, owner: owner.name };
   // Between its lists too.
-  const stopHeartbeat = beating(logger, 'the lease of the run', { runId }, () =>
+  const stopHeartbeat = startRenewal(logger, 'the lease of the run', { runId }, () =>
     renewRun(session, run, clock.now()),
   );
   const end = async (state: RunState, reason: string | null): Promise<void> => {
     const now = clock.now();
     await finishRun(session, run, { state, reason, now });
-    if (await hasDateHeld(session, clock)) await applyRetention(session, request.retention, now);
+    if (await isDateReliable(session, clock)) await applyRetention(session, request.retention, now);
   };
   try {
     const { state, result } = await work(runId);
@@ -54,7 +54,7 @@ export async function recordRun<T>(
     return { runId, startedAt: startedAt.toISOString(), durationMs, result };
   } catch (error) {
     await end('failed', error instanceof Error ? error.message : String(error)).catch((second: unknown) => {
-      if (!isAway(second)) logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
+      if (!isDatabaseUnavailable(second)) logger.error({ err: second, runId }, 'run could not be closed'); // The first error is the one to report.
     });
     throw error;
   } finally {
@@ -69,15 +69,21 @@ export async function recordRun<T>(
  */
 export function startHeartbeat(parts: PullParts, lease: KindLease): () => void {
   const { session, clock, logger } = parts;
-  return beating(logger, 'the lease', { kind: lease.kind }, () =>
+  return startRenewal(logger, 'the lease', { kind: lease.kind }, () =>
     session.atomically((tx) => renewLease(tx, lease, 0, clock.now())),
   );
 }
 
-function beating(logger: Logger, what: string, about: object, beat: () => Promise<unknown>): () => void {
+function startRenewal(
+  logger: Logger,
+  what: string,
+  about: object,
+  renew: () => Promise<unknown>,
+): () => void {
   const timer = setInterval(() => {
-    beat().catch((error: unknown) => {
-      if (!isAway(error)) logger.warn({ err: error, ...about }, `${what} could not be renewed`);
+    renew().catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error))
+        logger.warn({ err: error, ...about }, `${what} could not be renewed`);
     });
   }, HEARTBEAT_MS);
   return () => {

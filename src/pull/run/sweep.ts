@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
-import type { SourceClaim, KindTenants } from '../../store/kinds/source-binding.ts';
+import type { SourceBinding, KindCompanies } from '../../store/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../store/sightings/page-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import type { PullParts } from './parts.ts';
@@ -15,8 +15,8 @@ export interface Sweep {
   readonly kind: Kind;
   readonly lease: KindLease;
   readonly runId: number;
-  readonly claim: SourceClaim;
-  readonly tenants: KindTenants;
+  readonly binding: SourceBinding;
+  readonly tenants: KindCompanies;
   readonly ticks: Ticks;
   /** The tick at which it began, which names it; null where only some pages are read. */
   readonly began: number | null;
@@ -27,7 +27,7 @@ export interface Sweep {
   /** The most rows with which this list was seen to answer whole, whichever page was asked for. */
   readonly wholeUpTo: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */
-  readonly digestScope: string;
+  readonly hashScope: string;
   /** Fields whose changes are no events. */
   readonly ignoredFields: ReadonlySet<string>;
   /** The pages as last landed; landing does not change it. */
@@ -50,7 +50,7 @@ export function createTicks(from: number, clock: Clock) {
     instantOf: (tick: number) => new Date(instants.get(tick) ?? clock.now().getTime()),
     latest: () => latest,
     /** Continues from a later tick, after a write has raised the counter. */
-    leap: (tick: number): void => {
+    advanceTo: (tick: number): void => {
       latest = Math.max(latest, tick);
     },
   };
@@ -136,7 +136,7 @@ export function hasOtherWrites(
  *
  * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
  */
-export async function underLease<T>(
+export async function withLease<T>(
   parts: PullParts,
   sweep: Sweep,
   work: (tx: Transaction, now: Date) => Promise<T>,

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { hasDrift } from '../../store/kinds/drift-store.ts';
-import { asMirrored, readFields, type KnownField } from '../../store/kinds/field-store.ts';
+import { readMirroredKind, readFields, type KnownField } from '../../store/kinds/field-store.ts';
 import { readQuarantined } from '../../store/records/issue-store.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { claimKind, type KindLease } from '../../store/kinds/kind-lease.ts';
 import { readPages, readDirtyRows } from '../../store/sightings/page-store.ts';
 import { redecode } from '../../store/schema/redecode.ts';
-import { decoderOf } from '../../store/tables/kind-table.ts';
-import { readTenants, type SourceClaim } from '../../store/kinds/source-binding.ts';
-import { countLive } from '../../store/kinds/status-store.ts';
+import { decoderHash } from '../../store/tables/kind-table.ts';
+import { readCompanies, type SourceBinding } from '../../store/kinds/source-binding.ts';
+import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { startHeartbeat } from '../run/record-run.ts';
 import { NO_RUN, createSweepState, createTicks, type Sweep } from '../run/sweep.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
-import { recallPageSize } from './page-size.ts';
+import { restorePageSize } from './page-size.ts';
 
 export interface SweepRequest {
   readonly kind: ListedKind;
   readonly runId: number;
-  readonly claim: SourceClaim;
+  readonly binding: SourceBinding;
   readonly rules: ReadingRules;
 }
 
@@ -44,26 +44,26 @@ const UNKNOWN_LIST = {
  */
 export async function beginSweep(parts: PullParts, request: ReadingRequest) {
   const { session, clock, owner } = parts;
-  const { kind, claim } = request;
+  const { kind, binding } = request;
   const now = clock.now();
   const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
   // Rows taken until now came from the old source, although the first landing binds the mirror to the new one.
-  const lease = claim.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
+  const lease = binding.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
   const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table again may outlast the lease.
   try {
-    const mirrored = await asMirrored(session, kind);
+    const mirrored = await readMirroredKind(session, kind);
     await redecode(session, mirrored, { now });
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const isPartial = request.isPartial === true;
-    await recallPageSize(parts, kind.name, !isPartial);
+    await restorePageSize(parts, kind.name, !isPartial);
     // Side by side: counting, the slowest, reads an index of the whole table.
     const [state, knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
-      readState(parts, request, lease, { mirrored, fields: fieldsBefore }),
-      countLive(session, kind.name),
-      isPartial || claim.isNew ? new Map<never, never>() : readPages(session, kind.name),
-      readTenants(session, kind, claim.isNew),
+      readLandingState(parts, request, lease, { mirrored, fields: fieldsBefore }),
+      countLiveRows(session, kind.name),
+      isPartial || binding.isNew ? new Map<never, never>() : readPages(session, kind.name),
+      readCompanies(session, kind, binding.isNew),
       hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
-      claim.isNew ? null : readMeta(session, `whole.${kind.name}`),
+      binding.isNew ? null : readMeta(session, `whole.${kind.name}`),
     ]);
     const known = { knownRows, pages, tenants, hasHoles, wholeUpTo: Number(whole ?? 0) };
     const began = isPartial ? null : lease.tick;
@@ -83,8 +83,8 @@ export async function beginPage(
 ): Promise<Sweep> {
   const { session } = parts;
   const { kind, page } = request;
-  await recallPageSize(parts, kind.name, false);
-  const mirrored = await asMirrored(session, kind);
+  await restorePageSize(parts, kind.name, false);
+  const mirrored = await readMirroredKind(session, kind);
   const fields = await readFields(session, kind.name, kind.excluded);
   return {
     runId: NO_RUN,
@@ -92,33 +92,33 @@ export async function beginPage(
     hasHoles: false,
     knownRows: 0,
     wholeUpTo: 0,
-    tenants: await readTenants(session, kind, false),
+    tenants: await readCompanies(session, kind, false),
     pages: await readPages(session, kind.name, page),
-    ...(await readState(parts, request, lease, { mirrored, fields })),
+    ...(await readLandingState(parts, request, lease, { mirrored, fields })),
   };
 }
 
 /** The state that any reading of a kind lands on. */
-async function readState(
+async function readLandingState(
   parts: PullParts,
   request: Omit<ReadingRequest, 'runId'>,
   lease: KindLease,
   { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },
 ) {
-  const { kind, claim, rules } = request;
+  const { kind, binding, rules } = request;
   // Another token, decoder or setting may turn the same bytes into other rows. Discovered columns are no part of it: they are
   // filled from `_raw`, for older rows too.
   const ignored = rules.ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   const excluded = (kind.excluded ?? []).map(({ name }) => name);
-  const scope = [rules.digestScope, decoderOf(kind), hints, ignored, ...excluded];
+  const scope = [rules.hashScope, decoderHash(kind), hints, ignored, ...excluded];
   const dirty = await readDirtyRows(parts.session, kind.name, 0);
   return {
     kind: mirrored,
     lease,
-    claim,
+    binding,
     ticks: createTicks(lease.tick, parts.clock),
-    digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
+    hashScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
     state: createSweepState(dirty, await readQuarantined(parts.session, kind.name), fields),
   };

@@ -1,14 +1,14 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { Spans } from '../../diff/spans.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../views/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
-import { noteVolatile } from '../../store/runs/volatile-fields.ts';
-import { doubledIds } from '../../diff/doubled-ids.ts';
+import { saveVolatileFields } from '../../store/runs/volatile-fields.ts';
+import { findRepeatedIds } from '../../diff/repeated-ids.ts';
 import { readVanished, saveVanished, type KnownField } from '../../store/kinds/field-store.ts';
 import {
   closeQuarantined,
-  saveDoubled,
+  saveRepeatedIds,
   saveListIssue,
   saveVanishedIssues,
   type ListIssue,
@@ -21,25 +21,25 @@ import { redecode } from '../../store/schema/redecode.ts';
 import { saveKindReport, type KindReport } from '../../store/runs/run-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import {
-  oldSightings,
+  findOldSightingsTick,
   readSightings,
   pruneSightings,
-  voidEnds,
+  clearEnds,
   forgetUnlisted,
   readUnlisted,
   saveUnlisted,
 } from '../../store/sightings/sighting-store.ts';
 import type { PullParts } from '../run/parts.ts';
-import { keepPageSize } from './page-size.ts';
-import type { Ending, ListReading } from './read-list.ts';
-import type { Concluded } from '../deletions/conclude-absences.ts';
+import { savePageSize } from './page-size.ts';
+import type { ReadingEnd, ListReading } from './read-list.ts';
+import type { AbsenceConclusion } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
-import { presenceDrift } from '../../diff/field-drift.ts';
+import { findPresenceDrift } from '../../diff/field-drift.ts';
 import { readListShape, saveDrift, saveListShape } from '../../store/kinds/drift-store.ts';
-import { isOddEnvelope } from '../../source/http/read-answer.ts';
+import { isUnusualEnvelope } from '../../source/http/read-answer.ts';
 import type { Certification } from '../../diff/certify.ts';
-import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
+import { MAX_CONTROL_FAILURES } from '../../diff/decide-deletions.ts';
 
 /** Complete sweeps without a certificate after which the baseline ends. */
 const BASELINE_SWEEPS = 3;
@@ -49,8 +49,8 @@ export async function endSweep(
   parts: PullParts,
   reading: ListReading,
   result: {
-    readonly ending: Ending;
-    readonly concluded: Concluded;
+    readonly ending: ReadingEnd;
+    readonly concluded: AbsenceConclusion;
     readonly report: KindReport;
     readonly startedAt: Date;
     /** The kind's fields as known before the sweep. */
@@ -62,8 +62,8 @@ export async function endSweep(
   const { kind, lease, began, runId, wholeUpTo } = sweep;
   const { ending, concluded, report, startedAt, fieldsBefore } = result;
   const isComplete = ending.state === 'complete';
-  if (isComplete) await addColumns(parts, kind);
-  const standing = standingAfter(sweep, tally, ending, clock.now());
+  if (isComplete) await addDiscoveredColumns(parts, kind);
+  const standing = nextStanding(sweep, tally, ending, clock.now());
   await session.atomically(async (tx) => {
     const now = clock.now();
     await releaseKind(tx, lease, {
@@ -76,53 +76,53 @@ export async function endSweep(
       now,
     });
     if (ending.state === 'complete') {
-      const { verdict, spans } = ending.verdict;
+      const { certification, spans } = ending.list;
       await noteDrift(tx, sweep, tally, { fieldsBefore, now });
       const { rows, created } = tally.counts();
       const swept = { changed: tally.fieldsChanged, rows: rows - created, ignored: sweep.ignoredFields };
-      await noteVolatile(tx, kind.name, swept, now);
-      const mayDouble = !ending.verdict.isOfThisSweep && tally.isDoubled();
-      const doubled = mayDouble ? doubledIds(await readSightings(tx, kind.name), began ?? 0) : [];
-      await saveDoubled(tx, kind.name, doubled, now);
-      await noteListIssues(tx, kind.name, verdict, { concluded, standing, now });
+      await saveVolatileFields(tx, kind.name, swept, now);
+      const canHaveDoubles = !ending.list.isOfThisSweep && tally.isDoubled();
+      const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began ?? 0) : [];
+      await saveRepeatedIds(tx, kind.name, doubled, now);
+      await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
       const wholeAt = tally.wholeAt();
       if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));
       await closeQuarantined(tx, kind.name, tally.quarantined, now);
       await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
-      await keepUnlisted(tx, kind.name, spans);
+      await storeUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
       if (report.state === 'certified') {
         await saveVanishedIssues(tx, kind.name, await readVanished(tx, kind), now);
       }
       await wakeAfterSweep(tx, kind.name, now);
     }
-    if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);
-    await keepPageSize(tx, parts, kind.name);
+    if (ending.state === 'invalid' && began !== null) await clearEnds(tx, kind.name, began);
+    await savePageSize(tx, parts, kind.name);
     await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }
 
 /** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */
-function standingAfter(sweep: Sweep, tally: Tally, ending: Ending, now: Date) {
+function nextStanding(sweep: Sweep, tally: Tally, ending: ReadingEnd, now: Date) {
   const { lease, began } = sweep;
   if (ending.state !== 'complete') return lease;
-  const { verdict } = ending;
-  const certifiedAt = verdict.certifiedAt ?? lease.certifiedAt; // Not the later one: a clock may have been set back.
+  const { list: certification } = ending;
+  const certifiedAt = certification.certifiedAt ?? lease.certifiedAt; // Not the later one: a clock may have been set back.
   const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
   return {
     certifiedAt,
-    baselineAt: lease.baselineAt ?? (isConcluded ? instantText(now) : null),
+    baselineAt: lease.baselineAt ?? (isConcluded ? formatInstant(now) : null),
     lastCompleteSweep: tally.hasHoles() ? null : began,
-    uncertifiedSweeps: verdict.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
+    uncertifiedSweeps: certification.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
   };
 }
 
 /** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */
-async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
-  const oldest = await oldSightings(tx, kind);
+async function storeUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
+  const oldest = await findOldSightingsTick(tx, kind);
   if (oldest === null) return;
-  await saveUnlisted(tx, kind, spans.lastAnsweredUpTo(oldest));
+  await saveUnlisted(tx, kind, spans.idsLastAnsweredUpTo(oldest));
   const unlisted = await readUnlisted(tx, kind);
   const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > oldest;
   await forgetUnlisted(tx, kind, unlisted.filter(isShown));
@@ -132,7 +132,7 @@ async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promis
  * Gives discovered fields their columns; does not wait long for a reader that locks the table. The elements of an array show
  * their fields only once they are decoded into its table, so it goes on until nothing new shows.
  */
-export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
+export async function addDiscoveredColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
   try {
     let before: Kind | null = null;
     for (let known = kind; known !== before;) {
@@ -154,7 +154,7 @@ async function noteDrift(
   { fieldsBefore, now }: { readonly fieldsBefore: ReadonlyMap<string, KnownField>; readonly now: Date },
 ): Promise<void> {
   const { kind, lease, hasHoles: hadHoles } = sweep;
-  const drifts = presenceDrift(fieldsBefore, tally.fields);
+  const drifts = findPresenceDrift(fieldsBefore, tally.fields);
   const fieldsWith = (wanted: string) =>
     drifts.filter((drift) => drift.code === wanted).map((drift) => drift.field);
   await saveVanished(tx, kind.name, fieldsWith('vanished_field'), now);
@@ -164,9 +164,9 @@ async function noteDrift(
   await saveListShape(tx, kind.name, shape);
   if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
   const isFirst = lease.completeSweeps === 0; // The baseline for later ones, but for lists that come in no array.
-  const isOdd = isOddEnvelope(shape.envelope ?? '');
-  const ofFields = isFirst ? [] : drifts.map((drift) => ({ kind: kind.name, ...drift }));
-  const ofShape = (['envelope', 'pageSize'] as const)
+  const isOdd = isUnusualEnvelope(shape.envelope ?? '');
+  const fieldDrifts = isFirst ? [] : drifts.map((drift) => ({ kind: kind.name, ...drift }));
+  const shapeDrifts = (['envelope', 'pageSize'] as const)
     .filter((part) => !isFirst || (isOdd && part === 'envelope'))
     .filter((part) => before[part] !== shape[part])
     .map((part) => ({
@@ -175,7 +175,7 @@ async function noteDrift(
       field: null,
       detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
     }));
-  await saveDrift(tx, [...ofFields, ...ofShape], now);
+  await saveDrift(tx, [...fieldDrifts, ...shapeDrifts], now);
 }
 
 const HOLES = {
@@ -188,21 +188,21 @@ const HOLES = {
 async function noteListIssues(
   tx: Transaction,
   kind: string,
-  verdict: Certification,
+  certification: Certification,
   findings: {
-    readonly concluded: Concluded;
+    readonly concluded: AbsenceConclusion;
     readonly standing: { readonly certifiedAt: string | null; readonly baselineAt: string | null };
     readonly now: Date;
   },
 ): Promise<void> {
   const { concluded, standing, now } = findings;
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
-  const hasTooMany = !verdict.certified && verdict.reason === 'too_many_rows';
+  const hasTooMany = !certification.certified && certification.reason === 'too_many_rows';
   const details: Record<ListIssue, string | null> = {
     baseline_uncertified: isUncertified ? 'three complete sweeps could not tell the list exactly' : null,
-    too_many_rows: hasTooMany ? verdict.detail : null,
+    too_many_rows: hasTooMany ? certification.detail : null,
     retrieve_unusable:
-      concluded.controlFailures >= MOST_CONTROL_FAILURES
+      concluded.controlFailures >= MAX_CONTROL_FAILURES
         ? 'a record that the list shows could not be read by its own path in three sweeps'
         : null,
   };

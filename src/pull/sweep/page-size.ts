@@ -1,35 +1,35 @@
 import type { Transaction } from '../../db/session/session.ts';
-import { instantText } from '../../lib/time/clock.ts';
-import { dropMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
+import { deleteMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import type { PullParts } from '../run/parts.ts';
 
 /** After a day a sweep tries pages of the wanted size again. */
-const REMEMBERED_MS = 86_400_000;
+const RETRY_WANTED_SIZE_MS = 86_400_000;
 
 /**
  * Has a kind's list read in pages of the size in which its latest sweep was answered, if that is smaller than the settings want.
  *
  * @param isSweep A sweep alone goes back to larger pages: page numbers mean those of the latest sweep.
  */
-export async function recallPageSize(parts: PullParts, kind: string, isSweep: boolean): Promise<void> {
+export async function restorePageSize(parts: PullParts, kind: string, isSweep: boolean): Promise<void> {
   const { wanted, answered } = parts.source.pageSizes;
   answered.delete(kind);
   const stored = await readMeta(parts.session, `page_size.${kind}`);
   if (stored === null) return;
   const [size, before, since = ''] = stored.split('/');
-  const isStale = since < instantText(new Date(parts.clock.now().getTime() - REMEMBERED_MS));
+  const isStale = since < formatInstant(new Date(parts.clock.now().getTime() - RETRY_WANTED_SIZE_MS));
   if (isSweep && (isStale || Number(before) !== wanted))
-    await parts.session.atomically((tx) => dropMeta(tx, `page_size.${kind}`));
+    await parts.session.atomically((tx) => deleteMeta(tx, `page_size.${kind}`));
   else answered.set(kind, Number(size));
 }
 
 /** Keeps the size of the pages in which a list was answered, where it is smaller than the settings want. */
-export async function keepPageSize(tx: Transaction, parts: PullParts, kind: string): Promise<void> {
+export async function savePageSize(tx: Transaction, parts: PullParts, kind: string): Promise<void> {
   const { wanted, answered } = parts.source.pageSizes;
   const size = answered.get(kind) ?? wanted;
   const stored = await readMeta(tx, `page_size.${kind}`);
   if (size >= wanted || stored?.startsWith(`${size}/`)) return;
   const what = 'the list is read in smaller pages: the service refuses larger ones, or takes too long';
   parts.logger.warn({ kind, pageSize: size, wanted }, what);
-  await writeMeta(tx, `page_size.${kind}`, `${size}/${wanted}/${instantText(parts.clock.now())}`);
+  await writeMeta(tx, `page_size.${kind}`, `${size}/${wanted}/${formatInstant(parts.clock.now())}`);
 }

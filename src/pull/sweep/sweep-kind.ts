@@ -3,8 +3,8 @@ import { beginSweep, type SweepRequest } from './begin-sweep.ts';
 import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
-import { readList, type Ending, type ListReading } from './read-list.ts';
-import { concludeAbsences, type Concluded } from '../deletions/conclude-absences.ts';
+import { readList, type ReadingEnd, type ListReading } from './read-list.ts';
+import { concludeAbsences, type AbsenceConclusion } from '../deletions/conclude-absences.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
@@ -27,12 +27,12 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   const reading: ListReading = { kind, rules, sweep, tally: createTally() };
   try {
     const ending = await readList(parts, reading);
-    const { concluded, without } = await conclude(parts, reading, ending);
+    const { concluded, rowless } = await concludeSweep(parts, reading, ending);
     const counts = reading.tally.counts();
     const report: KindReport = {
       kind: kind.name,
-      ...outcomeOf(kind.name, ending, concluded, without),
-      certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
+      ...sweepOutcome(kind.name, ending, concluded, rowless),
+      certifiedAt: ending.state === 'complete' ? ending.list.certifiedAt : null,
       ...counts,
       deleted: concluded.deleted,
       requests: source.counts.requests - before.requests,
@@ -47,24 +47,29 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
 }
 
 /** Compares the mirror with a list that was read to its end, and concludes absences. */
-async function conclude(parts: PullParts, reading: ListReading, ending: Ending) {
+async function concludeSweep(parts: PullParts, reading: ListReading, ending: ReadingEnd) {
   const { sweep, tally, rules } = reading;
   const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
-  const nothing = { deleted: 0, waiting: 0, neverListed: 0, kept: 0, surplus: 0, controlFailures };
-  if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
-  const list = ending.verdict;
-  const comparison = compareLive(list.spans, list.verdict.certified ? list.verdict : null, began ?? 0);
+  const noConclusion = { deleted: 0, waiting: 0, neverListed: 0, keptOlder: 0, surplus: 0, controlFailures };
+  if (ending.state !== 'complete')
+    return { concluded: noConclusion, rowless: { quarantined: 0, missing: 0 } };
+  const list = ending.list;
+  const comparison = compareLive(
+    list.spans,
+    list.certification.certified ? list.certification : null,
+    began ?? 0,
+  );
   for await (const ids of readAhead(liveIds(parts.session, kind.name))) comparison.take(ids);
   const outside = comparison.outside();
   const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.
   const missing = comparison.missing().filter((id) => !suppressed.has(id));
   const withoutRow = await readRecordsWithoutRow(parts.session, kind.name);
   const quarantined = missing.filter((id) => withoutRow.has(id)).length;
-  const without = { quarantined, missing: missing.length - quarantined };
-  if (parts.signal?.aborted) return { concluded: { ...nothing, waiting: outside.length }, without };
+  const rowless = { quarantined, missing: missing.length - quarantined };
+  if (parts.signal?.aborted) return { concluded: { ...noConclusion, waiting: outside.length }, rowless };
   const facts = { list, tally, outside, rules: rules.deletions };
-  return { concluded: await concludeAbsences(parts, sweep, facts), without };
+  return { concluded: await concludeAbsences(parts, sweep, facts), rowless };
 }
 
 /** Records of the list that have no live row. */
@@ -75,18 +80,18 @@ interface WithoutRow {
 }
 
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
-function outcomeOf(kind: string, ending: Ending, concluded: Concluded, without: WithoutRow) {
-  const { waiting, neverListed, kept, surplus } = concluded;
+function sweepOutcome(kind: string, ending: ReadingEnd, concluded: AbsenceConclusion, rowless: WithoutRow) {
+  const { waiting, neverListed, keptOlder, surplus } = concluded;
   const { state, reason, detail } = ending;
-  if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
+  if (ending.state !== 'complete' || !ending.list.isOfThisSweep) return { state, reason, detail };
   const complete = (why: string, what: string) => ({ state: 'complete' as const, reason: why, detail: what });
-  if (without.missing + surplus > 0)
+  if (rowless.missing + surplus > 0)
     return complete(
       'rows_differ',
-      `${without.missing} records of the list have no live row, and ${surplus} live rows are no records of the list; if it stays so: bms-sync backfill ${kind} --all`,
+      `${rowless.missing} records of the list have no live row, and ${surplus} live rows are no records of the list; if it stays so: bms-sync backfill ${kind} --all`,
     );
-  if (without.quarantined > 0)
-    return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
+  if (rowless.quarantined > 0)
+    return complete('quarantined', `no row could be made of ${rowless.quarantined} records of the list`);
   if (waiting > 0 && waiting === neverListed)
     return complete('never_listed', `${waiting} rows that an answer named are in no list yet`);
   if (waiting > 0)
@@ -94,5 +99,5 @@ function outcomeOf(kind: string, ending: Ending, concluded: Concluded, without: 
       'absences_unproven',
       `${waiting} rows that the list lacks wait for proof, or for a person`,
     );
-  return { state: 'certified' as const, reason: kept > 0 ? 'older_kept' : null, detail: null };
+  return { state: 'certified' as const, reason: keptOlder > 0 ? 'older_kept' : null, detail: null };
 }

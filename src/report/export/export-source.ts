@@ -1,17 +1,17 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
-import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
+import { formatInstant, isCalendarDate } from '../../lib/time/clock.ts';
 import { readKnownPast, type KnownPast, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN } from '../../store/records/record-version.ts';
 import { nestedTables } from '../../store/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
-import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { readDeclaredColumns, readViewNames, type DeclaredColumn } from '../../views/views.ts';
 import { exportColumns, readAsOf, readDictionary, readView, type ExportColumn } from './read-rows.ts';
 
-interface ExportWish {
+interface ExportRequest {
   /** A record kind or a view. */
   readonly what: string;
   /** An instant as a person writes it; undefined = now. */
@@ -34,7 +34,7 @@ interface ExportWish {
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, ids, now, timezone, isRaw = false }: ExportWish,
+  { what, asOf, ids, now, timezone, isRaw = false }: ExportRequest,
 ) {
   const names = kinds.map((one) => one.name);
   const name = names.includes(what) ? `bi_${what}` : what;
@@ -47,7 +47,7 @@ export async function openExport(
     });
   }
   const kind = names.find((each) => name === `bi_${each}`) ?? null;
-  const { table, ...shown } = await shownIn(session, name, declared, isRaw ? null : kind);
+  const { table, ...shown } = await readShownColumns(session, name, declared, isRaw ? null : kind);
   const { columns } = shown;
   if (asOf === undefined)
     return { source: { ...shown, batches: readView(session, { name, columns, table }) }, remark: null };
@@ -58,15 +58,17 @@ export async function openExport(
       code: 'usage.as_of',
       hint: 'Take --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
-  if (past.unknown !== null) throw unknownState(past.kind.name, at, past.unknown);
+  if (past.unknown !== null) throw unknownStateError(past.kind.name, at, past.unknown);
   const batches = readAsOf(session, { ...past, ids }, columns, 'exact');
-  const read = isZoned ? null : `As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
+  const read = isZoned
+    ? null
+    : `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
   const remarks = [read, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
 }
 
 /** What an export shows of a view: its columns, and the version of the records in a table, where it is of them. */
-async function shownIn(
+async function readShownColumns(
   db: Queryable,
   name: string,
   declared: readonly DeclaredColumn[],
@@ -107,22 +109,22 @@ export async function findPast(
   at: Date,
 ): Promise<Past | null> {
   const table = view === OLD_CONTACTS ? 'clients_contacts' : view.replace(/^bi_/, '');
-  const instant = instantText(at);
+  const instant = formatInstant(at);
   for (const declared of kinds.filter((kind) => table.startsWith(kind.name))) {
-    const kind = await asMirrored(db, declared);
+    const kind = await readMirroredKind(db, declared);
     const nested = nestedTables(kind).find((nestedTable) => nestedTable.name === table) ?? null;
     if (table !== kind.name && nested === null) continue;
     const known = await readKnownPast(db, kind.name, instant);
-    const unknown = whyUnknown(kind.name, at, known);
-    const partial = unknown === null ? whyPartial(kind.name, at, known) : null;
+    const unknown = unknownReason(kind.name, at, known);
+    const partial = unknown === null ? partialReason(kind.name, at, known) : null;
     return { kind, nested, instant, unknown, partial };
   }
   return null;
 }
 
 /** Tells that the state of a kind, or of all, at an instant is not known. */
-export const unknownState = (what: string, at: Date, reason: string): UsageError =>
-  new UsageError(`The state of ${what} at ${instantText(at)} UTC is not known: ${reason}.`, {
+export const unknownStateError = (what: string, at: Date, reason: string): UsageError =>
+  new UsageError(`The state of ${what} at ${formatInstant(at)} UTC is not known: ${reason}.`, {
     code: 'usage.as_of',
     hint: 'Name a later instant.',
   });
@@ -136,20 +138,20 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|
  * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
  */
 export function asOfInstant(
-  given: string,
+  input: string,
   now: Date,
   timezone: string,
 ): { readonly at: Date; readonly isZoned: boolean } {
-  const [, date = '', time = '00:00', zone] = INSTANT.exec(given.trim()) ?? [];
-  const isDay = !/\d:\d/.test(given);
+  const [, date = '', time = '00:00', zone] = INSTANT.exec(input.trim()) ?? [];
+  const isDay = !/\d:\d/.test(input);
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
   if (!isCalendarDate(date) || Number.isNaN(asUtc))
-    throw new UsageError(`"${given}" is no instant.`, { code: 'usage.as_of', hint: FORMS });
+    throw new UsageError(`"${input}" is no instant.`, { code: 'usage.as_of', hint: FORMS });
   const instantIn = (local: number): number =>
     zone === undefined ? local - offsetAt(local, timezone) : local;
   const begin = instantIn(asUtc);
   if (begin > now.getTime())
-    throw new UsageError(`${given} is still to come.`, { code: 'usage.as_of', hint: FORMS });
+    throw new UsageError(`${input} is still to come.`, { code: 'usage.as_of', hint: FORMS });
   const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;
   return { at: new Date(at), isZoned: zone !== undefined };
 }
@@ -173,8 +175,8 @@ const FORMS =
   'Write 2026-03-01T12:00:00Z (another zone: -05:00; none: schedules.timezone), or 2026-03-01 for the end of that day.';
 
 /** Why the state at an instant cannot be told; null where it can. */
-export function whyUnknown(kind: string, instant: Date, past: KnownPast): string | null {
-  const at = instantText(instant);
+export function unknownReason(kind: string, instant: Date, past: KnownPast): string | null {
+  const at = formatInstant(instant);
   const { firstSeenAt, forgottenBefore } = past;
   if (firstSeenAt === null) return `no record of ${kind} has been read yet`;
   if (at < firstSeenAt) return `the first record of ${kind} was read at ${firstSeenAt} UTC`;
@@ -184,8 +186,8 @@ export function whyUnknown(kind: string, instant: Date, past: KnownPast): string
 }
 
 /** A remark on a state that the mirror knew only in part at that instant; null where it knew the whole list. */
-export function whyPartial(kind: string, instant: Date, { baselineAt }: KnownPast): string | null {
-  if (baselineAt !== null && instantText(instant) >= baselineAt) return null;
+export function partialReason(kind: string, instant: Date, { baselineAt }: KnownPast): string | null {
+  if (baselineAt !== null && formatInstant(instant) >= baselineAt) return null;
   const since = baselineAt === null ? 'it still is not' : `it is since ${baselineAt} UTC`;
   return `The list of ${kind} was not known whole at that instant (${since}): records may be missing.`;
 }

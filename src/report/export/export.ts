@@ -40,7 +40,7 @@ export async function exportText(
   const { head, rows } = encodingOf(source, options);
   let count = 0;
   if (head !== '') await write(head);
-  for await (const batch of followed(source, options)) {
+  for await (const batch of trackedBatches(source, options)) {
     await write(rows(batch));
     count += batch.length;
   }
@@ -55,7 +55,7 @@ function encodingOf(source: ExportSource, options: ExportOptions) {
 }
 
 /** The batches, each told once it is taken. */
-async function* followed(source: ExportSource, options: ExportOptions) {
+async function* trackedBatches(source: ExportSource, options: ExportOptions) {
   for await (const batch of source.batches) {
     if (options.signal.aborted) throw new ExportStopped('The export was stopped.');
     yield batch;
@@ -75,7 +75,7 @@ export async function exportFile(source: ExportSource, path: string, options: Ex
 async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<number> {
   if (options.format === 'xlsx') {
     const { writeWorkbook } = await import('./workbook.ts'); // Its library is large, and only wanted here.
-    return writeWorkbook({ ...source, batches: followed(source, options) }, path);
+    return writeWorkbook({ ...source, batches: trackedBatches(source, options) }, path);
   }
   const file = await open(path, 'wx');
   try {

@@ -23,7 +23,7 @@ interface ViewToRead {
   readonly table?: string | null;
 }
 
-const ROWS_A_QUERY = 250; // More make the program larger, and hardly faster.
+const ROWS_PER_QUERY = 250; // More make the program larger, and hardly faster.
 
 /** Reads a view in steps, each from the row after the last one: a row is whole, and memory does not grow with the view. */
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
@@ -34,7 +34,7 @@ export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator
       const exact = exportColumn.type === 'decimal' ? String(row[exportColumn.name + EXACT] ?? '') : ''; // An amount comes as its exact digits.
       return isNumberText(exact) ? exact : (row[exportColumn.name] ?? null);
     });
-  const key = keyOf(name, columns);
+  const key = orderingKey(name, columns);
   const shown = columns.filter((column) => table === null || column.name !== VERSION_COLUMN);
   const names: SQLChunk[] = shown.map((column) => sql.identifier(column.name));
   if (table !== null) names.push(rawOf(name, table)); // By one statement: the version is that of the row.
@@ -44,9 +44,9 @@ export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator
     return;
   }
   for (let last: Row | null = {}; last !== null;) {
-    const rows: Row[] = await db.query(sql`${listed} ${after(key, last)} limit ${ROWS_A_QUERY}`);
+    const rows: Row[] = await db.query(sql`${listed} ${afterKey(key, last)} limit ${ROWS_PER_QUERY}`);
     yield rows.map(toValues);
-    last = rows.length < ROWS_A_QUERY ? null : (rows.at(-1) ?? null);
+    last = rows.length < ROWS_PER_QUERY ? null : (rows.at(-1) ?? null);
   }
 }
 
@@ -58,7 +58,7 @@ export const readDictionary = (db: Queryable, view: string): Promise<readonly Ro
   db.query(sql`select * from bi_dictionary where ${sql.identifier('view')} = ${view}`);
 
 /** The rows after the one with this key, in the order of the key. The first part of the key alone finds them by its index. */
-function after(key: readonly string[], last: Row): SQL {
+function afterKey(key: readonly string[], last: Row): SQL {
   const [first = '', second] = key;
   const order = sql`order by ${sql.join(key.map(keyPart), sql`, `)}`;
   const from = last[first] ?? null;
@@ -137,7 +137,7 @@ export function exportColumns(declared: readonly DeclaredColumn[]): readonly Exp
  * The columns that order a view's rows and name each of them, so that it can be read in steps; null where there are none:
  * such views are small.
  */
-export function keyOf(view: string, columns: readonly ExportColumn[]): readonly string[] | null {
+export function orderingKey(view: string, columns: readonly ExportColumn[]): readonly string[] | null {
   const has = (name: string): boolean => columns.some((column) => column.name === name);
   const keys = [view.endsWith('_history') ? ['id', 'seq'] : [], ['parent_id', 'position'], ['id'], ['seq']];
   return keys.find((key) => key.length > 0 && key.every(has)) ?? null;

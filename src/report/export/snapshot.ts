@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { instantText, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
+import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
@@ -9,12 +9,12 @@ import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
 import type { PastRows } from '../../views/as-of.ts';
 import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
-import { outputFault } from '../output-file.ts';
+import { outputError } from '../output-file.ts';
 import { ExportStopped } from './export.ts';
-import { findPast, unknownState } from './export-source.ts';
-import { exportColumns, keyOf, readAsOf, readView } from './read-rows.ts';
+import { findPast, unknownStateError } from './export-source.ts';
+import { exportColumns, orderingKey, readAsOf, readView } from './read-rows.ts';
 
-interface SnapshotWish {
+interface SnapshotRequest {
   /** The address of the mirror. */
   readonly url: string;
   readonly kinds: readonly Kind[];
@@ -44,29 +44,29 @@ interface SnapshotWish {
  * state of no kind is known.
  * @throws {ExportStopped} If the signal fires while it waits.
  */
-export async function takeSnapshot(wish: SnapshotWish) {
-  const { clock, signal, waitMs } = wish;
+export async function takeSnapshot(request: SnapshotRequest) {
+  const { clock, signal, waitMs } = request;
   const untilMs = clock.monotonicMs() + (waitMs ?? 0);
-  for (let hasTold = false; ; hasTold = true) {
-    const { report, beingRead } = await tryToTake(wish);
-    if (report !== null) return { file: wish.path, ...report, beingRead };
-    if (clock.monotonicMs() >= untilMs) throw underWay(beingRead);
-    if (!hasTold) wish.onWait(beingRead);
-    await sleepUnlessStopped(LOOK_MS, { clock, signal });
+  for (let hasNotified = false; ; hasNotified = true) {
+    const { report, beingRead } = await trySnapshot(request);
+    if (report !== null) return { file: request.path, ...report, beingRead };
+    if (clock.monotonicMs() >= untilMs) throw pullUnderWay(beingRead);
+    if (!hasNotified) request.onWait(beingRead);
+    await sleepUnlessStopped(POLL_MS, { clock, signal });
     if (signal.aborted) throw new ExportStopped('The snapshot was stopped.');
   }
 }
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
-const underWay = (kinds: readonly string[]): SyncError =>
+const pullUnderWay = (kinds: readonly string[]): SyncError =>
   new SyncError(`A pull is under way, and has still to read ${kinds.join(', ')} to the end.`, {
     code: 'snapshot.pull_under_way',
     hint: 'Take the snapshot at another time, wait longer (--wait SECONDS), or take it of lists read in part (--now).',
   });
 
 /** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */
-async function tryToTake({ url, path, kinds, waitMs, asOf, clock }: SnapshotWish) {
+async function trySnapshot({ url, path, kinds, waitMs, asOf, clock }: SnapshotRequest) {
   try {
     const file = beginSnapshot(path);
     try {
@@ -77,10 +77,10 @@ async function tryToTake({ url, path, kinds, waitMs, asOf, clock }: SnapshotWish
         file.discard();
         return { report: null, beingRead };
       }
-      const all = await tablesOf(reader, kinds);
+      const all = await readTables(reader, kinds);
       const { tables, remarks } =
-        asOf === null ? { tables: all, remarks: [] } : await tablesThen(reader, kinds, all, asOf);
-      const taken = { takenAt: instantText(takenAt), asOf: asOf && instantText(asOf) };
+        asOf === null ? { tables: all, remarks: [] } : await tablesAsOf(reader, kinds, all, asOf);
+      const taken = { takenAt: formatInstant(takenAt), asOf: asOf && formatInstant(asOf) };
       file.create(TAKEN)([[taken.takenAt, taken.asOf]]);
       const rows = await copyTables(reader, file, tables);
       const report = { ...taken, tables: tables.length, rows, bytes: file.finish(), remarks };
@@ -90,7 +90,7 @@ async function tryToTake({ url, path, kinds, waitMs, asOf, clock }: SnapshotWish
       throw error;
     }
   } catch (error) {
-    throw outputFault(error, path);
+    throw outputError(error, path);
   }
 }
 
@@ -108,8 +108,10 @@ async function openReader(url: string, file: SnapshotFile): Promise<InstantReade
 /** The kinds that a pull under way is reading, or has still to read. */
 async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly string[]> {
   const latest = await listRuns(reader, { limit: 1000, now });
-  const living = latest.filter((run) => run.state === 'running').map((run) => run.id); // Not one whose process is gone.
-  const pulls = (await openRuns(reader)).filter((run) => run.command === 'pull' && living.includes(run.id));
+  const runningIds = latest.filter((run) => run.state === 'running').map((run) => run.id); // Not one whose process is gone.
+  const pulls = (await openRuns(reader)).filter(
+    (run) => run.command === 'pull' && runningIds.includes(run.id),
+  );
   return [...new Set(pulls.flatMap((pull) => pull.kinds))];
 }
 
@@ -123,13 +125,13 @@ interface TableToCopy extends SnapshotTable {
 }
 
 /** Views that tell nothing of an instant. */
-const TIMELESS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_relations'];
+const TIMELESS_VIEWS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_relations'];
 
 /**
  * The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. The first one
  * tells ages and leases as of when it is read: at the instant of the snapshot, and not when a long copy comes to it.
  */
-async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
+async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
   const tables: TableToCopy[] = [];
   const names = await namesOfViews(reader, kinds, reader.dialect);
   for (const name of new Set(['bi_sync_status', ...names])) {
@@ -140,13 +142,13 @@ async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
-    tables.push({ name, columns, key: keyOf(name, exportColumns(declared)) ?? [], past: null });
+    tables.push({ name, columns, key: orderingKey(name, exportColumns(declared)) ?? [], past: null });
   }
   return tables;
 }
 
 /** Of these tables, those whose rows of an instant are known, and those that tell nothing of an instant. */
-async function tablesThen(
+async function tablesAsOf(
   reader: Queryable,
   kinds: readonly Kind[],
   all: readonly TableToCopy[],
@@ -158,11 +160,12 @@ async function tablesThen(
   for (const table of all) {
     const past = await findPast(reader, kinds, table.name, asOf);
     if (past?.unknown) unknown.add(past.unknown);
-    else if (past !== null || TIMELESS.includes(table.name)) tables.push({ ...table, past });
+    else if (past !== null || TIMELESS_VIEWS.includes(table.name)) tables.push({ ...table, past });
     if (past?.partial) partial.add(past.partial);
   }
   const reasons = [...unknown].join('; ');
-  if (tables.every((table) => table.past === null)) throw unknownState('every record kind', asOf, reasons);
+  if (tables.every((table) => table.past === null))
+    throw unknownStateError('every record kind', asOf, reasons);
   return { tables, remarks: [...(reasons === '' ? [] : [`Left out: ${reasons}.`]), ...partial] };
 }
 

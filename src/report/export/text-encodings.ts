@@ -7,13 +7,13 @@ import { isNumberText, type ExportColumn, type ExportType } from './read-rows.ts
  * @param isRaw Leaves texts as they are. Otherwise an apostrophe stands before whatever a spreadsheet would run as a formula.
  */
 export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
-  const guard = guardBehind(';', isRaw);
-  const quoted = quoting(/[",\r\n]/);
+  const guard = createFormulaGuard(';', isRaw);
+  const quoted = createQuoting(/[",\r\n]/);
   const cellOf = (type: ExportType, value: string | number): string => {
     const isPlain = typeof value === 'number' || (type !== 'text' && isNumberText(value));
     return isPlain ? String(value) : quoted(guard(value));
   };
-  return separated(columns, ',', cellOf);
+  return delimitedEncoding(columns, ',', cellOf);
 }
 
 /**
@@ -23,21 +23,21 @@ export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
  * @param isRaw Leaves texts as they are: without tabs, and formulas too.
  */
 export function excelEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
-  const guard = guardBehind(',', isRaw);
-  const quoted = quoting(/[";\t\r\n]/);
-  const kept = (text: string): string => quoted(isRaw ? text : `\t${text}`);
+  const guard = createFormulaGuard(',', isRaw);
+  const quoted = createQuoting(/[";\t\r\n]/);
+  const asText = (text: string): string => quoted(isRaw ? text : `\t${text}`);
   const cellOf = (type: ExportType, value: string | number): string => {
     const text = String(value);
     if ((typeof value === 'number' || NUMBERS.includes(type) || type === 'exact') && isNumberText(text)) {
       const withComma = text.replace('.', ',');
-      return hasFewDigits(text) ? withComma : kept(withComma);
+      return hasFewDigits(text) ? withComma : asText(withComma);
     }
     if (type === 'date' || type === 'time') return text;
     if (type === 'timestamp') return text.slice(0, WHOLE_SECONDS); // Excel shows no date in an instant with a fraction.
     const guarded = guard(text);
-    return guarded === text && TYPED_FORMS.some((form) => form.test(text)) ? kept(text) : quoted(guarded);
+    return guarded === text && TYPED_FORMS.some((form) => form.test(text)) ? asText(text) : quoted(guarded);
   };
-  const { head, rows } = separated(columns, ';', cellOf);
+  const { head, rows } = delimitedEncoding(columns, ';', cellOf);
   return { head: `\ufeff${head}`, rows };
 }
 
@@ -68,7 +68,7 @@ const FORMULA = new RegExp(`^\\s*(?:${SIGN}|[\\t\\r])`);
  *
  * @param separator A spreadsheet of another country begins a cell behind it, even in quotes.
  */
-function guardBehind(separator: string, isRaw: boolean): (text: string) => string {
+function createFormulaGuard(separator: string, isRaw: boolean): (text: string) => string {
   const within = new RegExp(`([${separator}\\t\\r\\n])(?=[^\\S\\t\\r\\n]*${SIGN})`, 'g');
   return (text) => {
     if (isRaw) return text;
@@ -77,12 +77,12 @@ function guardBehind(separator: string, isRaw: boolean): (text: string) => strin
   };
 }
 
-const quoting =
+const createQuoting =
   (needsQuotes: RegExp) =>
   (text: string): string =>
     text === '' || needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
-function separated(
+function delimitedEncoding(
   columns: readonly ExportColumn[],
   separator: string,
   cellOf: (type: ExportType, value: string | number) => string,

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { WorkbookWriter } from '@cj-tech-master/excelts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { instantOf } from '../../lib/time/clock.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import { isNumberText, type ExportColumn, type ExportSource, type ExportType } from './read-rows.ts';
 import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
@@ -19,26 +19,26 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
   let count = 0;
   for await (const batch of batches) {
     count += batch.length;
-    if (count >= MOST_ROWS) throw tooMany(name);
+    if (count >= MAX_ROWS) throw tooManyRows(name);
     for (const values of batch)
       sheet.addRow(columns.map((column, index) => cellOf(column.type, values[index] ?? null))).commit();
     await turn(); // What the library has compressed meanwhile gets out.
   }
   sheet.commit();
-  const words = addSheet(book, 'dictionary', DICTIONARY);
+  const dictionarySheet = addSheet(book, 'dictionary', DICTIONARY);
   for (const column of columns) {
-    const told = dictionary.find((row) => row['column'] === column.name) ?? { column: column.name };
-    words.addRow(DICTIONARY.map((word) => told[word.name] ?? null)).commit();
+    const entry = dictionary.find((row) => row['column'] === column.name) ?? { column: column.name };
+    dictionarySheet.addRow(DICTIONARY.map((header) => entry[header.name] ?? null)).commit();
   }
-  words.commit();
+  dictionarySheet.commit();
   await book.commit();
   return count;
 }
 
-const MOST_ROWS = 1_048_576; // The header is one of them.
+const MAX_ROWS = 1_048_576; // The header is one of them.
 
-const tooMany = (name: string): SyncError =>
-  new SyncError(`${name} has more rows than a sheet, which has ${MOST_ROWS}.`, {
+const tooManyRows = (name: string): SyncError =>
+  new SyncError(`${name} has more rows than a sheet, which has ${MAX_ROWS}.`, {
     code: 'export.too_many_rows',
     hint: 'Write CSV: --format csv.',
   });
@@ -51,7 +51,7 @@ const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr']
 function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
   const sheet = book.addWorksheet(name.slice(0, 31), { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.columns = columns.map((column) => {
-    const { width, numFmt } = LOOKS[column.type];
+    const { width, numFmt } = CELL_STYLES[column.type];
     return { header: column.name, width: Math.max(width, column.name.length + 2), style: { numFmt } };
   });
   return sheet;
@@ -60,7 +60,7 @@ function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportCo
 const NUMBER = { width: 14, numFmt: 'General' };
 const TEXT = { width: 24, numFmt: '@' };
 
-const LOOKS: Readonly<Record<ExportType, typeof NUMBER>> = {
+const CELL_STYLES: Readonly<Record<ExportType, typeof NUMBER>> = {
   integer: NUMBER,
   decimal: { ...NUMBER, numFmt: '0.00##' },
   real: NUMBER,
@@ -81,8 +81,8 @@ function cellOf(type: ExportType, value: SqlValue): number | string | Date | nul
   const text = String(value);
   if (typeof value === 'number' || NUMBERS.includes(type))
     return isNumberText(text) && hasFewDigits(text) ? Number(text) : text;
-  if (type === 'time') return instantOf(`1899-12-30 ${text}`); // Day zero.
+  if (type === 'time') return parseInstant(`1899-12-30 ${text}`); // Day zero.
   if ((type === 'date' || type === 'timestamp') && text >= FIRST_DAY)
-    return instantOf(type === 'date' ? `${text} 00:00:00` : text);
+    return parseInstant(type === 'date' ? `${text} 00:00:00` : text);
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
 }

@@ -3,7 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable, SqlValue } from '../../db/session/session.ts';
 import { nestedColumns, nestedTables, type NestedTable } from '../../store/tables/kind-table.ts';
 import {
-  elementReader,
+  createElementDecoder,
   idsIn,
   type ParentRecord,
   type WithDialect,
@@ -30,7 +30,7 @@ export async function findAlteredElements(
   if (records.length === 0) return altered;
   const ids = records.map((record) => record.id);
   for (const table of nestedTables(kind)) {
-    const { read } = elementReader(table, db.dialect, []);
+    const { read } = createElementDecoder(table, db.dialect, []);
     const elements = await readElements(db, table, ids);
     for (const parent of records) {
       const expected = read(parent).map((row) => row.map(valueText));

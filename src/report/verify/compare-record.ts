@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { ownValue, recordDecoder } from '../../diff/decode-record.ts';
-import { changedFields, type Incoming } from '../../diff/judge-page.ts';
-import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
+import { ownValue, createRecordDecoder } from '../../diff/decode-record.ts';
+import { listChangedFields, type IncomingRecord } from '../../diff/compare-page.ts';
+import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
 import { valueText } from './compare-elements.ts';
 import type { Row } from '../../db/session/session.ts';
 import { filledColumns, writtenRow, type Dialect } from '../../store/tables/kind-table.ts';
@@ -27,8 +27,8 @@ interface RecordComparison {
 export function recordComparer(
   kind: Kind,
   dialect: Dialect,
-): (record: Incoming, row: Row) => RecordComparison {
-  const decode = recordDecoder(kind);
+): (record: IncomingRecord, row: Row) => RecordComparison {
+  const decode = createRecordDecoder(kind);
   const columns = filledColumns(kind, dialect);
   return (incoming, row) => {
     const { differences, content } = compareRaw(kind, incoming, String(row['_raw']));
@@ -46,20 +46,24 @@ export function recordComparer(
  * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content is
  * the record with those.
  */
-function compareRaw(kind: Kind, incoming: Incoming, stored: string): RecordComparison {
+function compareRaw(kind: Kind, incoming: IncomingRecord, stored: string): RecordComparison {
   const { record, raw } = incoming;
   if (stored === raw) return { differences: [], content: record };
-  const held = tryParse(stored);
+  const held = tryParseJson(stored);
   if (!isObject(held))
     return { differences: [{ field: '_raw', service: raw, mirror: stored }], content: record };
-  const changed = changedFields(kind, held, record);
+  const changed = listChangedFields(kind, held, record);
   if (changed.length === 0) return { differences: [], content: held };
-  const difference = { field: '_raw', service: only(record, changed), mirror: only(held, changed) };
+  const difference = {
+    field: '_raw',
+    service: pickMembers(record, changed),
+    mirror: pickMembers(held, changed),
+  };
   return { differences: [difference], content: { ...held, ...members(record, changed) } };
 }
 
 /** The record with these members only, so that equal members do not hide the others. */
-function only(record: JsonObject, names: readonly string[]): string {
+function pickMembers(record: JsonObject, names: readonly string[]): string {
   const present = names.filter((name) => Object.hasOwn(record, name));
   return compactJson(members(record, present));
 }

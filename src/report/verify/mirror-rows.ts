@@ -10,8 +10,8 @@ import { inChunks } from '../../db/session/sql-text.ts';
 
 /** All reading is outside of transactions: neither database's writer ever waits for an audit. */
 
-const ROWS_A_QUERY = 100;
-const SIGHTINGS_A_QUERY = 200;
+const ROWS_PER_QUERY = 100;
+const SIGHTINGS_PER_QUERY = 200;
 
 /** Reads the rows with these ids, deleted ones too, in several queries with a turn of the event loop after each. */
 export async function readComparedRows(
@@ -23,7 +23,7 @@ export async function readComparedRows(
   const names = [...filled, '_raw', '_deleted_at'].map((name) => sql.identifier(name));
   const columns = sql.join(names, sql`, `);
   const rows = new Map<string, Row>();
-  for (const some of inChunks(ids, ROWS_A_QUERY)) {
+  for (const some of inChunks(ids, ROWS_PER_QUERY)) {
     const found = await db.query(sql`
       select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
       where k.id in ${idsIn(db, some)}`);
@@ -44,22 +44,22 @@ export async function readLiveIds(db: Queryable, kind: string): Promise<Readonly
 }
 
 /** The ids that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
-export async function readAccountedFor(
+export async function readExplainedIds(
   db: Queryable,
   kind: string,
   ids: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const noted = sql`select record_id from deletions where kind = ${kind} and concluded_at is null`;
-  const accountedFor = new Set((await readTexts(db, noted)).filter((id) => ids.has(id)));
+  const explainedIds = new Set((await readTexts(db, noted)).filter((id) => ids.has(id)));
   for (let after: string | null = '-1'; after !== null;) {
     const from: string = after;
     const rows = await db.query(sql`
       select answered, ids from sightings
-      where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_A_QUERY}`);
+      where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_PER_QUERY}`);
     const shown = rows.flatMap((row) => String(row['ids']).match(/\d+/g) ?? []);
-    for (const id of shown) if (ids.has(id)) accountedFor.add(id);
-    after = rows.length < SIGHTINGS_A_QUERY ? null : String(rows.at(-1)?.['answered']);
+    for (const id of shown) if (ids.has(id)) explainedIds.add(id);
+    after = rows.length < SIGHTINGS_PER_QUERY ? null : String(rows.at(-1)?.['answered']);
     await yieldToEventLoop();
   }
-  return accountedFor;
+  return explainedIds;
 }

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
-import { sortPage, type Incoming } from '../../diff/judge-page.ts';
+import { splitPage, type IncomingRecord } from '../../diff/compare-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import { findAlteredElements } from './compare-elements.ts';
@@ -63,13 +63,13 @@ export async function readKind(parts: AuditParts, kind: ListedKind, onFinding: O
 type OpenReading = Awaited<ReturnType<typeof openReading>>;
 
 async function openReading(session: Session, listed: ListedKind, onFinding: OnFinding) {
-  const kind = await asMirrored(session, listed);
+  const kind = await readMirroredKind(session, listed);
   return {
     session,
     kind,
     compare: recordComparer(kind, session.dialect),
     /** Ids with an open issue about the whole record. */
-    setAside: await readRecordsWithoutRow(session, kind.name),
+    recordsWithoutRow: await readRecordsWithoutRow(session, kind.name),
     /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
     suppressed: await readSuppressed(session, kind.name),
     /** Every id that some page showed. */
@@ -82,17 +82,17 @@ async function openReading(session: Session, listed: ListedKind, onFinding: OnFi
 }
 
 async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {
-  const { kind, session, setAside, suppressed, shown, compared, quarantined } = reading;
-  const sorted = sortPage(response.read());
+  const { kind, session, recordsWithoutRow, suppressed, shown, compared, quarantined } = reading;
+  const sorted = splitPage(response.read());
   for (const { id, raw } of sorted.quarantined) {
     quarantined.add(id ?? raw);
     if (id !== null) shown.add(id);
   }
-  const comparable: Incoming[] = [];
+  const comparable: IncomingRecord[] = [];
   for (const one of sorted.incoming) {
     shown.add(one.id);
     if (suppressed.has(one.id)) continue;
-    if (setAside.has(one.id)) quarantined.add(one.id);
+    if (recordsWithoutRow.has(one.id)) quarantined.add(one.id);
     else comparable.push(one);
   }
   const ids = comparable.map((incoming) => incoming.id);
@@ -107,7 +107,11 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
 }
 
 /** Returns the content of which the elements must be the decoding; null where there is no live row. */
-function compareKnown(reading: OpenReading, incoming: Incoming, row: Row | undefined): JsonObject | null {
+function compareKnown(
+  reading: OpenReading,
+  incoming: IncomingRecord,
+  row: Row | undefined,
+): JsonObject | null {
   const { compare, onFinding } = reading;
   const { id } = incoming;
   if (row === undefined) {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ListedKind } from '../../catalog/kind.ts';
-import { describe } from '../../lib/sync-error.ts';
-import { shortened } from '../../lib/text/text.ts';
+import { errorText } from '../../lib/sync-error.ts';
+import { truncate } from '../../lib/text/text.ts';
 import type { Difference } from './compare-record.ts';
 import type { SourceError } from '../../source/http/errors.ts';
-import { readAccountedFor } from './mirror-rows.ts';
+import { readExplainedIds } from './mirror-rows.ts';
 import { readKind, type AuditFinding, type AuditParts, type KindReading } from './read-kind.ts';
 
 /** The result for one kind: every record of the list and every live row is counted once. */
@@ -36,7 +36,7 @@ export interface PullOutcome {
   readonly detail: string | null;
 }
 
-const DIFFERENCES_TOLD = 100;
+const MAX_DIFFERENCES = 100;
 
 /**
  * Compares a kind with the service, by two readings with a pull between them. A difference counts only if both readings find it
@@ -50,35 +50,36 @@ export async function verifyKind(
   const found = new Set<bigint>(); // Hashes: even a mirror that is wrong from end to end must fit into memory.
   const suspects = new Set<string>();
   const surplus = new Set<string>(); // Rows without a record in the service.
-  const confirmed = noneConfirmed();
+  const confirmed = createConfirmed();
   const reading = await readKind(parts, kind, (finding) => {
     found.add(hashOf(finding));
     suspects.add(finding.id);
     if (finding.is === 'surplus') surplus.add(finding.id);
   });
   const first = { kind, reading, suspects, confirmed };
-  if (reading.fault !== null) return notCompared(first, outcomeOf(reading.fault));
-  if (suspects.size === 0) return audited(first);
+  if (reading.fault !== null) return abortedResult(first, outcomeOf(reading.fault));
+  if (suspects.size === 0) return comparisonResult(first);
 
   // Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted.
-  const accountedFor = await readAccountedFor(parts.session, kind.name, surplus);
+  const explainedIds = await readExplainedIds(parts.session, kind.name, surplus);
   const outcome = await pull(kind);
-  if (outcome.reason !== null) return notCompared(first, outcome);
+  if (outcome.reason !== null) return abortedResult(first, outcome);
   const again = await readKind(parts, kind, (finding) => {
     suspects.add(finding.id);
     if (!found.has(hashOf(finding))) return;
-    if (finding.is === 'surplus' && accountedFor.has(finding.id)) {
+    if (finding.is === 'surplus' && explainedIds.has(finding.id)) {
       confirmed.waiting.add(finding.id);
       return;
     }
     const { is, id, ...difference } = finding;
-    const { ids, told } = confirmed;
+    const { ids, shownDifferences } = confirmed;
     ids.add(id);
     if (is !== 'value') confirmed[is].add(id);
-    if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
+    if (shownDifferences.size < MAX_DIFFERENCES)
+      shownDifferences.set(`${id} ${difference.field}`, { id, ...shortenDifference(difference) });
   });
   const second = { ...first, reading: again };
-  return again.fault === null ? audited(second) : notCompared(second, outcomeOf(again.fault));
+  return again.fault === null ? comparisonResult(second) : abortedResult(second, outcomeOf(again.fault));
 }
 
 /**
@@ -90,17 +91,17 @@ function hashOf(finding: AuditFinding): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
-const outcomeOf = (fault: SourceError): PullOutcome => ({ reason: fault.reason, detail: describe(fault) });
+const outcomeOf = (fault: SourceError): PullOutcome => ({ reason: fault.reason, detail: errorText(fault) });
 
 /** The differences that the second reading found again. */
-type Confirmed = ReturnType<typeof noneConfirmed>;
+type Confirmed = ReturnType<typeof createConfirmed>;
 
-const noneConfirmed = () => ({
+const createConfirmed = () => ({
   ids: new Set<string>(),
   missing: new Set<string>(),
   surplus: new Set<string>(),
   waiting: new Set<string>(), // Rows whose deletion only lacks its proof.
-  told: new Map<string, KindComparison['differences'][number]>(), // By record and field: pages that overlap show a record twice.
+  shownDifferences: new Map<string, KindComparison['differences'][number]>(), // By record and field: pages that overlap show a record twice.
 });
 
 interface Comparison {
@@ -111,7 +112,7 @@ interface Comparison {
   readonly confirmed: Confirmed;
 }
 
-function audited({ kind, reading, suspects, confirmed }: Comparison): KindComparison {
+function comparisonResult({ kind, reading, suspects, confirmed }: Comparison): KindComparison {
   const waiting = confirmed.waiting.size;
   return {
     kind: kind.name,
@@ -124,16 +125,16 @@ function audited({ kind, reading, suspects, confirmed }: Comparison): KindCompar
     reason: null,
     detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
     repair: repairCommand(kind.name, confirmed),
-    differences: [...confirmed.told.values()],
+    differences: [...confirmed.shownDifferences.values()],
   };
 }
 
 /** The result if a list or the pull ended early: a difference found once is no result yet. */
-function notCompared(comparison: Comparison, outcome: PullOutcome): KindComparison {
+function abortedResult(comparison: Comparison, outcome: PullOutcome): KindComparison {
   const open = comparison.suspects.size - comparison.confirmed.ids.size;
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
   return {
-    ...audited(comparison),
+    ...comparisonResult(comparison),
     moved: 0,
     reason: outcome.reason,
     detail: `${outcome.detail ?? ''}${left}`.trim(),
@@ -144,17 +145,17 @@ const LONGEST = 80;
 const LEAD_IN = 20;
 
 /** Shortens the two values of a difference for display, from a little before the first differing character. */
-function shown(difference: Difference): Difference {
+function shortenDifference(difference: Difference): Difference {
   const { field, service, mirror } = difference;
   const a = service ?? '';
   const b = mirror ?? '';
-  let parting = 0;
-  while (parting < a.length && a[parting] === b[parting]) parting++;
-  const from = Math.max(a.length, b.length) > LONGEST ? Math.max(0, parting - LEAD_IN) : 0;
+  let firstDifference = 0;
+  while (firstDifference < a.length && a[firstDifference] === b[firstDifference]) firstDifference++;
+  const from = Math.max(a.length, b.length) > LONGEST ? Math.max(0, firstDifference - LEAD_IN) : 0;
   const cut = (text: string | null): string | null => {
     if (text === null) return null;
     const rest = from === 0 ? text : `…${text.slice(from).replace(/^[\udc00-\udfff]/, '')}`;
-    return rest.length > LONGEST ? `${shortened(rest, LONGEST - 1)}…` : rest;
+    return rest.length > LONGEST ? `${truncate(rest, LONGEST - 1)}…` : rest;
   };
   return { field, service: cut(service), mirror: cut(mirror) };
 }

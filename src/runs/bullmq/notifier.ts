@@ -2,10 +2,16 @@ import type { Job } from 'bullmq';
 import type { Logger } from '../../lib/log/logger.ts';
 import { createProbingLog } from '../../lib/log/outage-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import { LATE, within } from '../../lib/time/deadline.ts';
+import { TIMED_OUT_RESULT, withTimeout } from '../../lib/time/deadline.ts';
 import type { Notifier, WorkHandler } from '../engine/notifier.ts';
 import { TIMINGS, type Timings } from '../engine/timings.ts';
-import { createReopening, jobOf, readJob, type OpenClient, type Reopening } from './queue-client.ts';
+import {
+  createReopeningClient,
+  jobOf,
+  readJob,
+  type OpenClient,
+  type ReopeningClient,
+} from './queue-client.ts';
 import { openQueue } from './redis-queue.ts';
 
 interface BullmqOptions {
@@ -19,32 +25,36 @@ interface BullmqOptions {
 /** Creates the notifier of processes that share work: each notification is a BullMQ job in Redis. */
 export function createBullmqNotifier(
   url: string,
-  { clock, logger, prefix = 'bms', ...given }: BullmqOptions,
+  { clock, logger, prefix = 'bms', ...notifierParts }: BullmqOptions,
 ): Notifier {
-  const timings = { ...TIMINGS, ...given.timings };
-  const queues = new Map<string, Reopening>(); // By their names.
+  const timings = { ...TIMINGS, ...notifierParts.timings };
+  const queues = new Map<string, ReopeningClient>(); // By their names.
   const metrics = async (): Promise<string> => {
     const texts = [...queues].map(async ([name, queue]) => {
       const client = queue.get();
       if (client === null) throw new Error(`the queue ${name} is being opened again`);
       return client.queue.exportPrometheusMetrics();
     });
-    return joined(await Promise.all(texts));
+    return joinMetrics(await Promise.all(texts));
   };
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
   const { faults, stop } = createProbingLog(logger, clock, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
   // Without a handler, jobs are only added.
-  const openShared = (queue: string, concurrency = 1, handler: WorkHandler | null = null): Reopening => {
+  const openShared = (
+    queue: string,
+    concurrency = 1,
+    handler: WorkHandler | null = null,
+  ): ReopeningClient => {
     const name = `${prefix}-${queue}`;
     const running = new Set<Promise<void>>();
-    const tellDropped = (dropped: number): void => {
+    const logDropped = (dropped: number): void => {
       logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
     };
-    const onJob = handler && consume(handler, running, tellDropped);
+    const onJob = handler && consume(handler, running, logDropped);
     const options = { name, concurrency, commandMs: timings.notifyMs, onJob };
     const open: OpenClient = (onFault) => openQueue(url, { ...options, onFault });
-    const opened = createReopening(name, open, running, { clock, timings, faults });
+    const opened = createReopeningClient(name, open, running, { clock, timings, faults });
     opened.get(); // Connects at once.
     queues.set(queue, opened);
     return opened;
@@ -57,7 +67,7 @@ export function createBullmqNotifier(
       if (client === null) return false;
       try {
         const added = client.ready.then(() => client.queue.addBulk(refs.map((ref) => jobOf(queue, ref))));
-        if ((await within(clock, timings.notifyMs, added)) !== LATE) return true;
+        if ((await withTimeout(clock, timings.notifyMs, added)) !== TIMED_OUT_RESULT) return true;
         faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
       } catch (error) {
         faults(`notifying ${queue.name}`, error);
@@ -74,7 +84,7 @@ export function createBullmqNotifier(
 }
 
 /** Joins the metrics of several queues, so that each comment appears once, before all its samples. */
-function joined(texts: readonly string[]): string {
+function joinMetrics(texts: readonly string[]): string {
   const rows = texts.flatMap((text) => text.split('\n')).filter((row) => row !== '');
   const isComment = (row: string): boolean => row.startsWith('#');
   const comments = [...new Set(rows.filter(isComment))];
@@ -85,14 +95,14 @@ function joined(texts: readonly string[]): string {
 function consume(
   handler: WorkHandler,
   running: Set<Promise<void>>,
-  tell: (dropped: number) => void,
+  onDropped: (dropped: number) => void,
 ): (job: Job) => Promise<void> {
   let dropped = 0;
   return async (job) => {
     const ref = readJob(job);
     if (ref === null) {
       dropped += 1;
-      if (Number.isInteger(Math.log10(dropped))) tell(dropped);
+      if (Number.isInteger(Math.log10(dropped))) onDropped(dropped);
       return;
     }
     const work = handler(ref);

@@ -2,7 +2,7 @@ import type { Job, Queue, Worker } from 'bullmq';
 import * as z from 'zod';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import { within } from '../../lib/time/deadline.ts';
+import { withTimeout } from '../../lib/time/deadline.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Timings } from '../engine/timings.ts';
 
@@ -19,7 +19,7 @@ export interface QueueClient {
   /** Resolves once jobs can be added. */
   readonly ready: Promise<unknown>;
   /** Cuts the connections. */
-  readonly drop: () => void;
+  readonly disconnect: () => void;
 }
 
 interface Emitter {
@@ -46,7 +46,7 @@ interface ReopeningContext {
   readonly faults: FaultLog;
 }
 
-export type Reopening = ReturnType<typeof createReopening>;
+export type ReopeningClient = ReturnType<typeof createReopeningClient>;
 
 /**
  * A queue client that is opened again after a fatal fault, and after a storm of faults.
@@ -54,7 +54,7 @@ export type Reopening = ReturnType<typeof createReopening>;
  * @param name The queue's name in BullMQ.
  * @param running The handlers that run: they end before the connections are cut.
  */
-export function createReopening(
+export function createReopeningClient(
   name: string,
   open: OpenClient,
   running: ReadonlySet<Promise<void>>,
@@ -67,17 +67,17 @@ export function createReopening(
   let isClosed = false;
 
   /** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
-  const dispose = async (client: QueueClient): Promise<void> => {
+  const closeClient = async (client: QueueClient): Promise<void> => {
     const closed = Promise.all([client.queue.close(), client.worker?.close()]).catch((error: unknown) => {
       faults(`closing ${name}`, error);
     });
     await Promise.all(running);
-    await within(clock, timings.notifyMs, closed);
-    client.drop();
+    await withTimeout(clock, timings.notifyMs, closed);
+    client.disconnect();
   };
   const abandon = (): void => {
     if (current === null) return;
-    ended = Promise.all([ended, dispose(current)]).then(() => undefined); // Else their results would nest.
+    ended = Promise.all([ended, closeClient(current)]).then(() => undefined); // Else their results would nest.
     current = null;
   };
   const reopen = (): QueueClient => {
@@ -117,7 +117,7 @@ export function createReopening(
   };
 }
 
-const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.
+const MAX_FAULTS_PER_SECOND = 100; // This many faults in a second mean that BullMQ loops without a pause.
 const STORM_MS = 1_000;
 
 /** Counts its calls; true once there were too many in a second. */
@@ -131,7 +131,7 @@ function createStormCounter(clock: Clock): () => boolean {
       count = 0;
     }
     count += 1;
-    return count >= STORM;
+    return count >= MAX_FAULTS_PER_SECOND;
   };
 }
 

@@ -21,13 +21,13 @@ const PRODUCER_OPTIONS = {
 export function openQueue(url: string, options: ClientOptions): QueueClient {
   const { name, concurrency, commandMs, onJob, onFault } = options;
   const connections: Redis[] = [];
-  const keep = (connection: Redis): void => {
+  const track = (connection: Redis): void => {
     connection.on('error', (error) => {
       onFault(error); // Without a listener ioredis writes to the console.
     });
     connections.push(connection);
   };
-  const producer = connectTo(url, { ...PRODUCER_OPTIONS, commandTimeout: commandMs }, keep);
+  const producer = connectTo(url, { ...PRODUCER_OPTIONS, commandTimeout: commandMs }, track);
   const ready = new Promise((resolve) => producer.once('ready', resolve));
   const queue = new Queue(name, {
     ...QUEUE_OPTIONS,
@@ -35,40 +35,40 @@ export function openQueue(url: string, options: ClientOptions): QueueClient {
     skipWaitingForReady: true,
     skipVersionCheck: true, // A queue whose check has failed once, with Redis away, could never be used again.
   });
-  const consuming = onJob && connectTo(url, { maxRetriesPerRequest: null }, keep);
+  const consuming = onJob && connectTo(url, { maxRetriesPerRequest: null }, track);
   const worker =
     consuming && new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
-  const drop = (): void => connections.forEach(cut);
-  return { queue, worker, ready, drop };
+  const disconnect = (): void => connections.forEach(closeConnection);
+  return { queue, worker, ready, disconnect };
 }
 
 /** Ends a connection and the commands that wait for it. Between two attempts ioredis would forget them: only connecting ends them. */
-function cut(connection: Redis): void {
+function closeConnection(connection: Redis): void {
   if (connection.status === 'reconnecting') connection.connect().catch(() => undefined); // It is cut at once.
   connection.disconnect();
 }
 
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** Connects; `keep` gets the connection, and those that BullMQ duplicates from it. */
 function connectTo(
   url: string,
   options: Omit<CommonRedisOptions, 'replyMapping'>,
-  keep: (connection: Redis) => void,
+  track: (connection: Redis) => void,
 ): Redis {
   const first = new Redis(url, {
     connectTimeout: CONNECT_MS,
     keepAlive: 5_000,
     // Reconnects for ever, and not all processes at the same moment.
-    retryStrategy: (times) => Math.min(50 * 2 ** times, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2),
+    retryStrategy: (times) => Math.min(50 * 2 ** times, MAX_PAUSE_MS) * (0.5 + Math.random() / 2),
     ...options,
   });
   const duplicate = first.duplicate.bind(first);
   first.duplicate = (override) => {
-    const other = duplicate(override);
-    keep(other);
-    return other;
+    const copy = duplicate(override);
+    track(copy);
+    return copy;
   };
-  keep(first);
+  track(first);
   return first;
 }

@@ -1,10 +1,10 @@
 import { createFaultLog, type FaultLog } from '../../lib/log/fault-log.ts';
-import { repeat, type Repeating } from '../../lib/log/repeat.ts';
-import { LATE, within } from '../../lib/time/deadline.ts';
+import { repeatTask, type RepeatingTask } from '../../lib/log/repeat-task.ts';
+import { TIMED_OUT_RESULT, withTimeout } from '../../lib/time/deadline.ts';
 import type { WorkQueue } from '../../lib/work-queue.ts';
-import { registerWorker, removeWorker, seeWorker, type Worker } from '../../store/runs/worker-store.ts';
+import { registerWorker, removeWorker, saveHeartbeat, type Worker } from '../../store/runs/worker-store.ts';
 import type { MirrorContext } from '../../db/mirror-context.ts';
-import { isAway } from '../../db/session/errors.ts';
+import { isDatabaseUnavailable } from '../../db/session/errors.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { Notifier } from './notifier.ts';
 import { TIMINGS, type Timings } from './timings.ts';
@@ -20,8 +20,8 @@ interface EngineContext extends MirrorContext {
   /** Aborted when no more work is taken. */
   readonly closing: AbortController;
   readonly pools: WorkerPool[];
-  readonly polls: Map<string, Repeating>;
-  readonly chores: Repeating[];
+  readonly polls: Map<string, RepeatingTask>;
+  readonly backgroundTasks: RepeatingTask[];
 }
 
 export interface Engine extends AsyncDisposable {
@@ -50,12 +50,12 @@ export function startEngine(
     worker,
     notifier,
     timings: { ...TIMINGS, ...timings },
-    faults: createFaultLog({ ...mirror, isTold: isAway }),
+    faults: createFaultLog({ ...mirror, isReportedElsewhere: isDatabaseUnavailable }),
     stop: new AbortController(),
     closing: new AbortController(),
     pools: [],
     polls: new Map(),
-    chores: [],
+    backgroundTasks: [],
   };
   const registered = register(context);
   let closed: Promise<void> | undefined;
@@ -87,8 +87,10 @@ async function register(context: EngineContext): Promise<void> {
       await clock.sleep(timings.pollMs);
     }
   }
-  const task = (): Promise<void> => seeWorker(session, worker, clock.now());
-  context.chores.push(repeat({ ...context, everyMs: timings.heartbeatMs, name: 'the heartbeat', task }));
+  const task = (): Promise<void> => saveHeartbeat(session, worker, clock.now());
+  context.backgroundTasks.push(
+    repeatTask({ ...context, everyMs: timings.heartbeatMs, name: 'the heartbeat', task }),
+  );
 }
 
 function startQueue(context: EngineContext, queue: WorkQueue): void {
@@ -99,21 +101,22 @@ function startQueue(context: EngineContext, queue: WorkQueue): void {
   const pool = createWorkerPool(queue, faults, stop.signal, onEnd);
   const dispatcher = createDispatcher(queue, pool, context);
   notifier.subscribe(queue, (ref) => pool.run(ref));
-  const every = (everyMs: number, name: string, task: () => Promise<void>): Repeating =>
-    repeat({ ...context, everyMs, name: `${name} ${queue.name}`, task });
+  const every = (everyMs: number, name: string, task: () => Promise<void>): RepeatingTask =>
+    repeatTask({ ...context, everyMs, name: `${name} ${queue.name}`, task });
   const poll = every(timings.pollMs, 'polling', () => dispatcher.poll());
   context.pools.push(pool);
   context.polls.set(queue.name, poll);
-  context.chores.push(every(timings.takeOverMs, 'taking over', () => queue.takeOver()));
+  context.backgroundTasks.push(every(timings.takeOverMs, 'taking over', () => queue.releaseStaleClaims()));
 }
 
 async function shutDown(context: EngineContext, registered: Promise<void>): Promise<void> {
-  const { clock, timings, notifier, pools, stop, closing, polls, chores, session, worker, faults } = context;
+  const { clock, timings, notifier, pools, stop, closing, polls, backgroundTasks, session, worker, faults } =
+    context;
   closing.abort();
   await registered;
   const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
-  const stopped = Promise.all([...polls.values(), ...chores].map((each) => each.stop()));
-  const isLate = (await within(clock, timings.graceMs, work)) === LATE;
+  const stopped = Promise.all([...polls.values(), ...backgroundTasks].map((each) => each.stop()));
+  const isLate = (await withTimeout(clock, timings.graceMs, work)) === TIMED_OUT_RESULT;
   if (isLate) stop.abort();
   await Promise.all([work, stopped]);
   if (isLate) return; // Work that was cut off may have left claimed rows: others take them over by this process's row.

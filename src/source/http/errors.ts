@@ -89,7 +89,7 @@ export class SourceError extends SyncError {
   }
 
   /** The same fault, so that the same request is not repeated. */
-  asFinal(): SourceError {
+  withoutRetry(): SourceError {
     return new SourceError(this.reason, this.message, { cause: this.cause, status: this.status });
   }
 }

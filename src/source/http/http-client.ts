@@ -3,10 +3,16 @@ import type { Socket } from 'node:net';
 import { Pool, ProxyAgent, Client, buildConnector, errors, type Dispatcher } from 'undici';
 import { packageVersion } from '../../lib/package-folder.ts';
 import { receive, type HttpClient, type SourceSettings, type SendRequest, type SentAnswer } from './http.ts';
-import { triedOnce, codeOf, connectToProxy, NoConnection, type TunnelOptions } from './network-faults.ts';
+import {
+  connectOnce,
+  codeOf,
+  connectToProxy,
+  NoConnectionError,
+  type TunnelOptions,
+} from './network-faults.ts';
 import { SourceError } from './errors.ts';
 
-const OWN_HEADERS = {
+const DEFAULT_HEADERS = {
   'user-agent': `bms-sync/${packageVersion()}`, // A firewall may refuse a request without one.
   accept: 'application/json',
   'accept-encoding': 'gzip',
@@ -27,13 +33,13 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
         origin,
         path,
         method: 'GET' as const,
-        headers: { ...OWN_HEADERS, ...httpRequest.headers },
+        headers: { ...DEFAULT_HEADERS, ...httpRequest.headers },
       };
       return receive(dispatcher, request, { maxBytes, timeoutMs, where: httpRequest.where, signal });
     },
     send: (request, signal) => {
       const target = prefix + request.target;
-      const headers = { ...OWN_HEADERS, 'content-type': 'application/json', ...request.headers };
+      const headers = { ...DEFAULT_HEADERS, 'content-type': 'application/json', ...request.headers };
       return sendOnce(settings, origin, { ...request, target, headers }, signal);
     },
     destroy: () => dispatcher.destroy(),
@@ -62,8 +68,8 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
     proxyTls: HTTP_1,
     requestTls: HTTP_1,
     factory: (target, tunnelOptions) => {
-      const own = tunnelOptions as TunnelOptions;
-      return new Pool(target, { ...own, connect: triedOnce(own.connect) });
+      const tunnel = tunnelOptions as TunnelOptions;
+      return new Pool(target, { ...tunnel, connect: connectOnce(tunnel.connect) });
     },
   });
 }
@@ -79,29 +85,29 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
 async function sendOnce(
   settings: SourceSettings,
   origin: string,
-  { mayGo, target, where, ...request }: SendRequest,
+  { canSend, target, where, ...request }: SendRequest,
   signal: AbortSignal,
 ): Promise<SentAnswer> {
-  const gate = createConnectionGate(mayGo);
+  const gate = createConnectionGate(canSend);
   const dispatcher = openDispatcher(settings, origin, gate, signal);
   const onBegin = (): void => {
-    if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
+    if (gate.socket?.writableLength !== 0) throw new EarlyAnswerError();
   };
   try {
     const options = { ...request, origin, path: target, reset: true }; // The connection is used once.
     const reception = { maxBytes: settings.maxBodyBytes, where, signal, onBegin };
-    const answer = await Promise.race([receive(dispatcher, options, reception), interruption(signal)]);
+    const answer = await Promise.race([receive(dispatcher, options, reception), rejectOnAbort(signal)]);
     return { is: 'answered', ...answer };
   } catch (error) {
-    gate.shut();
+    gate.close();
     if (gate.socket) {
       const fault = error instanceof SourceError ? error.reason : codeOf(error);
       const why = fault ?? (error instanceof Error ? error.name : 'unknown');
       return { is: 'lost', why: signal.aborted ? 'interrupted' : why };
     }
-    if (gate.isLate) return { is: 'unsent', why: 'paused' };
+    if (gate.wasRefused) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
-    if (!(error instanceof NoConnection)) throw error;
+    if (!(error instanceof NoConnectionError)) throw error;
     return { is: 'unsent', why: codeOf(error) ?? 'not_connected' };
   } finally {
     await dispatcher.destroy();
@@ -109,7 +115,7 @@ async function sendOnce(
 }
 
 /** An answer began before the whole request had left: it cannot be the answer to this request. */
-class AnsweredEarly extends Error {
+class EarlyAnswerError extends Error {
   readonly code = 'answered_early';
 }
 
@@ -133,14 +139,14 @@ function openDispatcher(
     requestTls: connection,
     // The agent's connector opens the tunnel, and TLS within it.
     factory: (target, options) => {
-      const own = options as TunnelOptions;
-      return new Client(target, { ...own, connect: gate.through(own.connect) });
+      const tunnel = options as TunnelOptions;
+      return new Client(target, { ...tunnel, connect: gate.through(tunnel.connect) });
     },
   });
 }
 
 /** Rejects when the signal fires: undici hears it only once it is connected. */
-async function interruption(signal: AbortSignal): Promise<never> {
+async function rejectOnAbort(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw new Error('interrupted');
 }
@@ -153,42 +159,42 @@ type ConnectionGate = ReturnType<typeof createConnectionGate>;
  *
  * @param mayGo Asked when it is about to pass; false refuses it.
  */
-function createConnectionGate(mayGo: () => boolean = () => true) {
+function createConnectionGate(canSend: () => boolean = () => true) {
   let isOpen = true;
-  let isLate = false;
-  let handed: Socket | null = null;
+  let wasRefused = false;
+  let passedSocket: Socket | null = null;
 
   return {
     /** Makes a connector whose connection passes here. */
     through:
       (connect: buildConnector.connector): buildConnector.connector =>
       (options, callback) => {
-        if (!isOpen || handed) {
+        if (!isOpen || passedSocket) {
           const cause = new errors.SocketError('closed before the request was written');
-          callback(new NoConnection('refused', { cause }), null);
+          callback(new NoConnectionError('refused', { cause }), null);
           return;
         }
         connect(options, (error, socket) => {
-          if (isOpen && socket && !mayGo()) isLate = true;
-          if (isOpen && socket && !isLate) {
-            handed = socket;
+          if (isOpen && socket && !canSend()) wasRefused = true;
+          if (isOpen && socket && !wasRefused) {
+            passedSocket = socket;
             callback(null, socket);
             return;
           }
           socket?.on('error', () => undefined).destroy();
-          callback(new NoConnection('not connected', { cause: error }), null);
+          callback(new NoConnectionError('not connected', { cause: error }), null);
         });
       },
     /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
     get socket(): Socket | null {
-      return handed;
+      return passedSocket;
     },
     /** True where a connection was refused because it came too late. */
-    get isLate(): boolean {
-      return isLate;
+    get wasRefused(): boolean {
+      return wasRefused;
     },
     /** Closes the gate: from now on `socket` does not change. */
-    shut: (): void => {
+    close: (): void => {
       isOpen = false;
     },
   };

@@ -1,7 +1,7 @@
 import { errors, type Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.ts';
-import { gatherBytes } from '../../lib/net/gathered-bytes.ts';
-import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
+import { createByteBuffer } from '../../lib/net/byte-buffer.ts';
+import { createInterimAnswerCounter } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SourceError } from './errors.ts';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ export interface HttpAnswer {
 }
 
 /** An answer with the circumstances that its reading needs. */
-export interface Received extends HttpAnswer {
+export interface ReceivedAnswer extends HttpAnswer {
   readonly where: string;
   readonly receivedAt: Date;
   /** Runs a reader of this answer, now or later, with the token redacted from errors. */
@@ -34,7 +34,7 @@ export interface SendRequest extends HttpRequest {
   readonly method: 'POST' | 'PUT';
   readonly body: string;
   /** Called just before the request is written, which may be long after the connection was requested. */
-  readonly mayGo?: (() => boolean) | undefined;
+  readonly canSend?: (() => boolean) | undefined;
 }
 
 /** The result of a write; `why` is a stable word, or the error code of Node or undici. */
@@ -82,7 +82,7 @@ export interface SourceParts {
   readonly openHttp?: (settings: SourceSettings) => HttpClient;
 }
 
-interface Reception {
+interface ReceiveOptions {
   readonly maxBytes: number;
   readonly where: string;
   /** Ends it at once, also while there is no connection yet. */
@@ -101,23 +101,22 @@ interface Reception {
 export async function receive(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  reception: Reception,
+  options: ReceiveOptions,
 ): Promise<HttpAnswer> {
-  const answer = await collect(dispatcher, request, reception);
+  const answer = await collect(dispatcher, request, options);
   const { 'content-encoding': encoding, ...headers } = answer.headers;
-  const way = UNPACK.get(
+  const unpack = UNPACK.get(
     String(encoding ?? '')
       .trim()
       .toLowerCase(),
   );
-  if (way === undefined) return answer;
+  if (unpack === undefined) return answer;
   if (answer.bytes.length === 0) return { ...answer, headers };
-  const { maxBytes } = reception;
+  const { maxBytes } = options;
   try {
-    return { ...answer, headers, bytes: await way(answer.bytes, { maxOutputLength: maxBytes }) };
+    return { ...answer, headers, bytes: await unpack(answer.bytes, { maxOutputLength: maxBytes }) };
   } catch (error) {
-    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw tooBig(reception, `more than ${maxBytes} unpacked`);
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooBig(options, `more than ${maxBytes} unpacked`);
     return answer; // All else zlib says of the bytes.
   }
 }
@@ -138,44 +137,44 @@ const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 function collect(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  reception: Reception,
+  options: ReceiveOptions,
 ): Promise<HttpAnswer> {
   let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
-  const body = gatherBytes(reception.maxBytes);
-  const countInterim = limitInterimAnswers();
-  const allow = (bytes: number, got: string): void => {
-    if (bytes > reception.maxBytes) throw tooBig(reception, got); // Thrown in a handler, it ends the exchange.
+  const body = createByteBuffer(options.maxBytes);
+  const countInterim = createInterimAnswerCounter();
+  const refuseTooBig = (bytes: number, got: string): void => {
+    if (bytes > options.maxBytes) throw tooBig(options, got); // Thrown in a handler, it ends the exchange.
   };
   return new Promise((resolve, reject) => {
     let control: Dispatcher.DispatchController | null = null;
-    let stopped: Error | null = null;
-    const release = onInterruption(
-      reception,
+    let stopReason: Error | null = null;
+    const release = watchInterruption(
+      options,
       () => head.status,
       (why) => {
-        stopped = why;
+        stopReason = why;
         reject(why);
         control?.abort(why);
       },
     );
-    if (reception.signal.aborted) return;
+    if (options.signal.aborted) return;
     dispatcher.dispatch(request, {
       onRequestStart: (controller) => {
         control = controller;
-        if (stopped) controller.abort(stopped); // While it was connecting.
+        if (stopReason) controller.abort(stopReason); // While it was connecting.
       },
       onResponseStart: (_controller, status, headers) => {
         if (status < 200) {
           countInterim(); // The answer is still to come.
           return;
         }
-        reception.onBegin?.();
+        options.onBegin?.();
         const declared = Number(headers['content-length'] ?? 0);
-        allow(declared, String(declared));
+        refuseTooBig(declared, String(declared));
         head = { status, headers };
       },
       onResponseData: (_controller, chunk) => {
-        allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
+        refuseTooBig(body.size + chunk.length, `more than ${options.maxBytes}`);
         body.add(chunk);
       },
       onResponseEnd: () => {
@@ -191,8 +190,12 @@ function collect(
 }
 
 /** Calls back once when the signal fires or the time is up; returns the function that removes both. */
-function onInterruption(reception: Reception, status: () => number, stop: (why: Error) => void): () => void {
-  const { signal, timeoutMs, where } = reception;
+function watchInterruption(
+  options: ReceiveOptions,
+  status: () => number,
+  stop: (why: Error) => void,
+): () => void {
+  const { signal, timeoutMs, where } = options;
   const abort = (): void => {
     release();
     stop(new errors.RequestAbortedError());
@@ -214,9 +217,9 @@ function onInterruption(reception: Reception, status: () => number, stop: (why: 
   return release;
 }
 
-function tooBig(reception: Reception, got: string): SourceError {
+function tooBig(options: ReceiveOptions, got: string): SourceError {
   return new SourceError(
     'too_big',
-    `${reception.where}: got ${got} bytes, expected at most ${reception.maxBytes}`,
+    `${options.where}: got ${got} bytes, expected at most ${options.maxBytes}`,
   );
 }

@@ -36,12 +36,12 @@ const UNREACHABLE_FAMILIES =
   /^(?:HPE_|proxy_answered_|ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_PROXY)/;
 
 /** Names an error of undici; an error without a known code is a bug and is returned as it is. */
-export function networkFault(error: unknown, where: string): unknown {
-  const fault = codedFault(error);
+export function toSourceError(error: unknown, where: string): unknown {
+  const fault = findCodedError(error);
   if (fault === null) return error;
   const { code } = fault;
   const details = { cause: error, passing: { waitMs: null } };
-  const message = `${where}: ${networkWords(fault)}`;
+  const message = `${where}: ${describeNetworkFault(fault)}`;
   if (TIMED_OUT.has(code)) return new SourceError('timeout', message, details);
   const isKnown = UNREACHABLE.has(code) || UNREACHABLE_FAMILIES.test(code);
   return isKnown ? new SourceError('unreachable', message, details) : error;
@@ -49,17 +49,17 @@ export function networkFault(error: unknown, where: string): unknown {
 
 /** The code of an error, its cause, or its first part (if several addresses were tried). */
 export function codeOf(error: unknown): string | null {
-  return codedFault(error)?.code ?? null;
+  return findCodedError(error)?.code ?? null;
 }
 
 /** The error that has the code: it alone knows the address, too. */
-export function codedFault(error: unknown): CodedFault | null {
+export function findCodedError(error: unknown): CodedError | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof errors.HTTPParserError) return { error, code: 'HPE_INVALID' }; // undici means to set a code, and does not.
-  const first = error instanceof AggregateError ? codedFault(error.errors[0]) : null;
+  const first = error instanceof AggregateError ? findCodedError(error.errors[0]) : null;
   if (first !== null) return first;
   const code = errorCode(error);
-  return code === '' ? codedFault(error.cause) : { error, code };
+  return code === '' ? findCodedError(error.cause) : { error, code };
 }
 
 /**
@@ -68,12 +68,12 @@ export function codedFault(error: unknown): CodedFault | null {
  * It has no code of its own. If a proxy cuts the tunnel, undici would see UND_ERR_SOCKET and reconnect at once,
  * thousands of times a second; after an unknown error it gives up.
  */
-export class NoConnection extends Error {
+export class NoConnectionError extends Error {
   override readonly name = 'NoConnection';
 }
 
 /** A proxy answered itself instead of opening a tunnel to the service. */
-class ProxyAnswer extends Error {
+class ProxyAnswerError extends Error {
   override readonly name = 'ProxyAnswer';
   readonly status: number;
   readonly code: string;
@@ -88,13 +88,13 @@ class ProxyAnswer extends Error {
 /** Creates the connections to a proxy, for a proxy agent: undici itself has the status of a refusal in a message only. */
 export function connectToProxy(proxy: URL, options: object): Dispatcher {
   const pool = new Pool(proxy, options);
-  const open: (wanted: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> =
+  const connectToTarget: (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> =
     pool.connect.bind(pool);
-  const connect: typeof open = async (wanted) => {
-    const opened = await open(wanted);
+  const connect: typeof connectToTarget = async (options) => {
+    const opened = await connectToTarget(options);
     if (opened.statusCode === 200) return opened;
     opened.socket.on('error', () => undefined).destroy();
-    throw new ProxyAnswer(opened.statusCode);
+    throw new ProxyAnswerError(opened.statusCode);
   };
   return Object.assign(pool, { connect });
 }
@@ -103,20 +103,20 @@ export function connectToProxy(proxy: URL, options: object): Dispatcher {
 export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
 
 /** Makes a connector that undici does not call again for the same request. */
-export function triedOnce(connect: buildConnector.connector): buildConnector.connector {
+export function connectOnce(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (socket) callback(null, socket);
-      else callback(new NoConnection('not connected', { cause: error }), null);
+      else callback(new NoConnectionError('not connected', { cause: error }), null);
     });
   };
 }
 
 /** Words for a person, by the beginnings of the codes that they are for. */
 const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = {
-  'ENOTFOUND EAI_AGAIN': (error) => `the host name ${partOf(error, 'hostname')} is not known here`,
-  ECONNREFUSED: (error) => `nothing listens at this port of ${placeOf(error)}`,
-  'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `there is no way to ${placeOf(error)}`,
+  'ENOTFOUND EAI_AGAIN': (error) => `the host name ${errorPart(error, 'hostname')} is not known here`,
+  ECONNREFUSED: (error) => `nothing listens at this port of ${addressText(error)}`,
+  'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `there is no way to ${addressText(error)}`,
   'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST':
     'https:// speaks TLS to a plain-HTTP port; use http://',
   CERT_HAS_EXPIRED: 'the certificate has expired; renew it, and check the clock of this machine',
@@ -128,7 +128,7 @@ const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = 
   proxy_answered_407:
     'the proxy answered 407: it wants a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
   proxy_answered_403: 'the proxy answered 403: it lets nobody, or not us, through to this address',
-  proxy_answered_: (error) => `the proxy answered ${partOf(error, 'status')} in the place of the service`,
+  proxy_answered_: (error) => `the proxy answered ${errorPart(error, 'status')} in the place of the service`,
   'UND_ERR_PRX ERR_PROXY': 'the proxy gives no way to the service',
   too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
@@ -144,26 +144,26 @@ const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = 
 };
 
 /** An error with a code of Node or undici. */
-interface CodedFault {
+interface CodedError {
   readonly error: Error;
   readonly code: string;
 }
 
 /** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
-export function networkWords(fault: CodedFault): string {
-  const isFor = (codes: string): boolean =>
+export function describeNetworkFault(fault: CodedError): string {
+  const hasCode = (codes: string): boolean =>
     codes.split(' ').some((beginning) => fault.code.startsWith(beginning));
-  const [, words = 'there was no usable answer'] =
-    Object.entries(MEANINGS).find(([codes]) => isFor(codes)) ?? [];
-  return `${typeof words === 'string' ? words : words(fault.error)} (${fault.code})`;
+  const [, meaning = 'there was no usable answer'] =
+    Object.entries(MEANINGS).find(([codes]) => hasCode(codes)) ?? [];
+  return `${typeof meaning === 'string' ? meaning : meaning(fault.error)} (${fault.code})`;
 }
 
-function placeOf(error: Error): string {
-  const port = partOf(error, 'port');
-  return port === '' ? 'the host' : `${partOf(error, 'address')}:${port}`;
+function addressText(error: Error): string {
+  const port = errorPart(error, 'port');
+  return port === '' ? 'the host' : `${errorPart(error, 'address')}:${port}`;
 }
 
-function partOf(error: Error, name: string): string {
+function errorPart(error: Error, name: string): string {
   const value = name in error ? (error as unknown as Record<string, unknown>)[name] : '';
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

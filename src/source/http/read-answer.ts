@@ -2,21 +2,21 @@ import {
   isObject,
   isArray,
   isNumber,
-  itemsOf,
+  arrayItems,
   parseJson,
   type JsonObject,
   type Json,
 } from '../../lib/json/json.ts';
 import { SourceError, type SourceReason } from './errors.ts';
-import type { Received } from './http.ts';
+import type { ReceivedAnswer } from './http.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
-import { storable } from '../../lib/text/text.ts';
-import { shortestNumber } from '../../lib/json/decimal.ts';
+import { replaceUnstorable } from '../../lib/text/text.ts';
+import { canonicalNumber } from '../../lib/json/decimal.ts';
 
 /** @throws {SourceError} Where the answer is no list. */
-export function readListBody(answer: Received): ListBody {
-  refuseFault(answer);
-  return openList(parseBody(answer.bytes, answer.where), answer.where);
+export function readListBody(answer: ReceivedAnswer): ListBody {
+  requireSuccess(answer);
+  return unwrapList(parseBody(answer.bytes, answer.where), answer.where);
 }
 
 /**
@@ -24,19 +24,19 @@ export function readListBody(answer: Received): ListBody {
  *
  * @throws {SourceError} If the answer is neither.
  */
-export function readRecord(id: string): (answer: Received) => JsonObject | null {
+export function recordReader(id: string): (answer: ReceivedAnswer) => JsonObject | null {
   return (answer) => {
     refuseCached(answer);
     // 404 or 410 with a JSON object that shows no record: a proxy or a wrong base URL would answer with a web page.
     const body = [404, 410].includes(answer.status) ? tryParseBody(answer.bytes, answer.where) : undefined;
     if (isObject(body) && body['success'] !== true && !isObject(body['data']) && !('id' in body)) return null;
-    refuseFault(answer);
-    return openRecord(parseBody(answer.bytes, answer.where), id, answer.where);
+    requireSuccess(answer);
+    return unwrapRecord(parseBody(answer.bytes, answer.where), id, answer.where);
   };
 }
 
 /** @throws {SourceError} If the answer is not the service's own, or reports a failure. */
-export function refuseFault(answer: Received): void {
+export function requireSuccess(answer: ReceivedAnswer): void {
   const { status, headers, where } = answer;
   if (!isSuccess(status)) throw statusFault(answer);
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -47,7 +47,7 @@ export function refuseFault(answer: Received): void {
   refuseCached(answer);
 }
 
-const WORDS: Readonly<Record<number, SourceReason>> = {
+const STATUS_REASONS: Readonly<Record<number, SourceReason>> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not_found',
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<number, SourceReason>> = {
 const TOO_MANY = 429;
 
 /** Client errors that are temporary. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, TOO_MANY]);
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 425, TOO_MANY]);
 
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
@@ -67,15 +67,15 @@ export function isSuccess(status: number): boolean {
 /** Headers in which a firewall or proxy says that it refuses in place of the service. */
 const FIREWALL_HEADERS = ['x-squid-error', 'cf-mitigated', 'x-amzn-waf-action'] as const;
 
-export const isOfFirewall = (headers: Received['headers']): boolean =>
+export const isFromFirewall = (headers: ReceivedAnswer['headers']): boolean =>
   FIREWALL_HEADERS.some((name) => headers[name] !== undefined);
 
 /** Names the fault behind a status other than 2xx. */
-function statusFault(received: Received): SourceError {
+function statusFault(received: ReceivedAnswer): SourceError {
   const { status, headers, bytes, where, receivedAt } = received;
   const got = `${where}: got status ${status}`;
   const body = lengthText(bytes);
-  if (status >= 500 || PASSING.has(status)) {
+  if (status >= 500 || TRANSIENT_STATUSES.has(status)) {
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
     const details = { passing: { waitMs }, status };
     if (status === TOO_MANY)
@@ -87,17 +87,17 @@ function statusFault(received: Received): SourceError {
     const host = URL.parse(String(headers['location'] ?? ''))?.host ?? 'another path';
     return new SourceError('redirected', `${got} to ${host}, expected the answer itself`);
   }
-  const reason = WORDS[status] ?? 'rejected';
-  const named = reason !== 'not_found' && isForeign(headers, bytes) ? 'blocked' : reason;
-  return new SourceError(named, `${got}, ${body}`, { status });
+  const reason = STATUS_REASONS[status] ?? 'rejected';
+  const finalReason = reason !== 'not_found' && isForeign(headers, bytes) ? 'blocked' : reason;
+  return new SourceError(finalReason, `${got}, ${body}`, { status });
 }
 
 const lengthText = (uint8Array: Uint8Array): string =>
   uint8Array.length === 0 ? 'without a body' : `with a body of ${uint8Array.length} bytes`;
 
 /** The service speaks JSON: a web page or a bare sentence is not its own word. */
-const isForeign = (headers: Received['headers'], bytes: Uint8Array): boolean =>
-  isOfFirewall(headers) || /^\s*[^\s{[]/.test(new TextDecoder().decode(bytes.subarray(0, 1_024)));
+const isForeign = (headers: ReceivedAnswer['headers'], bytes: Uint8Array): boolean =>
+  isFromFirewall(headers) || /^\s*[^\s{[]/.test(new TextDecoder().decode(bytes.subarray(0, 1_024)));
 
 /** Headers in which a cache says that it answered in place of the service. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
@@ -107,7 +107,7 @@ const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-
  *
  * @throws {SourceError} cached
  */
-export function refuseCached(received: Pick<Received, 'headers' | 'where'>): void {
+export function refuseCached(received: Pick<ReceivedAnswer, 'headers' | 'where'>): void {
   const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(received.headers[name] ?? '')));
   const age = Number(received.headers['age'] ?? 0);
   if (hit === undefined && !(age > 0)) return;
@@ -140,30 +140,31 @@ interface ListBody {
  *
  * @throws {SourceError} success_false, data_not_a_list, bad_meta
  */
-export function openList(body: Json, where: string): ListBody {
-  const bare = recordsIn(body);
-  if (bare !== null) return { records: bare, meta: null, envelope: bare === body ? 'array' : `array ${ODD}` };
-  if (saysFailed(body)) throw failure(body, where);
+export function unwrapList(body: Json, where: string): ListBody {
+  const bare = listRecordsIn(body);
+  if (bare !== null)
+    return { records: bare, meta: null, envelope: bare === body ? 'array' : `array ${UNUSUAL}` };
+  if (isFailureBody(body)) throw failure(body, where);
   const members = isObject(body) ? body : {};
   const { data } = members;
-  const records = recordsIn(data) ?? (isObject(data) && 'id' in data ? [data] : null);
+  const records = listRecordsIn(data) ?? (isObject(data) && 'id' in data ? [data] : null);
   if (records === null) throw fault('data_not_a_list', where, data ?? body, 'an array in "data"');
-  const names = storable(Object.keys(members).sort().join(' '));
-  const envelope = records === data ? names : `${names} ${ODD}`;
+  const names = replaceUnstorable(Object.keys(members).sort().join(' '));
+  const envelope = records === data ? names : `${names} ${UNUSUAL}`;
   return { records, meta: readMeta(members['meta'], where), envelope };
 }
 
 /** Ends the name of an envelope whose records are in no plain array. */
-const ODD = '(no plain array)';
+const UNUSUAL = '(no plain array)';
 
 /** Whether the records of a list are in no plain array. */
-export const isOddEnvelope = (envelope: string): boolean => envelope.endsWith(ODD);
+export const isUnusualEnvelope = (envelope: string): boolean => envelope.endsWith(UNUSUAL);
 
 /** The records of an array, of an object whose keys are numbers, or of a list of such lists; null where the value is none. */
-function recordsIn(value: Json | undefined): readonly Json[] | null {
-  const items = itemsOf(value);
-  if (items === null || itemsOf(items[0]) === null) return items;
-  const lists = items.map(itemsOf);
+function listRecordsIn(value: Json | undefined): readonly Json[] | null {
+  const items = arrayItems(value);
+  if (items === null || arrayItems(items[0]) === null) return items;
+  const lists = items.map(arrayItems);
   const records = lists.flatMap((list) => list ?? []);
   return records.length === 0 || lists.includes(null) ? items : records;
 }
@@ -174,30 +175,30 @@ function recordsIn(value: Json | undefined): readonly Json[] | null {
  * @returns null for an empty `data` array, the service's way of saying that there is none.
  * @throws {SourceError} success_false, wrong_record
  */
-export function openRecord(body: Json, id: string, where: string): JsonObject | null {
-  if (saysFailed(body)) throw failure(body, where);
-  const record = onlyRecord(body);
+export function unwrapRecord(body: Json, id: string, where: string): JsonObject | null {
+  if (isFailureBody(body)) throw failure(body, where);
+  const record = singleRecord(body);
   if (isArray(record) && record.length === 0) return null;
   if (isObject(record) && idText(record['id']) === id) return record;
   throw fault('wrong_record', where, record, `the record with id ${id}`);
 }
 
 /** The value of `data`; a bare record is recognised by its `id`. */
-function unwrap(body: Json): Json {
+function unwrapData(body: Json): Json {
   if (!isObject(body) || 'id' in body) return body;
   return body['data'] ?? body;
 }
 
 /** The value of `data`, or its only record where it is a list of one. */
-export function onlyRecord(body: Json): Json {
-  const data = unwrap(body);
-  const records = recordsIn(data);
+export function singleRecord(body: Json): Json {
+  const data = unwrapData(body);
+  const records = listRecordsIn(data);
   return records?.length === 1 ? (records[0] ?? null) : data;
 }
 
 /** An id as text, however it was sent: `7`, `7.0` and `"7"` are one id; null where it is none. */
 function idText(id: Json | undefined): string | null {
-  if (isNumber(id)) return shortestNumber(String(id));
+  if (isNumber(id)) return canonicalNumber(String(id));
   return typeof id === 'string' ? id : null;
 }
 
@@ -207,7 +208,7 @@ const DIGITS = /^\d{1,15}$/;
 const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
 
 /** Whether the service itself reports a failure. */
-export function saysFailed(body: Json): boolean {
+export function isFailureBody(body: Json): boolean {
   return isObject(body) && FAILURES.some((failure) => failure === body['success']);
 }
 
@@ -220,26 +221,26 @@ function readMeta(meta: Json | undefined, where: string): Meta | null {
   if (meta === undefined || meta === null || (isArray(meta) && meta.length === 0)) return null;
   if (!isObject(meta)) throw fault('bad_meta', where, meta, 'an object in "meta"');
   return {
-    currentPage: count(meta['current_page'], 1),
-    lastPage: count(meta['last_page'], 1),
-    perPage: count(meta['per_page'], 0),
-    total: count(meta['total'], 0),
+    currentPage: parseCount(meta['current_page'], 1),
+    lastPage: parseCount(meta['last_page'], 1),
+    perPage: parseCount(meta['per_page'], 0),
+    total: parseCount(meta['total'], 0),
   };
 }
 
 /** A whole number from `least` up, sent as a number or as text; null for any other value. */
-function count(value: Json | undefined, least: number): number | null {
-  const text = isNumber(value) ? shortestNumber(String(value)) : value;
+function parseCount(value: Json | undefined, least: number): number | null {
+  const text = isNumber(value) ? canonicalNumber(String(value)) : value;
   const number = typeof text === 'string' && DIGITS.test(text) ? Number(text) : -1;
   return number < least ? null : number;
 }
 
 function fault(reason: SourceReason, where: string, got: Json, expected: string): SourceError {
-  return new SourceError(reason, `${where}: got ${shapeOf(got)}, expected ${expected}`);
+  return new SourceError(reason, `${where}: got ${describeType(got)}, expected ${expected}`);
 }
 
 /** A value's type and length: nothing of its content, which `forget` would have to find wherever messages are kept. */
-function shapeOf(value: Json): string {
+function describeType(value: Json): string {
   if (isArray(value)) return `an array of ${value.length}`;
   if (isObject(value)) return `an object with ${Object.keys(value).length} members`;
   if (typeof value === 'string') return `a text of ${value.length} characters`;

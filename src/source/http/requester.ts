@@ -1,28 +1,28 @@
 import { AUTH_HEADERS, type AuthHeader } from '../../catalog/kind.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
-import { ownTurn } from '../../lib/time/own-turn.ts';
+import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { SourceError, redactErrors } from './errors.ts';
-import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
+import type { HttpClient, ReceivedAnswer, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
-import { networkFault } from './network-faults.ts';
-import { createTurns, createRetry, type RetriedWork } from './turns.ts';
+import { toSourceError } from './network-faults.ts';
+import { createRequestQueue, createRetry, type RetriedAttempt } from './request-queue.ts';
 
-export interface Question<T> {
+export interface ReadRequest<T> {
   readonly path: string;
   /** Empty, or with its question mark. */
   readonly query: string;
   readonly page: number | null;
   readonly header: AuthHeader;
   /** Headers for the token, where they are not those of the settings. */
-  readonly tokenUnder?: readonly string[];
+  readonly tokenHeaderNames?: readonly string[];
   /** Interprets the answer; if it throws, the request may be repeated. */
-  readonly read: (answer: Received) => T | Promise<T>;
+  readonly read: (answer: ReceivedAnswer) => T | Promise<T>;
   readonly tick?: () => number;
   /** Fires when the source is closed, too; without one, only then. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Answered<T> {
+export interface AnswerWithTicks<T> {
   readonly value: T;
   /** Ticks of the kind's counter; 0 without a counter. */
   readonly sent: number;
@@ -37,15 +37,15 @@ export interface Requester {
   /** Fires when the source is closed. */
   readonly closing: AbortSignal;
   /** Retries transient faults. @throws {SourceError} */
-  ask<T>(question: Question<T>): Promise<Answered<T>>;
+  requestWithRetries<T>(request: ReadRequest<T>): Promise<AnswerWithTicks<T>>;
   /** @throws {SourceError} */
-  askOnce<T>(question: Question<T>, attemptNumber?: number): Promise<Answered<T>>;
+  requestOnce<T>(request: ReadRequest<T>, attemptNumber?: number): Promise<AnswerWithTicks<T>>;
   /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
-  repeat<T>(about: Interruptible, attempt: RetriedWork<T>): Promise<T>;
+  repeat<T>(about: Interruptible, attempt: RetriedAttempt<T>): Promise<T>;
   readonly maxAttempts: number;
   readonly pageSizes: PageSizes;
   /** Runs a function that sends one request; null if a signal fires before its turn. */
-  inTurn<T>(
+  runInTurn<T>(
     run: (client: HttpClient, signal: AbortSignal) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T | null>;
@@ -64,46 +64,46 @@ export interface PageSizes {
 }
 
 /** The subject of messages, and the signal that aborts the work. */
-type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
+type Interruptible = Pick<ReadRequest<unknown>, 'path' | 'page' | 'signal'>;
 
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
   const counts = { requests: 0, retries: 0 };
-  const inTurn = createTurns(settings, parts.clock, counts);
+  const runInTurn = createRequestQueue(settings, parts.clock, counts);
   const retry = createRetry(settings.maxAttempts, parts);
   const closing = new AbortController();
   const { signal: closed } = closing;
 
   /** One attempt: it waits its turn, and its answer is read. */
-  const attempt = async <T>(question: Question<T>, number: number, signal: AbortSignal) => {
-    const { value: answer, ...ticks } = await inTurn(() => {
+  const attempt = async <T>(request: ReadRequest<T>, number: number, signal: AbortSignal) => {
+    const { value: answer, ...ticks } = await runInTurn(() => {
       if (number > 1) counts.retries++;
-      return fetchAnswer(settings, parts, client, { ...question, signal });
+      return fetchAnswer(settings, parts, client, { ...request, signal });
     }, signal);
-    await ownTurn(); // The next request goes out first: the service works on it while this answer is read.
-    return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
+    await ownEventLoopTurn(); // The next request goes out first: the service works on it while this answer is read.
+    return { value: await answer.withRedactedErrors(() => request.read(answer)), ...ticks };
   };
 
   return {
-    ask: (question) =>
-      interruptible(question, closed, (signal) =>
-        retry((number) => attempt(question, number, signal), signal),
+    requestWithRetries: (request) =>
+      runInterruptible(request, closed, (signal) =>
+        retry((number) => attempt(request, number, signal), signal),
       ),
-    askOnce: (question, number = 1) =>
-      interruptible(question, closed, (signal) => attempt(question, number, signal)),
-    repeat: (about, run) => interruptible(about, closed, (signal) => retry(run, signal)),
+    requestOnce: (request, number = 1) =>
+      runInterruptible(request, closed, (signal) => attempt(request, number, signal)),
+    repeat: (about, run) => runInterruptible(about, closed, (signal) => retry(run, signal)),
     closing: closed,
-    inTurn: async (run, signal) => {
+    runInTurn: async (run, signal) => {
       const scope = createDeadline(null, [signal, closed]);
-      const turn = { hasCome: false };
+      const turn = { hasStarted: false };
       try {
-        return await inTurn(() => {
-          turn.hasCome = true;
+        return await runInTurn(() => {
+          turn.hasStarted = true;
           return run(client, scope.signal);
         }, scope.signal);
       } catch (error) {
-        if (turn.hasCome || !scope.signal.aborted) throw error;
+        if (turn.hasStarted || !scope.signal.aborted) throw error;
         return null;
       } finally {
         scope.release();
@@ -127,11 +127,11 @@ async function fetchAnswer(
   settings: SourceSettings,
   parts: SourceParts,
   client: HttpClient,
-  question: Question<unknown> & { readonly signal: AbortSignal },
-): Promise<Answered<Received>> {
+  request: ReadRequest<unknown> & { readonly signal: AbortSignal },
+): Promise<AnswerWithTicks<ReceivedAnswer>> {
   const { clock, logger } = parts;
-  const { path, query, page, tick = () => 0, signal } = question;
-  const where = placeOf(question);
+  const { path, query, page, tick = () => 0, signal } = request;
+  const where = requestLabel(request);
   const started = clock.monotonicMs();
   const log = (status: number | null, bytes: number): void => {
     const ms = Math.round(clock.monotonicMs() - started);
@@ -140,46 +140,46 @@ async function fetchAnswer(
   try {
     const sent = tick();
     const { token } = settings;
-    const headers = { ...tokenHeaders(settings, question), 'cache-control': 'no-cache' };
+    const headers = { ...tokenHeaders(settings, request), 'cache-control': 'no-cache' };
     const answer = await client.get({ target: path + query, headers, where }, signal);
     const answered = tick();
     log(answer.status, answer.bytes.length);
     if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
-      return await fetchAnswer(settings, { clock, logger }, client, question);
+      return await fetchAnswer(settings, { clock, logger }, client, request);
     const withRedactedErrors = redactErrors({ status: answer.status, where }, token);
     return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
   } catch (error) {
     if (!(error instanceof SourceError)) log(null, 0);
-    throw networkFault(error, where);
+    throw toSourceError(error, where);
   }
 }
 
 /** How messages name a request: `GET /api/clients page 3`, never with its query. */
-function placeOf({ path, page }: Interruptible): string {
+function requestLabel({ path, page }: Interruptible): string {
   return page === null ? `GET ${path}` : `GET ${path} page ${page}`;
 }
 
 /** Runs under the request's signal; any failure after it has fired counts as interrupted. */
-async function interruptible<T>(
-  question: Interruptible,
+async function runInterruptible<T>(
+  request: Interruptible,
   closing: AbortSignal,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { signal = closing } = question;
+  const { signal = closing } = request;
   try {
     return await run(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new SourceError('interrupted', `${placeOf(question)}: stopped before it was answered`);
+    throw new SourceError('interrupted', `${requestLabel(request)}: stopped before it was answered`);
   }
 }
 
 /** The headers that carry the token of one request. */
 export function tokenHeaders(
   { token, authHeaders }: SourceSettings,
-  question: Pick<Question<unknown>, 'header' | 'tokenUnder'>,
+  request: Pick<ReadRequest<unknown>, 'header' | 'tokenHeaderNames'>,
 ): Record<string, string> {
   const bySetting =
-    authHeaders === 'all' ? AUTH_HEADERS : authHeaders === 'documented' ? [question.header] : authHeaders;
-  return Object.fromEntries((question.tokenUnder ?? bySetting).map((name) => [name, `Bearer ${token}`]));
+    authHeaders === 'all' ? AUTH_HEADERS : authHeaders === 'documented' ? [request.header] : authHeaders;
+  return Object.fromEntries((request.tokenHeaderNames ?? bySetting).map((name) => [name, `Bearer ${token}`]));
 }

@@ -1,17 +1,17 @@
-import { NOT_SHOWN, bodyWithoutExcluded, knownPart } from '../../catalog/exclude.ts';
+import { NOT_SHOWN, bodyWithoutExcluded, keepKnownFields } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import {
-  DEEPEST,
+  MAX_DEPTH,
   compactJson,
-  isDeeper,
+  isNestedDeeper,
   isNumber,
   isObject,
   type Json,
   type JsonObject,
 } from '../../lib/json/json.ts';
 import { maskSecrets, LONGEST_SPELLING } from '../../lib/text/mask-secrets.ts';
-import { shortened, storable } from '../../lib/text/text.ts';
-import { isOfFirewall, onlyRecord, saysFailed, tryParseBody } from './read-answer.ts';
+import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
+import { isFromFirewall, singleRecord, isFailureBody, tryParseBody } from './read-answer.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import type { HttpAnswer } from './http.ts';
 
@@ -32,7 +32,7 @@ export interface AnsweredWrite {
   readonly start: string;
   readonly retryAfterMs: number | null;
   /** The id of the new record that `Location` names, if it does. */
-  readonly located?: string | undefined;
+  readonly locationId?: string | undefined;
 }
 
 const START_LENGTH = 500;
@@ -48,29 +48,33 @@ export function readWriteAnswer(
 ): AnsweredWrite {
   const { status, headers, bytes } = answer;
   const { kind, token } = about;
-  const parsed = isOfFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
-  const whole = parsed === undefined || isDeeper(parsed, DEEPEST) ? undefined : parsed;
-  const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
+  const parsed = isFromFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
+  const usableBody = parsed === undefined || isNestedDeeper(parsed, MAX_DEPTH) ? undefined : parsed;
+  const body = usableBody === undefined ? undefined : bodyWithoutExcluded(kind, usableBody);
   // Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is.
-  let clean = bytes;
+  let shownBytes = bytes;
   if (kind.excluded !== undefined && bytes.length > 0)
-    clean = Buffer.from(whole === undefined ? NOT_SHOWN : compactJson(knownPart(kind, whole)));
+    shownBytes = Buffer.from(
+      usableBody === undefined ? NOT_SHOWN : compactJson(keepKnownFields(kind, usableBody)),
+    );
   // Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling.
   const length = START_LENGTH + LONGEST_SPELLING * token.length;
-  const text = new TextDecoder().decode(clean.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
+  const text = new TextDecoder().decode(shownBytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
   return {
     is: 'answered',
     status,
     body,
-    start: shortened(storable(maskSecrets([token])(text)), START_LENGTH),
+    start: truncate(replaceUnstorable(maskSecrets([token])(text)), START_LENGTH),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
-    located:
-      body !== undefined && saysFailed(body) ? undefined : locatedId(kind, status, headers['location']),
+    locationId:
+      body !== undefined && isFailureBody(body)
+        ? undefined
+        : idFromLocation(kind, status, headers['location']),
   };
 }
 
 /** Takes the id from a `Location` like `/api/projects/500`: any other may lead to a page, or to a sign-in. */
-function locatedId(kind: Kind, status: number, location: unknown): string | undefined {
+function idFromLocation(kind: Kind, status: number, location: unknown): string | undefined {
   if (kind.create === null || typeof location !== 'string' || (status !== 201 && status !== 303))
     return undefined;
   const path = URL.parse(location, `http://service${kind.create.path}`)?.pathname ?? '';
@@ -84,8 +88,8 @@ function locatedId(kind: Kind, status: number, location: unknown): string | unde
  * @returns Null if there is no single record with an id, or if the service reports a failure.
  */
 export function writtenRecord(body: Json): JsonObject | null {
-  if (saysFailed(body)) return null;
-  const record = onlyRecord(body);
+  if (isFailureBody(body)) return null;
+  const record = singleRecord(body);
   if (!isObject(record)) return null;
   const id = record['id'];
   return isNumber(id) || (typeof id === 'string' && id.trim() !== '') ? record : null;

@@ -42,7 +42,7 @@ function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, show
 function detourFrom(walk: PageWalk, shown: PageTaken): number | null {
   const { page, rows, meta, again } = shown;
   if (again !== null || rows >= walk.stride) return null;
-  const believed = meta.lastPage !== null && meta.lastPage < walk.emptyFrom ? meta.lastPage : null;
+  const believed = meta.lastPage !== null && meta.lastPage < walk.firstEmptyPage ? meta.lastPage : null;
   if (rows === 0) return pageOfTotal(walk, shown, believed);
   return (believed ?? 0) > page ? believed : null;
 }

@@ -1,19 +1,26 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { knownPart, withoutExcluded } from '../../catalog/exclude.ts';
+import { keepKnownFields, withoutExcluded } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { arrayStart, valueEnd } from '../../lib/json/json-bytes.ts';
-import { DEEPEST, compactJson, isDeeper, isNumber, isObject, type Json } from '../../lib/json/json.ts';
 import {
-  isOddEnvelope,
-  openList,
+  MAX_DEPTH,
+  compactJson,
+  isNestedDeeper,
+  isNumber,
+  isObject,
+  type Json,
+} from '../../lib/json/json.ts';
+import {
+  isUnusualEnvelope,
+  unwrapList,
   parseBody,
   readListBody,
-  refuseFault,
+  requireSuccess,
   tryParseBody,
   type Meta,
 } from '../http/read-answer.ts';
 import { SourceError } from '../http/errors.ts';
-import type { Received } from '../http/http.ts';
+import type { ReceivedAnswer } from '../http/http.ts';
 
 /** A list answer in the form that a sweep uses. */
 export interface ListPage {
@@ -25,9 +32,9 @@ export interface ListPage {
   /** How the records were wrapped. */
   readonly envelope: string;
   /** The text of the records is that of the known page of this number: it was not parsed. */
-  readonly isKnown: boolean;
+  readonly isUnchanged: boolean;
   /** Null without a digest scope, or if the bytes of the records cannot be located for certain. */
-  readonly digest: PageDigest | null;
+  readonly digest: PageHash | null;
   /**
    * The records in `data`, unchecked. Parsed at the first call if `isKnown`.
    *
@@ -45,7 +52,7 @@ export interface ListPage {
  * known.
  */
 export interface KnownPageHint {
-  readonly digestScope?: string | undefined;
+  readonly hashScope?: string | undefined;
   readonly known?: KnownPage | undefined;
 }
 
@@ -55,21 +62,24 @@ export interface KnownPageHint {
  * @throws {SourceError} If the answer itself says that it is no list.
  * @returns Null if it shows other records.
  */
-export function readKnown({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage | null {
+export function unchangedPageReader({
+  hashScope,
+  known,
+}: KnownPageHint): (answer: ReceivedAnswer) => ListPage | null {
   return (answer) => {
-    refuseFault(answer);
-    if (digestScope === undefined || known === undefined) return null;
+    requireSuccess(answer);
+    if (hashScope === undefined || known === undefined) return null;
     const { digest, bytes } = known;
     // Equal bytes are the same array, complete, and end at the same place: only the text around them is parsed and checked.
     const start = arrayStart(answer.bytes, DATA);
     if (start === null || answer.bytes[start + bytes - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
-    if (digestOf(answer.bytes, digestScope, start, start + bytes) !== digest) return null;
-    const list = openAround(answer, start, start + bytes);
+    if (hashRecords(answer.bytes, hashScope, start, start + bytes) !== digest) return null;
+    const list = parseAround(answer, start, start + bytes);
     return (
       list && {
         ...list,
         keys: known.keys,
-        isKnown: true,
+        isUnchanged: true,
         digest: { digest, bytes },
         read: parseLater(answer),
       }
@@ -81,7 +91,9 @@ export function readKnown({ digestScope, known }: KnownPageHint): (answer: Recei
  * Lets a page after the first be missing: beyond its last row a service may answer 404 in JSON of its own. A proxy, or a
  * wrong base URL, answers with a web page.
  */
-export function orMissing<T>(read: (answer: Received) => T): (answer: Received) => T | ListPage {
+export function allowMissing<T>(
+  read: (answer: ReceivedAnswer) => T,
+): (answer: ReceivedAnswer) => T | ListPage {
   return (answer) => {
     try {
       return read(answer);
@@ -100,7 +112,7 @@ const NO_PAGE: ListPage = {
   meta: null,
   hasNext: null,
   envelope: '',
-  isKnown: false,
+  isUnchanged: false,
   digest: null,
   read: () => [],
 };
@@ -110,32 +122,32 @@ const NO_PAGE: ListPage = {
  *
  * @throws {SourceError} Where the answer is no list.
  */
-export function readPage(hint: KnownPageHint): (answer: Received) => ListPage {
+export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => ListPage {
   return (answer) => {
-    refuseFault(answer);
-    const { records, ...list } = openPage(answer.bytes, answer.where);
+    requireSuccess(answer);
+    const { records, ...list } = parsePage(answer.bytes, answer.where);
     const keys = records.map(recordKey);
-    const cuts: number[] = [];
-    const isPlain = hint.digestScope !== undefined && !isOddEnvelope(list.envelope);
-    const digest = isPlain ? digestPage(answer, hint.digestScope, cuts) : null;
-    const isCut = hint.known !== undefined && digest !== null && cuts.length === records.length + 1;
-    const texts = isCut ? textsBetween(answer.bytes, cuts) : undefined;
-    return { ...list, keys, isKnown: false, digest, read: () => records, texts };
+    const boundaries: number[] = [];
+    const isPlain = hint.hashScope !== undefined && !isUnusualEnvelope(list.envelope);
+    const digest = isPlain ? hashPage(answer, hint.hashScope, boundaries) : null;
+    const canSplit = hint.known !== undefined && digest !== null && boundaries.length === records.length + 1;
+    const texts = canSplit ? textsBetween(answer.bytes, boundaries) : undefined;
+    return { ...list, keys, isUnchanged: false, digest, read: () => records, texts };
   };
 }
 
-function textsBetween(uint8Array: Uint8Array, cuts: readonly number[]): string[] {
+function textsBetween(uint8Array: Uint8Array, boundaries: readonly number[]): string[] {
   const body = Buffer.from(uint8Array.buffer, uint8Array.byteOffset, uint8Array.length);
-  return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
+  return boundaries.slice(1).map((cut, at) => body.toString('utf8', (boundaries[at] ?? 0) + 1, cut));
 }
 
-function openPage(bytes: Uint8Array, where: string) {
+function parsePage(bytes: Uint8Array, where: string) {
   const body = parseBody(bytes, where);
   const links = isObject(body) ? body['links'] : undefined;
   const next = isObject(links) ? links['next'] : undefined;
   const isLink = isObject(next) || (typeof next === 'string' && next !== '');
   const hasNext = next === null ? false : isLink || null;
-  return { ...openList(body, where), hasNext };
+  return { ...unwrapList(body, where), hasNext };
 }
 
 /** Identifies a record: its id, as text in any spelling, or the whole record. */
@@ -143,18 +155,18 @@ function recordKey(record: Json): string {
   const id = isObject(record) ? record['id'] : undefined;
   if (isNumber(id)) return String(id);
   if (typeof id === 'string' && id !== '') return id;
-  return isDeeper(record, DEEPEST) ? 'nested too deep' : compactJson(record);
+  return isNestedDeeper(record, MAX_DEPTH) ? 'nested too deep' : compactJson(record);
 }
 
 /** Parses the records at the first call, then frees the answer. */
-function parseLater(answer: Received): () => readonly Json[] {
-  let held: { readonly answer: Received } | { readonly records: readonly Json[] } = { answer };
+function parseLater(answer: ReceivedAnswer): () => readonly Json[] {
+  let state: { readonly answer: ReceivedAnswer } | { readonly records: readonly Json[] } = { answer };
   return () => {
-    if ('answer' in held) {
-      const { answer: unread } = held;
-      held = { records: unread.withRedactedErrors(() => readListBody(unread).records) };
+    if ('answer' in state) {
+      const { answer: unread } = state;
+      state = { records: unread.withRedactedErrors(() => readListBody(unread).records) };
     }
-    return held.records;
+    return state.records;
   };
 }
 
@@ -165,13 +177,13 @@ export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
     page
       .read()
       .map((record) =>
-        isObject(record) && 'id' in record ? withoutExcluded(kind, record) : knownPart(kind, record),
+        isObject(record) && 'id' in record ? withoutExcluded(kind, record) : keepKnownFields(kind, record),
       );
   return { ...page, read, texts: undefined };
 }
 
 /** A digest that shows whether a page has changed. */
-interface PageDigest {
+interface PageHash {
   /** SHA-256, in hex, of a digest scope and the text of the array of records. */
   readonly digest: string;
   /** Length of that text. */
@@ -179,7 +191,7 @@ interface PageDigest {
 }
 
 /** A page as last landed. */
-export interface KnownPage extends PageDigest {
+export interface KnownPage extends PageHash {
   /** Ids of the records in their order, one for every row on the page. */
   readonly keys: readonly string[];
 }
@@ -188,8 +200,8 @@ export interface KnownPage extends PageDigest {
 const DATA = Buffer.from('"data"');
 const CLOSE_ARRAY = ']'.charCodeAt(0);
 /** A placeholder for the records. No service can guess it, so its place in "data" is the place of the records. */
-const STAND_IN = randomUUID();
-const STAND_IN_ARRAY = Buffer.from(JSON.stringify([STAND_IN]));
+const PLACEHOLDER = randomUUID();
+const PLACEHOLDER_ARRAY = Buffer.from(JSON.stringify([PLACEHOLDER]));
 
 /**
  * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
@@ -197,26 +209,26 @@ const STAND_IN_ARRAY = Buffer.from(JSON.stringify([STAND_IN]));
  *
  * @param cuts Gets the positions of the bytes before, between and behind the records.
  */
-function digestPage(answer: Received, digestScope: string, cuts: number[]): PageDigest | null {
+function hashPage(answer: ReceivedAnswer, hashScope: string, boundaries: number[]): PageHash | null {
   const start = arrayStart(answer.bytes, DATA);
   if (start === null) return null;
-  cuts.push(start);
-  const end = valueEnd(answer.bytes, start, cuts);
-  if (end === null || openAround(answer, start, end) === null) return null;
-  cuts.push(end - 1);
-  return { digest: digestOf(answer.bytes, digestScope, start, end), bytes: end - start };
+  boundaries.push(start);
+  const end = valueEnd(answer.bytes, start, boundaries);
+  if (end === null || parseAround(answer, start, end) === null) return null;
+  boundaries.push(end - 1);
+  return { digest: hashRecords(answer.bytes, hashScope, start, end), bytes: end - start };
 }
 
-function digestOf(bytes: Uint8Array, digestScope: string, start: number, end: number): string {
-  return createHash('sha256').update(digestScope).update(bytes.subarray(start, end)).digest('hex');
+function hashRecords(bytes: Uint8Array, hashScope: string, start: number, end: number): string {
+  return createHash('sha256').update(hashScope).update(bytes.subarray(start, end)).digest('hex');
 }
 
 /** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
-function openAround(received: Received, start: number, end: number) {
-  const around = [received.bytes.subarray(0, start), STAND_IN_ARRAY, received.bytes.subarray(end)];
+function parseAround(received: ReceivedAnswer, start: number, end: number) {
+  const around = [received.bytes.subarray(0, start), PLACEHOLDER_ARRAY, received.bytes.subarray(end)];
   try {
-    const { records, ...list } = openPage(Buffer.concat(around), received.where);
-    return records.length === 1 && records[0] === STAND_IN ? list : null;
+    const { records, ...list } = parsePage(Buffer.concat(around), received.where);
+    return records.length === 1 && records[0] === PLACEHOLDER ? list : null;
   } catch (error) {
     if (error instanceof SourceError) return null; // A full parse finds the same fault and can quote it.
     throw error;

@@ -1,15 +1,15 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import type { Requester } from '../http/requester.ts';
 import {
-  inOrder,
+  loadInOrder,
   isFailed,
-  pageLoader,
+  createPageLoader,
   pageResponse,
   type KnownPages,
   type LoadOptions,
   type LoadedPage,
   type PageLoader,
-} from './load-page.ts';
+} from './page-loader.ts';
 import type { ListPage } from './list-page.ts';
 import { nextStep, reopenWalk, startWalk } from './page-walk.ts';
 import { walkEnds, type PageRange, type PageWalk } from './walk-steps.ts';
@@ -17,12 +17,12 @@ import {
   refuseEndless,
   refuseUnlessLast,
   sameTexts,
-  saysOther,
-  learnFromFirst,
+  isOtherPage,
+  derivePaging,
   type PageResponse,
   type ListEnd,
 } from './page-checks.ts';
-import { createUnread, lastNamed } from './unread-pages.ts';
+import { trackUnreadPages, lastClaimedPage } from './unread-pages.ts';
 
 /** One response of a list: the page that it shows, its ticks, and its place in the list. */
 export interface ListResponse extends ListPage {
@@ -46,9 +46,9 @@ export interface SweepOptions extends LoadOptions, KnownPages {
   /** Rows that the list had when it was last read, which tell where to look for its end. */
   readonly knownRows?: number;
   /** The most rows with which page 1 came again as page 2: it is not asked for again until the list is longer. */
-  readonly wholeUpTo?: number;
+  readonly maxWholeRows?: number;
   /** The walk after the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
-  readonly reopen?: PageWalk | undefined;
+  readonly reopenFrom?: PageWalk | undefined;
 }
 
 /**
@@ -57,33 +57,44 @@ export interface SweepOptions extends LoadOptions, KnownPages {
  *
  * @throws {SourceError} Where the list cannot be read; `page_unread` after all other pages.
  */
-export async function* sweepList(
+export async function* readSweep(
   requester: Requester,
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const loader = pageLoader(requester, kind, options);
-  const { thorough, hasHoles: sizesVary = false, knownRows = 0, wholeUpTo = 0 } = options;
-  const start = startWalk({ where: `GET ${kind.list.path}`, thorough, knownRows, wholeUpTo, sizesVary });
-  let walk = options.reopen ? reopenWalk(options.reopen) : start;
+  const loader = createPageLoader(requester, kind, options);
+  const { thorough, hasHoles: sizesVary = false, knownRows = 0, maxWholeRows = 0 } = options;
+  const start = startWalk({
+    where: `GET ${kind.list.path}`,
+    thorough,
+    knownRows,
+    wholeUpTo: maxWholeRows,
+    sizesVary,
+  });
+  let walk = options.reopenFrom ? reopenWalk(options.reopenFrom) : start;
   for (;;) {
-    const stopped = yield* carryOut(loader, walk);
+    const stopped = yield* walkPages(loader, walk);
     if (stopped === null) return;
     walk = start;
     const { failed, before } = stopped;
     if (loader.halve(failed.fault) > 1) continue;
     const from = before.step.phase === 'open' ? 2 : failed.page + 1;
     const latest = before.latest.keys.length > 0 ? before.latest : before.top;
-    yield* readOn(loader, { ...before, latest }, { from, to: Infinity }, createUnread(loader, kind, failed));
+    yield* readRemaining(
+      loader,
+      { ...before, latest },
+      { from, to: Infinity },
+      trackUnreadPages(loader, kind, failed),
+    );
     return;
   }
 }
 
 /** Carries out a walk up to a page that cannot be read; returns that page with the walk before it, or null at the end. */
-async function* carryOut(loader: PageLoader, start: PageWalk) {
+async function* walkPages(loader: PageLoader, start: PageWalk) {
   let walk = start;
   while (walk.step.ask !== null) {
-    for await (const loaded of inOrder(walk.step.ask, loader.window, loader.load)) {
+    for await (const loaded of loadInOrder(walk.step.ask, loader.window, loader.load)) {
       const before: PageWalk = walk;
       const taken = await loader.take(loaded, (page, isLastAttempt) => {
         const known = isLastAttempt ? { ...before, sizesVary: true } : before;
@@ -103,39 +114,39 @@ async function* carryOut(loader: PageLoader, start: PageWalk) {
  *
  * @throws {SourceError} If an answer is no list, or the list has no end; `page_unread` after all other pages.
  */
-export function somePages(
+export function readPageRange(
   requester: Requester,
   kind: ListedKind,
   { from, to, ...options }: PageRange & LoadOptions & KnownPages,
 ): AsyncGenerator<ListResponse> {
-  const loader = pageLoader(requester, kind, options);
+  const loader = createPageLoader(requester, kind, options);
   const start = startWalk({ where: `GET ${kind.list.path}`, thorough: false, sizesVary: true });
-  return readOn(loader, start, { from, to }, createUnread(loader, kind));
+  return readRemaining(loader, start, { from, to }, trackUnreadPages(loader, kind));
 }
 
 /** Reads pages one after the other, and past those that cannot be read. */
-async function* readOn(
+async function* readRemaining(
   loader: PageLoader,
   known: PageWalk,
   pageRange: PageRange,
-  unread: ReturnType<typeof createUnread>,
+  unread: ReturnType<typeof trackUnreadPages>,
 ): AsyncGenerator<ListResponse> {
   let walk = walkEnds({ ...known, end: null });
   let range = { from: pageRange.from, to: pageRange.to };
   let isOver = false;
-  while (!isOver && range.from <= range.to && (await unread.mayReadOn(walk, range.from))) {
-    const most = Math.min(range.to, Math.max(range.from, lastNamed(walk)));
-    for await (const loaded of inOrder({ from: range.from, to: most }, loader.window, unread.load)) {
+  while (!isOver && range.from <= range.to && (await unread.canContinue(walk, range.from))) {
+    const most = Math.min(range.to, Math.max(range.from, lastClaimedPage(walk)));
+    for await (const loaded of loadInOrder({ from: range.from, to: most }, loader.window, unread.load)) {
       const before: PageWalk = walk;
       const taken = await loader.take(loaded, (page) => ({
         page,
-        after: follow(before, pageResponse(page)),
+        after: advanceUnplanned(before, pageResponse(page)),
       }));
       let smaller: PageRange | null = null;
-      if (isFailed(taken)) smaller = unread.note(taken, range.to);
+      if (isFailed(taken)) smaller = unread.noteFault(taken, range.to);
       else if (taken.after === null) isOver = true;
       else {
-        unread.endRow();
+        unread.noteSuccess();
         walk = taken.after;
         yield listResponse(taken.page, walk);
       }
@@ -150,10 +161,10 @@ async function* readOn(
 const hasEnded = (walk: PageWalk): boolean => walk.answers > 0 && walk.latest.keys.length === 0;
 
 /** Adds a page; null if an earlier page came instead of it, by its `meta` or by its records. */
-function follow(walk: PageWalk, response: PageResponse): PageWalk | null {
+function advanceUnplanned(walk: PageWalk, response: PageResponse): PageWalk | null {
   const { answers, first, latest } = walk;
   const { page, keys } = response;
-  if (page > 1 && saysOther(response)) {
+  if (page > 1 && isOtherPage(response)) {
     refuseUnlessLast(walk, response);
     return null;
   }
@@ -162,7 +173,7 @@ function follow(walk: PageWalk, response: PageResponse): PageWalk | null {
   refuseEndless(walk);
   return {
     ...walk,
-    ...(answers === 0 && { first: keys, ...learnFromFirst(response) }), // Page 1 of the range.
+    ...(answers === 0 && { first: keys, ...derivePaging(response) }), // Page 1 of the range.
     answers: answers + 1,
     lastPage: response.meta.lastPage ?? walk.lastPage,
     shown: page,

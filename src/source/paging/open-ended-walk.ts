@@ -24,7 +24,7 @@ export function openEndedWalk(walk: PageWalk, shown: PageTaken): PageWalk {
   const { step } = walk;
   if (step.phase === 'body') return afterBody(walk, step, shown);
   // A page that may be another one with the same rows: the next page decides.
-  if (walk.repeats !== null && step.phase !== 'done')
+  if (walk.possiblyRepeated !== null && step.phase !== 'done')
     return { ...walk, step: { ...step, ask: only(shown.page + 1) } };
   if (step.phase === 'first') return afterFirst(walk, shown);
   if (step.phase === 'open') return afterOpen(walk, step, shown);

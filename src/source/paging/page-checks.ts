@@ -15,16 +15,16 @@ export interface PageResponse {
 export const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
 /** A page that was read before, shown again. */
-export interface PageAgain {
+export interface RepeatedPage {
   readonly page: number;
   /** It says so, or it was read just before. */
   readonly isSure: boolean;
   /** It may be another page with the same ids: only a repeat by the next page, too, ends the list. */
-  readonly mayBeOther?: boolean;
+  readonly canBeOther?: boolean;
 }
 
 /** The facts known from earlier responses of a sweep. */
-export interface PagesKnown {
+export interface WalkFacts {
   /** The list, for messages: `GET /api/clients`. */
   readonly where: string;
   /** `meta` of page 1 gives the length of the list: `last_page` or `total`. */
@@ -37,7 +37,7 @@ export interface PagesKnown {
   readonly sizesVary: boolean;
   readonly lastPage: number | null;
   /** The lowest empty page: `meta` is ignored for later ones. */
-  readonly emptyFrom: number;
+  readonly firstEmptyPage: number;
   /** Consecutive empty pages up to now. */
   readonly emptyInARow: number;
   /** In a counted list a short or empty page was followed by pages with rows: it drops records after cutting its pages. */
@@ -45,7 +45,7 @@ export interface PagesKnown {
   /** `meta` of page 1 says that there is no page 2. */
   readonly onePage: boolean;
   readonly answers: number;
-  readonly mostAnswers: number;
+  readonly maxAnswers: number;
   /** Page 1 as read last. */
   readonly first: readonly string[];
   /** The highest page that had rows, and the page read last. */
@@ -54,21 +54,21 @@ export interface PagesKnown {
   /** The page that the latest response shows. */
   readonly shown: number;
   /** The page that the latest response may have repeated, which the next one decides; null = none. */
-  readonly repeats: number | null;
+  readonly possiblyRepeated: number | null;
   /** Rows that the list had when it was last read. */
   readonly knownRows: number;
 }
 
 /** @throws {SourceError} endless */
-export function refuseEndless(known: PagesKnown): void {
-  if (known.answers < known.mostAnswers) return;
+export function refuseEndless(known: WalkFacts): void {
+  if (known.answers < known.maxAnswers) return;
   throw fault('endless', known, `got ${known.answers} pages and no end, expected far fewer`);
 }
 
 const MOST_EMPTY_IN_A_ROW = 20;
 
 /** @throws {SourceError} empty_pages */
-export function refuseEmptyPages(known: PagesKnown): void {
+export function refuseEmptyPages(known: WalkFacts): void {
   const { emptyInARow, latest } = known;
   if (emptyInARow < MOST_EMPTY_IN_A_ROW) return;
   const got = `got ${emptyInARow} empty pages in a row, the last one page ${latest.page}`;
@@ -83,23 +83,23 @@ export function refuseEmptyPages(known: PagesKnown): void {
  *
  * @throws {SourceError} page_ignored, page_repeated
  */
-export function pageAgain(known: PagesKnown, response: PageResponse): PageAgain | null {
+export function findRepeatedPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys } = response;
   if (page === 1) return null;
-  if (saysOther(response)) {
+  if (isOtherPage(response)) {
     const shown = refuseUnlessLast(known, response);
-    return { page: shown, isSure: known.isCounted || !mayHideRows(shown, response) };
+    return { page: shown, isSure: known.isCounted || !canHideRows(shown, response) };
   }
   if (keys.length === 0) return null;
-  return known.isCounted ? lastPageAgain(known, response) : readAlready(known, response);
+  return known.isCounted ? refuseRepeatedPage(known, response) : findEarlierPage(known, response);
 }
 
 /** Where page 1 comes again, and is full by its own word, `page` may be ignored, and further rows are never shown. */
-function mayHideRows(shown: number, response: PageResponse): boolean {
+function canHideRows(shown: number, response: PageResponse): boolean {
   return shown === 1 && response.meta.perPage !== null && response.keys.length >= response.meta.perPage;
 }
 
-function lastPageAgain(known: PagesKnown, response: PageResponse): PageAgain | null {
+function refuseRepeatedPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys } = response;
   if (sameTexts(keys, known.first)) {
     if (page === 2 && known.onePage) return { page: known.top.page, isSure: true };
@@ -113,23 +113,23 @@ function lastPageAgain(known: PagesKnown, response: PageResponse): PageAgain | n
 /** Pages with fewer rows may have the same ids by chance. */
 const FEW_ROWS = 10;
 
-function readAlready(known: PagesKnown, response: PageResponse): PageAgain | null {
+function findEarlierPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys, meta, hasNext } = response;
-  const { first, top, latest, shown, repeats, stride, knownRows } = known;
-  const just = { page: repeats ?? shown, keys: latest.keys };
-  const read = [just, top, { page: 1, keys: first }];
-  const again = read.find((other) => other.page !== page && sameRows(keys, other.keys));
-  if (again === undefined) return null;
+  const { first, top, latest, shown, possiblyRepeated, stride, knownRows } = known;
+  const previous = { page: possiblyRepeated ?? shown, keys: latest.keys };
+  const read = [previous, top, { page: 1, keys: first }];
+  const repeated = read.find((candidate) => candidate.page !== page && hasSameRows(keys, candidate.keys));
+  if (repeated === undefined) return null;
   if (hasNext === true) {
-    const got = `page ${page}: got the records of page ${again.page} again, and a link to a next page`;
+    const got = `page ${page}: got the records of page ${repeated.page} again, and a link to a next page`;
     throw fault('page_ignored', known, got);
   }
   const isFew = meta.currentPage !== null && keys.length < FEW_ROWS;
-  const isBelowLive = (again.page - 1) * stride + keys.length < knownRows;
-  const isDoubtful = isFew || isBelowLive || !sameTexts(keys, again.keys);
-  const mayBeOther = isDoubtful && !(repeats !== null && again === just);
-  const isSure = again === just && !mayBeOther && !mayHideRows(again.page, response);
-  return { page: again.page, isSure, mayBeOther };
+  const isBelowLive = (repeated.page - 1) * stride + keys.length < knownRows;
+  const isDoubtful = isFew || isBelowLive || !sameTexts(keys, repeated.keys);
+  const canBeOther = isDoubtful && !(possiblyRepeated !== null && repeated === previous);
+  const isSure = repeated === previous && !canBeOther && !canHideRows(repeated.page, response);
+  return { page: repeated.page, isSure, canBeOther };
 }
 
 /** Whether both show the same rows in the same order. */
@@ -138,14 +138,14 @@ export function sameTexts(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Whether both show the same rows, in any order. */
-export function sameRows(a: readonly string[], b: readonly string[]): boolean {
+export function hasSameRows(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length || sameTexts(a, b)) return a.length === b.length;
-  const others = new Set(b);
-  return a.every((text) => others.has(text));
+  const otherTexts = new Set(b);
+  return a.every((text) => otherTexts.has(text));
 }
 
 /** Whether an answer names another page than the requested one. */
-export function saysOther(response: PageResponse): boolean {
+export function isOtherPage(response: PageResponse): boolean {
   return response.meta.currentPage !== null && response.meta.currentPage !== response.page;
 }
 
@@ -155,7 +155,7 @@ export function saysOther(response: PageResponse): boolean {
  * @returns That page.
  * @throws {SourceError} page_ignored
  */
-export function refuseUnlessLast(known: PagesKnown, response: PageResponse): number {
+export function refuseUnlessLast(known: WalkFacts, response: PageResponse): number {
   const { page, meta, hasNext } = response;
   const shown = meta.currentPage ?? page;
   const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, known.stride));
@@ -165,7 +165,7 @@ export function refuseUnlessLast(known: PagesKnown, response: PageResponse): num
 }
 
 /** @throws {SourceError} page_grew */
-export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): void {
+export function refuseGrowth(known: WalkFacts, { page, keys }: PageResponse): void {
   if (page === 1 || keys.length <= known.stride) return;
   const what = `page ${page}: got ${keys.length} records, expected at most ${known.stride}`;
   throw fault('page_grew', known, what);
@@ -176,22 +176,22 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
  *
  * @throws {SourceError} page_resized
  */
-export function refuseResized(known: PagesKnown, response: PageResponse): void {
+export function refuseResized(known: WalkFacts, response: PageResponse): void {
   const { page, keys, meta } = response;
   if (known.sizesVary) return;
   const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
   const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
-  const isOther = (claimsMore || keys.length === 0) && saysOtherSize(known, meta);
+  const isOther = (claimsMore || keys.length === 0) && hasOtherSize(known, meta);
   if (!isHole && !isOther) return;
   const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
   throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
 }
 
-function saysOtherSize(known: PagesKnown, meta: Meta): boolean {
+function hasOtherSize(known: WalkFacts, meta: Meta): boolean {
   return Boolean(known.perPage) && Boolean(meta.perPage) && meta.perPage !== known.perPage;
 }
 
-function fault(reason: SourceReason, known: PagesKnown, what: string): SourceError {
+function fault(reason: SourceReason, known: WalkFacts, what: string): SourceError {
   return new SourceError(reason, `${known.where} ${what}`);
 }
 
@@ -206,7 +206,7 @@ export interface PageShown {
   readonly meta: Meta;
   readonly hasNext?: boolean | null | undefined;
   /** It came instead of a later page. */
-  readonly again?: PageAgain | null;
+  readonly repeated?: RepeatedPage | null;
 }
 
 /**
@@ -218,27 +218,27 @@ export interface PageShown {
  * @param stride Rows on a full page of this sweep.
  */
 export function provenEnd(shown: PageShown, stride: number): ListEnd | null {
-  const { page, rows, meta, again, hasNext } = shown;
+  const { page, rows, meta, repeated, hasNext } = shown;
   const { lastPage } = meta;
-  if (hasNext === true || again?.isSure === false) return null;
+  if (hasNext === true || repeated?.isSure === false) return null;
   const before = (page - 1) * stride;
   if (rows === 0) return page > 1 && isClaimed(page, lastPage) ? null : { rows: before };
   if (lastPage !== null && lastPage !== page) return null; // A short page before the last one is a hole.
-  return rows < stride || again || endsByLink(shown) ? { rows: before + rows } : null;
+  return rows < stride || repeated || isEndByLink(shown) ? { rows: before + rows } : null;
 }
 
 /** Whether `meta` says that this page has rows. */
 const isClaimed = (page: number, lastPage: number | null): boolean => (lastPage ?? 0) >= page;
 
 /** A `next` that is null, in a list that tells its end in no other way. */
-function endsByLink(shown: PageShown): boolean {
-  return shown.hasNext === false && !tellsPages(shown.meta);
+function isEndByLink(shown: PageShown): boolean {
+  return shown.hasNext === false && !hasLength(shown.meta);
 }
 
 /** Whether all that tells the end confirms a last page, so that no further page must be requested. */
-export function endIsAgreed(shown: PageShown, stride: number): boolean {
+export function isEndAgreed(shown: PageShown, stride: number): boolean {
   const { page, rows, meta } = shown;
-  if (endsByLink(shown)) return true;
+  if (isEndByLink(shown)) return true;
   const { currentPage, lastPage, perPage, total } = meta;
   if (rows === 0 || rows >= stride || perPage !== stride) return false;
   return currentPage === page && lastPage === page && total === provenEnd(shown, stride)?.rows;
@@ -254,20 +254,20 @@ const MOST_PAGES = 1_000_000;
  * The page size is the number of rows sent, never the number requested. Only if page 1 is the whole list may `meta`
  * give a larger size.
  */
-export function learnFromFirst(response: PageResponse) {
+export function derivePaging(response: PageResponse) {
   const rows = response.keys.length;
   const { lastPage, perPage, total } = response.meta;
-  const isCounted = tellsPages(response.meta);
+  const isCounted = hasLength(response.meta);
   const onePage = isCounted && (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
   const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
   const pages = isCounted
     ? Math.max(Math.min(lastPage ?? 1, MOST_PAGES), pagesFor(total ?? 0, stride))
     : PAGES_WHERE_UNKNOWN;
-  return { isCounted, stride, perPage, onePage, mostAnswers: 3 * pages + 100 };
+  return { isCounted, stride, perPage, onePage, maxAnswers: 3 * pages + 100 };
 }
 
 /** Whether `meta` gives the length of the list. */
-function tellsPages(meta: Meta): boolean {
+function hasLength(meta: Meta): boolean {
   return meta.lastPage !== null || meta.total !== null;
 }
 

@@ -9,7 +9,7 @@ const isTooSlow = ({ reason, status = 0 }: SourceError): boolean =>
 const isRefused = ({ status = 0 }: SourceError): boolean => status === 400 || status === 422;
 
 /** The size of the pages that one reading asks for: half of it where the service refuses so many records, or takes too long. */
-export function createPageSize(kind: ListedKind, sizes: PageSizes) {
+export function createPageSizer(kind: ListedKind, sizes: PageSizes) {
   const { wanted, answered } = sizes;
   const before = answered.get(kind.name) ?? wanted;
   let size = before;

@@ -3,15 +3,15 @@ import { countedWalk } from './counted-walk.ts';
 import { openEndedWalk } from './open-ended-walk.ts';
 import {
   NO_PAGE,
-  learnFromFirst,
-  pageAgain,
+  derivePaging,
+  findRepeatedPage,
   provenEnd,
   refuseEmptyPages,
   refuseEndless,
   refuseGrowth,
   refuseResized,
-  sameRows,
-  type PageAgain,
+  hasSameRows,
+  type RepeatedPage,
   type PageResponse,
 } from './page-checks.ts';
 import { walkEnds, only, type PageTaken, type PageWalk } from './walk-steps.ts';
@@ -25,30 +25,30 @@ export function startWalk({
   where,
   thorough,
   knownRows = 0,
-  wholeUpTo = 0,
+  wholeUpTo: maxWholeRows = 0,
   sizesVary = false,
 }: WalkOptions): PageWalk {
   return {
     where,
     thorough,
     knownRows,
-    wholeUpTo,
+    wholeUpTo: maxWholeRows,
     sizesVary,
     step: { phase: 'first', ask: only(1) },
     end: null,
     wholeAt: null,
     shown: 0,
-    repeats: null,
+    possiblyRepeated: null,
     isCounted: false,
     stride: 0,
     perPage: null,
     lastPage: null,
-    emptyFrom: Infinity,
+    firstEmptyPage: Infinity,
     emptyInARow: 0,
     hasHoles: false,
     onePage: false,
     answers: 0,
-    mostAnswers: Infinity,
+    maxAnswers: Infinity,
     first: [],
     top: NO_PAGE,
     latest: NO_PAGE,
@@ -63,18 +63,18 @@ export function startWalk({
  * shows where others were seen before and after it.
  */
 export function reopenWalk(walk: PageWalk): PageWalk {
-  const { isCounted, stride, perPage, lastPage, mostAnswers, first, top } = walk;
+  const { isCounted, stride, perPage, lastPage, maxAnswers, first, top } = walk;
   const start = startWalk({ ...walk, thorough: !isCounted });
   if (!isCounted || top.page <= 1) return start;
-  const ask = only(top.keys.length < stride ? top.page : top.page + 1);
+  const nextRange = only(top.keys.length < stride ? top.page : top.page + 1);
   const firstPage = { page: 1, keys: first, meta: NO_META };
-  const learned = { isCounted, stride, perPage, lastPage, mostAnswers, first };
+  const learned = { isCounted, stride, perPage, lastPage, maxAnswers, first };
   return {
     ...start,
     ...learned,
     top: firstPage,
     latest: firstPage,
-    step: { phase: 'open', ask, detours: 0 },
+    step: { phase: 'open', ask: nextRange, detours: 0 },
   };
 }
 
@@ -90,12 +90,12 @@ export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {
   refuseEndless(walk);
   const hadRows = response.page <= Math.max(walk.top.page, walk.lastPage ?? 0);
   if (response.missing !== undefined && hadRows) throw response.missing;
-  const known = phase === 'first' ? { ...walk, ...learnFromFirst(response) } : walk;
+  const known = phase === 'first' ? { ...walk, ...derivePaging(response) } : walk;
   const shown = readShown(known, response);
-  const taken = remember(known, response, shown);
+  const taken = recordResponse(known, response, shown);
   refuseEmptyPages(taken);
   if (phase === 'reread') {
-    const isSame = sameRows(response.keys, walk.first);
+    const isSame = hasSameRows(response.keys, walk.first);
     return walkEnds({ ...taken, end: isSame ? { rows: shown.rows } : null });
   }
   // An empty page 2 without a total shows no page size, so it is no bound.
@@ -105,38 +105,38 @@ export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {
 }
 
 function readShown(known: PageWalk, response: PageResponse): PageTaken {
-  const again = pageAgain(known, response);
-  if (again === null) {
+  const repeated = findRepeatedPage(known, response);
+  if (repeated === null) {
     refuseGrowth(known, response);
     refuseResized(known, response);
   }
   const { page, keys, meta, hasNext } = response;
-  const shown = again === null || pageOfDoubt(again) !== null ? page : again.page;
-  return { page: shown, rows: keys.length, meta, hasNext, again };
+  const shown = repeated === null || pageOfDoubt(repeated) !== null ? page : repeated.page;
+  return { page: shown, rows: keys.length, meta, hasNext, again: repeated };
 }
 
 /** The page that may have come again, which the next response decides; null = none. */
-const pageOfDoubt = (again: PageAgain | null): number | null =>
-  again?.mayBeOther === true ? again.page : null;
+const pageOfDoubt = (repeated: RepeatedPage | null): number | null =>
+  repeated?.canBeOther === true ? repeated.page : null;
 
 /** Rows of page 1, where it certainly came instead of a later page; else null. */
 const rowsOfWhole = (walk: PageWalk, taken: PageTaken): number | null =>
   !walk.isCounted && taken.page === 1 && taken.again?.isSure === true ? taken.rows : null;
 
-function remember(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
+function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
   const { isCounted, stride, top } = walk;
   const { keys, meta } = response;
-  const { page, rows, again } = shown;
+  const { page, rows, again: repeated } = shown;
   const isEmpty = rows === 0;
   return {
     ...walk,
     end: provenEnd(shown, stride),
     wholeAt: rowsOfWhole(walk, shown),
     shown: page,
-    repeats: pageOfDoubt(again),
+    possiblyRepeated: pageOfDoubt(repeated),
     answers: walk.answers + 1,
     lastPage: meta.lastPage ?? walk.lastPage,
-    emptyFrom: Math.min(walk.emptyFrom, isEmpty ? page : Infinity),
+    firstEmptyPage: Math.min(walk.firstEmptyPage, isEmpty ? page : Infinity),
     emptyInARow: isEmpty ? walk.emptyInARow + 1 : 0,
     hasHoles: walk.hasHoles || (isCounted && rows < stride && page < top.page),
     first: response.page === 1 ? keys : walk.first,

@@ -1,28 +1,28 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { SourceError } from '../http/errors.ts';
-import type { FailedPage, LoadedPage, PageLoader } from './load-page.ts';
+import type { FailedPage, LoadedPage, PageLoader } from './page-loader.ts';
 import { pagesFor } from './page-checks.ts';
 import type { PageRange, PageWalk } from './walk-steps.ts';
 
 /** After so many failures in a row it is asked whether the service answers at all; without a known end, reading stops there. */
-const IN_A_ROW = 3;
+const MAX_CONSECUTIVE_FAULTS = 3;
 /** A list with more unreadable pages is not read on. */
-const MOST_UNREAD = 20;
+const MAX_UNREAD = 20;
 
 /** The last page that the list names; 0 where it names none. */
-export function lastNamed(walk: PageWalk): number {
+export function lastClaimedPage(walk: PageWalk): number {
   return walk.lastPage ?? pagesFor(walk.latest.meta.total ?? 0, walk.stride);
 }
 
 /** Collects the pages of a reading that could not be read, and decides whether to read on behind them. */
-export function createUnread(loader: PageLoader, kind: ListedKind, failed?: FailedPage) {
+export function trackUnreadPages(loader: PageLoader, kind: ListedKind, failed?: FailedPage) {
   const faults = new Map<number, SourceError>();
-  let inARow = 0;
+  let consecutiveFaults = 0;
   let isChecked = false;
 
   const add = (failedPage: FailedPage): void => {
     faults.set(failedPage.page, failedPage.fault);
-    inARow++;
+    consecutiveFaults++;
     isChecked = false;
   };
   /** A service that does not answer for another page either is away: the fault is not that of a page. */
@@ -41,17 +41,18 @@ export function createUnread(loader: PageLoader, kind: ListedKind, failed?: Fail
 
   return {
     /** Notes a page that could not be read; null. If smaller pages may help, returns the range that has the same records instead. */
-    note: (failed: FailedPage, to: number): PageRange | null => {
+    noteFault: (failed: FailedPage, to: number): PageRange | null => {
       const times = faults.size === 0 ? loader.halve(failed.fault) : 1;
       if (times > 1) return { from: Math.floor((failed.page - 1) * times) + 1, to: Math.ceil(to * times) };
       add(failed);
       return null;
     },
     /** Whether to decide about reading on before the next page is taken. */
-    isDoubtful: (walk: PageWalk) => inARow > 0 && (walk.answers === 0 || inARow % IN_A_ROW === 0),
+    isDoubtful: (walk: PageWalk) =>
+      consecutiveFaults > 0 && (walk.answers === 0 || consecutiveFaults % MAX_CONSECUTIVE_FAULTS === 0),
     /** A page was read. */
-    endRow: (): void => {
-      inARow = 0;
+    noteSuccess: (): void => {
+      consecutiveFaults = 0;
     },
     /** Loads a page that has not failed yet. */
     load: (page: number, signal: AbortSignal): Promise<LoadedPage | FailedPage> => {
@@ -59,18 +60,21 @@ export function createUnread(loader: PageLoader, kind: ListedKind, failed?: Fail
       return fault === undefined ? loader.load(page, signal) : Promise.resolve({ page, fault });
     },
     /** @throws {SourceError} The fault of the latest page, if the service does not answer for another one either. */
-    mayReadOn: async (walk: PageWalk, next: number): Promise<boolean> => {
-      if (inARow === 0) return true;
+    canContinue: async (walk: PageWalk, next: number): Promise<boolean> => {
+      if (consecutiveFaults === 0) return true;
       if (walk.answers === 0) await check(next);
-      else if (inARow >= IN_A_ROW) await check(Math.max(1, walk.latest.page));
-      return faults.size < MOST_UNREAD && (inARow < IN_A_ROW || next <= lastNamed(walk));
+      else if (consecutiveFaults >= MAX_CONSECUTIVE_FAULTS) await check(Math.max(1, walk.latest.page));
+      return (
+        faults.size < MAX_UNREAD &&
+        (consecutiveFaults < MAX_CONSECUTIVE_FAULTS || next <= lastClaimedPage(walk))
+      );
     },
     /** Ends the reading. @throws {SourceError} page_unread, or the fault of the only page that was asked for. */
     end: async (walk: PageWalk): Promise<void> => {
       const [fault] = faults.values();
       if (fault === undefined) return;
       if (walk.answers === 0) throw fault;
-      if (inARow > 0) await check(Math.max(1, walk.latest.page));
+      if (consecutiveFaults > 0) await check(Math.max(1, walk.latest.page));
       throw unreadError(kind, faults, fault);
     },
   };
@@ -91,7 +95,7 @@ function unreadError(
     range.from === range.to ? `${range.from}` : `${range.from}-${range.to}`,
   );
   const pages = `${faults.size === 1 ? 'page' : 'pages'} ${spans.join(', ')} could not be read`;
-  const rest = faults.size < MOST_UNREAD ? 'all others have landed' : 'pages behind them were not asked for';
+  const rest = faults.size < MAX_UNREAD ? 'all others have landed' : 'pages behind them were not asked for';
   const commands = spans.map((span) => `bms-sync backfill ${kind.name} --pages ${span}`);
   const hint = `The next pull tries again; or, once the service answers: ${commands.join('; ')}`;
   return new SourceError('page_unread', `${fault.message}; ${pages}, ${rest}`, { hint, cause: fault });

@@ -1,4 +1,10 @@
-import { endIsAgreed, type ListEnd, type PageAgain, type PageShown, type PagesKnown } from './page-checks.ts';
+import {
+  isEndAgreed,
+  type ListEnd,
+  type RepeatedPage,
+  type PageShown,
+  type WalkFacts,
+} from './page-checks.ts';
 
 export interface PageRange {
   readonly from: number;
@@ -19,7 +25,7 @@ export type Step =
   | { readonly phase: 'done'; readonly ask: null };
 
 /** A walk through the pages of a list, as plain values: the facts from earlier responses, and the present step. */
-export interface PageWalk extends PagesKnown {
+export interface PageWalk extends WalkFacts {
   readonly step: Step;
   /** The proof of the list's end in the latest response. */
   readonly end: ListEnd | null;
@@ -34,7 +40,7 @@ export interface PageWalk extends PagesKnown {
 /** The page that the latest response shows. */
 export interface PageTaken extends PageShown {
   /** It came instead of a later page; null where it is the requested one. */
-  readonly again: PageAgain | null;
+  readonly again: RepeatedPage | null;
 }
 
 export const MOST_DETOURS = 4;
@@ -48,7 +54,7 @@ export const walkEnds = (walk: PageWalk): PageWalk => ({ ...walk, step: { phase:
 
 /** Continues with the pages before the last one. */
 export function readBody(walk: PageWalk, shown: PageTaken): PageWalk {
-  const isEnd = showsEnd(shown) || (endIsAgreed(shown, walk.stride) && !walk.thorough);
+  const isEnd = showsEnd(shown) || (isEndAgreed(shown, walk.stride) && !walk.thorough);
   if (shown.page <= 1) return finish(walk, isEnd);
   const ask = { from: 1, to: shown.page - 1 };
   return { ...walk, step: { phase: 'body', ask, then: isEnd ? 'done' : 'tail' } };

@@ -1,16 +1,25 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
-import { append, assign, hasRow, pick, select, selectOne, without, type RowOf } from '../../db/rows/rows.ts';
+import {
+  insertRows,
+  assignments,
+  hasRow,
+  pickColumns,
+  select,
+  selectOne,
+  omitColumns,
+  type RowOf,
+} from '../../db/rows/rows.ts';
 
 /** One change in how the service answers. */
 export type Drift = Omit<RowOf<typeof DRIFT>, 'id' | 'seenAt'>;
 
 export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: Date): Promise<void> {
-  const seenAt = instantText(now);
+  const seenAt = formatInstant(now);
   const rows = drifts.map((drift) => ({ ...drift, seenAt }));
-  await append(tx, DRIFT, rows);
+  await insertRows(tx, DRIFT, rows);
 }
 
 /** Whether an equal note of drift exists already. */
@@ -23,14 +32,18 @@ export async function hasDrift(db: Queryable, drift: Omit<Drift, 'detail'>): Pro
 
 /** The latest changes, newest first. */
 export const readDrift = (db: Queryable, limit: number): Promise<(Drift & { readonly seenAt: string })[]> =>
-  select(db, without(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
+  select(db, omitColumns(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
 
 /** Changes that were seen at an instant or later, oldest first. */
 export async function driftSince(db: Queryable, since: Date): Promise<Drift[]> {
-  return select(db, without(DRIFT, 'id', 'seen_at'), sql`where seen_at >= ${instantText(since)} order by id`);
+  return select(
+    db,
+    omitColumns(DRIFT, 'id', 'seen_at'),
+    sql`where seen_at >= ${formatInstant(since)} order by id`,
+  );
 }
 
-const LIST_SHAPE = pick(KIND_STATE, 'envelope', 'page_size');
+const LIST_SHAPE = pickColumns(KIND_STATE, 'envelope', 'page_size');
 
 /** The envelope and the page size that a kind's list had last. */
 export type ListShape = RowOf<typeof LIST_SHAPE>;
@@ -41,5 +54,5 @@ export async function readListShape(db: Queryable, kind: string): Promise<ListSh
 }
 
 export async function saveListShape(tx: Transaction, kind: string, shape: ListShape): Promise<void> {
-  await tx.query(sql`update kind_state set ${assign(LIST_SHAPE, shape)} where kind = ${kind}`);
+  await tx.query(sql`update kind_state set ${assignments(LIST_SHAPE, shape)} where kind = ${kind}`);
 }

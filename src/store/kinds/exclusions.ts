@@ -11,12 +11,12 @@ type Exclusions = ReadonlyMap<string, readonly string[]>;
 /** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
 export async function readExclusions(db: Session): Promise<Exclusions> {
   const text = await db.atomically(async (tx) =>
-    (await tx.columnsOf('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),
+    (await tx.listColumns('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),
   );
-  return exclusionsIn(text);
+  return parseExclusions(text);
 }
 
-export const exclusionsIn = (text: string | null): Exclusions =>
+export const parseExclusions = (text: string | null): Exclusions =>
   new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
 
 /** The fields of a kind that the mirror keeps out by now and this process, with older settings, does not. */
@@ -28,8 +28,8 @@ export async function excludedSince(
     tx,
     sql`select value from mirror_meta where key in ('privacy.excluded', 'privacy.excluding')`,
   );
-  const stored = new Set(lists.flatMap((list) => exclusionsIn(list).get(name) ?? []));
-  return [...stored].filter((field) => !excluded.some((own) => own.name === field));
+  const stored = new Set(lists.flatMap((list) => parseExclusions(list).get(name) ?? []));
+  return [...stored].filter((field) => !excluded.some((excludedField) => excludedField.name === field));
 }
 
 export const EXCLUDED_SINCE = 'excluded_since';

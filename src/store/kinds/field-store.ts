@@ -2,16 +2,16 @@ import { sql, type SQL } from 'drizzle-orm';
 import { isExcludedName } from '../../catalog/exclude.ts';
 import { columnType, type Field, type Kind, type Shape } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
 import {
-  assign,
+  assignments,
   hasRow,
   insertInto,
-  pick,
+  pickColumns,
   readNumber,
   readTexts,
   select,
@@ -39,7 +39,7 @@ export async function readFields(
  * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight, each column of texts
  * that did not fit where it was added. A field that was discovered before it was documented keeps the type of its column.
  */
-export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promise<K> {
+export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): Promise<K> {
   const rows = await select(
     db,
     FIELDS,
@@ -60,7 +60,7 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
   const columns = new Map(added.map((addedField) => [addedField.field.name, addedField.field]));
   const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
-  return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
+  return withDiscoveredItems(db, { ...kind, fields: [...documented, ...columns.values()] });
 }
 
 /** A documented field with the type of its column, where that was discovered before. */
@@ -101,7 +101,7 @@ function nestedField(name: string, wire: string, hint?: Field): Field {
 }
 
 /** The kind with the discovered fields of its nested arrays' elements. */
-async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K> {
+async function withDiscoveredItems<K extends Kind>(db: Queryable, kind: K): Promise<K> {
   const tables = nestedTables(kind);
   if (tables.length === 0) return kind;
   const names = sqlList(tables.map((table) => table.name));
@@ -109,10 +109,10 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
   if (rows.length === 0) return kind;
   const tableOf = new Map(tables.map((table) => [table.array, table.name]));
   const withItems = (field: Field): Field => {
-    const own = rows.filter((row) => row.kind === tableOf.get(field.name));
-    if (own.length === 0 || !isArrayField(field)) return field;
-    const found = inOrder(own.flatMap((row) => discoveredField(field.itemHints ?? [], row)));
-    return { ...field, foundItems: found.map((added) => added.field) };
+    const itemRows = rows.filter((row) => row.kind === tableOf.get(field.name));
+    if (itemRows.length === 0 || !isArrayField(field)) return field;
+    const discovered = inOrder(itemRows.flatMap((row) => discoveredField(field.itemHints ?? [], row)));
+    return { ...field, discoveredItems: discovered.map((added) => added.field) };
   };
   return { ...kind, fields: kind.fields.map(withItems), hints: kind.hints.map(withItems) };
 }
@@ -153,7 +153,7 @@ export async function saveFields(
     fitsHint: fitsHint ? 1 : 0,
     wire,
     position: (after ?? 0) + index,
-    firstSeenAt: instantText(now),
+    firstSeenAt: formatInstant(now),
   }));
   for (const some of inChunks(rows, ROWS_A_STATEMENT)) {
     await tx.query(sql`
@@ -173,7 +173,7 @@ const ROWS_A_STATEMENT = 100;
 export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
   const column = { columnType: columnType(field), columnScale: field.scale ?? null };
   await tx.query(
-    sql`update fields set ${assign(FIELDS, column)} where kind = ${kind} and field = ${field.name}`,
+    sql`update fields set ${assignments(FIELDS, column)} where kind = ${kind} and field = ${field.name}`,
   );
 }
 
@@ -206,7 +206,7 @@ export async function saveVanished(
   fields: readonly string[],
   since: Date | null,
 ): Promise<void> {
-  const at = since === null ? null : instantText(since);
+  const at = since === null ? null : formatInstant(since);
   for (const some of inChunks(fields))
     await tx.query(
       sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
@@ -230,7 +230,7 @@ export type SeenNames = ReadonlyMap<string, ReadonlySet<string>>;
 export async function readSeenNames(db: Queryable, kinds: readonly string[]): Promise<SeenNames> {
   const seen = new Map<string, Set<string>>();
   if (kinds.length === 0) return seen;
-  const rows = await select(db, pick(FIELDS, 'kind', 'field'), sql`where kind in (${sqlList(kinds)})`);
+  const rows = await select(db, pickColumns(FIELDS, 'kind', 'field'), sql`where kind in (${sqlList(kinds)})`);
   for (const { kind, field } of rows) {
     const names = seen.get(kind) ?? new Set<string>();
     seen.set(kind, names.add(field));

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/hold-clock.ts';
-import { instantOf, instantText, isAhead } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
 import { LeaseError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { assign, hasRow, pick, readNumber, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { assignments, hasRow, pickColumns, readNumber, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
 /** A process without a heartbeat for this time, in milliseconds, counts as gone; others may then take its work over. */
 export const LEASE_MS = 45_000;
@@ -13,7 +13,7 @@ export const LEASE_MS = 45_000;
 export const HEARTBEAT_MS = 15_000;
 
 /** The end of a lease that is taken or renewed now. */
-export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
+export const leaseEnd = (now: Date): string => formatInstant(new Date(now.getTime() + LEASE_MS));
 
 type State = RowOf<typeof KIND_STATE>;
 
@@ -59,7 +59,7 @@ export async function claimKind(session: Session, claim: LeaseClaim): Promise<Ki
       on conflict (kind) do update set
         state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch,
         lease_until = excluded.lease_until, lease_yields = null`);
-    return { ...(held === null ? NEVER_SWEPT : standingOf(held)), kind, owner, epoch };
+    return { ...(held === null ? NEVER_SWEPT : leaseFacts(held)), kind, owner, epoch };
   });
 }
 
@@ -71,15 +71,15 @@ function isBusy(
   const until = state.leaseUntil ?? '';
   return (
     state.owner !== null &&
-    until > instantText(claim.now) &&
-    !isAhead(until, claim.now) &&
+    until > formatInstant(claim.now) &&
+    !isFromFastClock(until, claim.now) &&
     !claim.isDead(state.owner)
   );
 }
 
-type Standing = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
+type LeaseFacts = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
 
-const NEVER_SWEPT: Standing = {
+const NEVER_SWEPT: LeaseFacts = {
   before: { state: 'never', reason: null },
   tick: 0,
   completeSweeps: 0,
@@ -93,7 +93,7 @@ const NEVER_SWEPT: Standing = {
 };
 
 /** The facts of a kind's row when its lease is taken. */
-function standingOf(row: State): Standing {
+function leaseFacts(row: State): LeaseFacts {
   const { state, reason } = row;
   return {
     // A sweep whose process died did not record its end.
@@ -106,7 +106,8 @@ function standingOf(row: State): Standing {
     controlFailures: row.controlFailures,
     lastCompleteSweep: row.lastCompleteSweep,
     uncertifiedSweeps: row.uncertifiedSweeps,
-    hold: row.heldSince === null ? null : { since: instantOf(row.heldSince), records: row.heldRecords ?? 0 },
+    hold:
+      row.heldSince === null ? null : { since: parseInstant(row.heldSince), records: row.heldRecords ?? 0 },
   };
 }
 
@@ -126,18 +127,18 @@ export async function renewLease(
     update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning tick`;
   const renewed = await readNumber(tx, renewal);
-  if (renewed === null) throw lost(lease);
+  if (renewed === null) throw leaseLostError(lease);
   return renewed;
 }
 
-function lost(lease: KindLease): LeaseError {
+function leaseLostError(lease: KindLease): LeaseError {
   return new LeaseError(
     `${lease.owner} no longer has the lease of ${lease.kind}: another process has taken the sweep over.`,
     { code: 'mirror.lease_lost', hint: 'Nothing is lost: the other process reads the list again.' },
   );
 }
 
-const STORED_AT_END = pick(
+const STORED_AT_END = pickColumns(
   KIND_STATE,
   'state',
   'reason',
@@ -160,19 +161,19 @@ export interface SweepEnd extends Partial<ListFacts> {
 
 /** Gives the lease back and records how the sweep ended. */
 export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
-  const now = instantText(end.now);
+  const now = formatInstant(end.now);
   const release = sql`
     update kind_state set
-      ${assign(STORED_AT_END, { ...lease, ...end })}, owner = null, lease_until = null,
+      ${assignments(STORED_AT_END, { ...lease, ...end })}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
       last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
       last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`;
-  if (!(await hasRow(tx, release))) throw lost(lease);
+  if (!(await hasRow(tx, release))) throw leaseLostError(lease);
 }
 
 /** The lease of a kind for a reading between sweeps. */
-interface YieldingLease extends KindLease {
+interface PreemptibleLease extends KindLease {
   /** The rules by which the kind's columns are filled. */
   readonly decodedAs: string | null;
 }
@@ -182,7 +183,10 @@ interface YieldingLease extends KindLease {
  * over at once, whereupon nothing of the reading lands.
  * @returns Null if the kind is being read, or has no baseline.
  */
-export async function claimYielding(session: Session, claim: LeaseClaim): Promise<YieldingLease | null> {
+export async function claimPreemptible(
+  session: Session,
+  claim: LeaseClaim,
+): Promise<PreemptibleLease | null> {
   const { kind, owner, now } = claim;
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
@@ -193,12 +197,12 @@ export async function claimYielding(session: Session, claim: LeaseClaim): Promis
     await tx.query(sql`
       update kind_state set owner = ${owner}, epoch = ${epoch}, lease_until = ${leaseEnd(now)}, lease_yields = 1
       where kind = ${kind}`);
-    return { ...standingOf(held), kind, owner, epoch, decodedAs: held.decodedAs };
+    return { ...leaseFacts(held), kind, owner, epoch, decodedAs: held.decodedAs };
   });
 }
 
 /** Gives the lease back; does nothing if a sweep has taken it over. */
-export async function releaseYielding(
+export async function releasePreemptible(
   tx: Transaction,
   lease: KindLease,
   hasChanges: boolean,
@@ -206,15 +210,15 @@ export async function releaseYielding(
 ): Promise<void> {
   await tx.query(sql`
     update kind_state set owner = null, lease_until = null, lease_yields = null,
-      last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${instantText(now)} else last_change_at end
+      last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${formatInstant(now)} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} and lease_yields = 1`);
 }
 
 /** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
 export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
-  const heldSince = hold === null ? null : instantText(hold.since);
+  const heldSince = hold === null ? null : formatInstant(hold.since);
   const held = { heldSince, heldRecords: hold?.records ?? null };
-  await tx.query(sql`update kind_state set ${assign(KIND_STATE, held)} where kind = ${kind}`);
+  await tx.query(sql`update kind_state set ${assignments(KIND_STATE, held)} where kind = ${kind}`);
 }
 
 /** Whether some kind already records changes as events; these cannot be read from the service again. */

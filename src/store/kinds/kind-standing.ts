@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import {
@@ -9,10 +9,10 @@ import {
   textColumn,
   timestampColumn,
 } from '../../db/rows/engine-column.ts';
-import { pick, readNumber, readRow, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { pickColumns, readNumber, readRow, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
 const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
-const STANDING = pick(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
+const STANDING = pickColumns(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
 export type KindStanding = RowOf<typeof STANDING>;
@@ -56,23 +56,23 @@ export async function lastReading(
 }
 
 /** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */
-export async function noteOwnChange(tx: Transaction, kind: string, now: Date): Promise<void> {
-  await tx.query(sql`update kind_state set last_change_at = ${instantText(now)} where kind = ${kind}`);
+export async function saveLastChange(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await tx.query(sql`update kind_state set last_change_at = ${formatInstant(now)} where kind = ${kind}`);
 }
 
 /** More ticks than any sweep takes between two landings. */
-const LEAP = 1_000_000;
+const TICK_JUMP = 1_000_000;
 
 /**
  * Takes a tick for an event outside a sweep, later than every request that was sent until now. A running sweep counts in memory
  * and learns of the new tick only when it lands next. So the counter jumps far ahead: every request that the sweep makes until
  * then counts as older than this event.
  */
-export async function leapTick(tx: Transaction, kind: string): Promise<number> {
+export async function jumpTick(tx: Transaction, kind: string): Promise<number> {
   const leap = sql`
-    insert into kind_state (kind, tick, state, complete_sweeps, epoch) values (${kind}, ${LEAP}, 'never', 0, 0)
-    on conflict (kind) do update set tick = kind_state.tick + ${LEAP} returning tick`;
-  return (await readNumber(tx, leap)) ?? LEAP;
+    insert into kind_state (kind, tick, state, complete_sweeps, epoch) values (${kind}, ${TICK_JUMP}, 'never', 0, 0)
+    on conflict (kind) do update set tick = kind_state.tick + ${TICK_JUMP} returning tick`;
+  return (await readNumber(tx, leap)) ?? TICK_JUMP;
 }
 
 /**

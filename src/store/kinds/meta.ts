@@ -59,6 +59,6 @@ export async function writeMeta(db: Queryable, key: MetaKey, value: string): Pro
   );
 }
 
-export async function dropMeta(db: Queryable, key: MetaKey): Promise<void> {
+export async function deleteMeta(db: Queryable, key: MetaKey): Promise<void> {
   await db.query(sql`delete from mirror_meta where key = ${key}`);
 }

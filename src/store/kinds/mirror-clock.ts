@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { readTexts } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 
 /**
  * Returns now, or the latest instant that a change, an entry of the outbox or a plan bears. What is stored later never looks earlier,
@@ -14,5 +14,5 @@ export async function mirrorInstant(db: Queryable, now: Date): Promise<string> {
       union all select at from (select created_at as at from outbox order by id desc limit 1) latest_entry
       union all select at from (select created_at as at from plans order by id desc limit 1) latest_plan`,
   );
-  return stored.reduce((latest, at) => (at > latest ? at : latest), instantText(now));
+  return stored.reduce((latest, at) => (at > latest ? at : latest), formatInstant(now));
 }

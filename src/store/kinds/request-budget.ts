@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { REQUEST_BUDGETS } from '../tables/change-tables.ts';
-import { assign, hasRow, insertInto, selectOne } from '../../db/rows/rows.ts';
+import { assignments, hasRow, insertInto, selectOne } from '../../db/rows/rows.ts';
 
 /** The budget of requests between sweeps as all processes share it. Instants are milliseconds since 1970. */
 export interface RequestBudget {
@@ -30,7 +30,7 @@ export async function changeBudget(
     if (after === null) return { budget: before, isChanged: false };
     const { thousandths, filledAt } = rowOf(before);
     const setting = sql`
-      update request_budgets set ${assign(REQUEST_BUDGETS, rowOf(after))}
+      update request_budgets set ${assignments(REQUEST_BUDGETS, rowOf(after))}
       where name = ${NAME} and thousandths = ${thousandths} and filled_at = ${filledAt} returning name`;
     const isChanged = await hasRow(tx, setting);
     return { budget: isChanged ? after : before, isChanged };
@@ -40,7 +40,7 @@ export async function changeBudget(
 /** An empty budget at first: a process that starts again and again must not get a new one each time. */
 async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
   const row = await selectOne(tx, REQUEST_BUDGETS, sql`where name = ${NAME}`);
-  if (row !== null) return { tokens: row.thousandths / THOUSAND, atMs: instantOf(row.filledAt).getTime() };
+  if (row !== null) return { tokens: row.thousandths / THOUSAND, atMs: parseInstant(row.filledAt).getTime() };
   const empty = { tokens: 0, atMs: now.getTime() };
   await tx.query(sql`${insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) })} on conflict do nothing`);
   return empty;
@@ -48,5 +48,5 @@ async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
 
 const rowOf = (budget: RequestBudget) => ({
   thousandths: Math.round(budget.tokens * THOUSAND),
-  filledAt: instantText(new Date(budget.atMs)),
+  filledAt: formatInstant(new Date(budget.atMs)),
 });

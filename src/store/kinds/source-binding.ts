@@ -7,7 +7,7 @@ import { select } from '../../db/rows/rows.ts';
 import { readMeta, writeMeta } from './meta.ts';
 
 /** The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing. */
-export interface SourceClaim {
+export interface SourceBinding {
   readonly baseUrl: string;
   /** The operator said that the source is new: facts that the old source showed of a kind no longer count. */
   readonly isNew: boolean;
@@ -16,7 +16,7 @@ export interface SourceClaim {
   /** A list of this run showed a company or a record that the mirror knows: the token is the right one. */
   isConfirmed: boolean;
   /** Kinds that name their company were read to identify the token's company, for the kinds that do not. */
-  isAsked: boolean;
+  isCompanyRead: boolean;
   /** The first list of this run that belonged to another company. */
   refusal: OtherSourceError | null;
 }
@@ -25,13 +25,13 @@ export interface SourceClaim {
  * Compares a source with the one that the mirror is bound to.
  * @throws {OtherSourceError} If the mirror holds the data of another base URL and `acceptNew` is not set.
  */
-export async function claimSource(
+export async function openSourceBinding(
   session: Session,
   baseUrl: string,
   acceptNew: boolean,
-): Promise<SourceClaim> {
+): Promise<SourceBinding> {
   const bound = await boundUrl(session);
-  const unread = { isConfirmed: false, isAsked: false, refusal: null };
+  const unread = { isConfirmed: false, isCompanyRead: false, refusal: null };
   if (bound === null || bound === baseUrl || acceptNew)
     return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread };
   throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
@@ -41,20 +41,24 @@ export async function claimSource(
 }
 
 /** Binds the mirror to its source and a kind to its companies, within the transaction that lands an answer of the kind. */
-export async function bindSource(tx: Transaction, claim: SourceClaim, tenants: KindTenants): Promise<void> {
+export async function bindSource(
+  tx: Transaction,
+  claim: SourceBinding,
+  tenants: KindCompanies,
+): Promise<void> {
   const { kind, companies, saved, isReset } = tenants;
   const { baseUrl, isNew, isBound } = claim;
   const bound = isBound ? baseUrl : await boundUrl(tx);
   if (bound !== baseUrl) await writeMeta(tx, 'source.base_url', baseUrl);
-  if (bound !== baseUrl && bound !== null) await forgetLists(tx, sql`true`); // Another service's lists.
-  if (isNew && !isReset) await forgetLists(tx, sql`kind = ${kind}`);
+  if (bound !== baseUrl && bound !== null) await resetLists(tx, sql`true`); // Another service's lists.
+  if (isNew && !isReset) await resetLists(tx, sql`kind = ${kind}`);
   if ((!isNew || isReset) && companies.size <= saved) return;
   const ids = companies.size === 0 ? null : JSON.stringify([...companies]);
   await tx.query(sql`update kind_state set system_ids = ${ids} where kind = ${kind}`);
 }
 
 /** Forgets the sightings and certificates of lists; rows, events and tick counters stay. */
-async function forgetLists(tx: Transaction, which: SQL): Promise<void> {
+async function resetLists(tx: Transaction, which: SQL): Promise<void> {
   for (const table of ['sightings', 'pages', 'touched', 'deletions'])
     await tx.query(sql`delete from ${sql.identifier(table)} where ${which}`);
   await tx.query(sql`
@@ -69,7 +73,7 @@ export async function boundUrl(db: Queryable): Promise<string | null> {
 }
 
 /** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing stores the new ones. */
-export interface KindTenants {
+export interface KindCompanies {
   readonly kind: string;
   readonly companies: Set<string>;
   /** How many of them the mirror remembers. */
@@ -81,14 +85,14 @@ export interface KindTenants {
 }
 
 /** Whether a kind's records name their company. */
-export function namesCompany(kind: Kind): boolean {
+export function hasCompanyField(kind: Kind): boolean {
   return kind.fields.some(
     ({ name, type }) => name === 'system_id' && (type === 'integer' || type === 'text'),
   );
 }
 
 /** Reads the companies of a kind that the mirror remembers. */
-export async function readTenants(db: Queryable, options: Kind, isNew: boolean): Promise<KindTenants> {
+export async function readCompanies(db: Queryable, options: Kind, isNew: boolean): Promise<KindCompanies> {
   const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${options.name}`);
   const companies = new Set(idsIn(row?.systemIds ?? null));
   return {

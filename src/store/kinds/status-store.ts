@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantOf } from '../../lib/time/clock.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../../db/session/session.ts';
 import { bigint, optionalText, optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
 import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
@@ -21,7 +21,7 @@ export interface KindStatus {
 
 export async function readStatus(db: Queryable): Promise<KindStatus[]> {
   const rows = await db.query(sql`select * from bi_sync_status`);
-  return rows.map((row) => ({ ...standingOf(row), rows: Number(row['rows']) }));
+  return rows.map((row) => ({ ...decodeStatus(row), rows: Number(row['rows']) }));
 }
 
 /** The same without the number of rows, which takes long to count where there are very many. */
@@ -32,7 +32,7 @@ export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
   const rows = await db.query(sql`
     select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
     from bi_sync_status`);
-  return rows.map(standingOf);
+  return rows.map(decodeStatus);
 }
 
 /** When the list of each kind was last read to its end; null = never. */
@@ -40,11 +40,11 @@ export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, 
   new Map(
     kinds.map((freshness) => [
       freshness.kind,
-      freshness.last_sweep_at === null ? null : instantOf(freshness.last_sweep_at),
+      freshness.last_sweep_at === null ? null : parseInstant(freshness.last_sweep_at),
     ]),
   );
 
-function standingOf(row: Row): KindFreshness {
+function decodeStatus(row: Row): KindFreshness {
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
   const seconds = (name: string): number | null => ((row[name] ?? null) === null ? null : Number(row[name]));
   return {
@@ -72,7 +72,7 @@ export async function countIssues(db: Queryable): Promise<IssueCount[]> {
 }
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */
-export async function hasMoreLive(db: Queryable, table: string, few: number): Promise<boolean> {
+export async function hasMoreLiveRows(db: Queryable, table: string, few: number): Promise<boolean> {
   const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`;
   return ((await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0) > few;
 }
@@ -83,7 +83,7 @@ export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
 }
 
 /** How many live rows a kind has. */
-export async function countLive(db: Queryable, table: string): Promise<number> {
+export async function countLiveRows(db: Queryable, table: string): Promise<number> {
   const all = sql.identifier(table);
   const live = sql`
     select (select count(*) from ${all}) - (select count(*) from ${all} where _deleted_at is not null)`;

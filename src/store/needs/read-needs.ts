@@ -79,18 +79,16 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
   const others = stale.filter((staleKind) => failed.every((one) => one.kind !== staleKind.kind));
   const unread = [...alike.values()].flatMap((some) => {
     const names = some.map((freshness) => freshness.kind);
-    return some
-      .slice(0, 1)
-      .map((freshness) =>
-        freshness.reason === 'unauthorized'
-          ? need('token.refused', { kinds: names, since: freshness.last_sweep_at })
-          : need('kind.unread', {
-              kinds: names,
-              state: freshness.state,
-              reason: freshness.reason,
-              since: freshness.last_sweep_at,
-            }),
-      );
+    return some.slice(0, 1).map((freshness) =>
+      freshness.reason === 'unauthorized'
+        ? need('token.refused', { kinds: names, since: freshness.last_sweep_at })
+        : need('kind.unread', {
+            kinds: names,
+            state: freshness.state,
+            reason: freshness.reason,
+            since: freshness.last_sweep_at,
+          }),
+    );
   });
   const names = others.map((other) => other.kind);
   return [

@@ -1,21 +1,21 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { LINKS, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import {
-  append,
-  assign,
+  insertRows,
+  assignments,
   hasRow,
   insertInto,
   readNumber,
   readTexts,
   select,
-  without,
+  omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { entriesWhere, type Entry } from './outbox-store.ts';
 
-const OF_ENTRY = without(OUTBOX_ATTEMPTS, 'outbox_id');
+const OF_ENTRY = omitColumns(OUTBOX_ATTEMPTS, 'outbox_id');
 
 /** A request that may have changed the service. It is open from before the send until its answer is stored. */
 export type Attempt = RowOf<typeof OF_ENTRY>;
@@ -24,7 +24,7 @@ export async function openAttempt(
   tx: Transaction,
   { now, ...opened }: { outboxId: number; n: number; request: string; now: Date },
 ): Promise<void> {
-  await append(tx, OUTBOX_ATTEMPTS, [{ ...opened, openedAt: instantText(now) }]);
+  await insertRows(tx, OUTBOX_ATTEMPTS, [{ ...opened, openedAt: formatInstant(now) }]);
 }
 
 export interface ClosedAttempt extends Pick<Attempt, 'n' | 'status' | 'responseStart'> {
@@ -38,7 +38,7 @@ export async function closeAttempt(tx: Transaction, closed: ClosedAttempt): Prom
   const { outboxId, n, grade, status, responseStart, now } = closed;
   await tx.query(sql`
     update outbox_attempts
-    set ${assign(OUTBOX_ATTEMPTS, { closedAt: instantText(now), grade, status, responseStart })}
+    set ${assignments(OUTBOX_ATTEMPTS, { closedAt: formatInstant(now), grade, status, responseStart })}
     where outbox_id = ${outboxId} and n = ${n} and closed_at is null`);
 }
 
@@ -58,17 +58,17 @@ export async function oldestUnsettledSend(db: Queryable): Promise<string | null>
 }
 
 /** An entry with all its attempts, the first one first. */
-export interface TriedEntry {
+export interface EntryWithAttempts {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
 }
 
 /** All entries of the outbox that concern a record, oldest first. */
-export async function entriesOfRecord(db: Queryable, kind: string, id: string): Promise<TriedEntry[]> {
-  const tried: TriedEntry[] = [];
+export async function entriesOfRecord(db: Queryable, kind: string, id: string): Promise<EntryWithAttempts[]> {
+  const entries: EntryWithAttempts[] = [];
   for (const entry of await entriesWhere(db, sql`kind = ${kind} and record_id = ${id} order by id`))
-    tried.push({ entry, attempts: await readAttempts(db, entry.id) });
-  return tried;
+    entries.push({ entry, attempts: await readAttempts(db, entry.id) });
+  return entries;
 }
 
 /** Notes which record an entry created; false where another entry has that record already, and it is still the same one. */
@@ -77,16 +77,16 @@ export async function saveLink(
   link: Omit<RowOf<typeof LINKS>, 'linkedAt'>,
   now: Date,
 ): Promise<boolean> {
-  if ((await endedMaker(tx, link.kind, link.recordId)) !== null) return false;
+  if ((await findArchivedCreator(tx, link.kind, link.recordId)) !== null) return false;
   await tx.query(sql`
     delete from links as l where l.kind = ${link.kind} and l.record_id = ${link.recordId}
-      and ${goneSince(sql`l.linked_at`)}`);
-  const insert = insertInto(LINKS, { ...link, linkedAt: instantText(now) });
+      and ${wasDeletedSince(sql`l.linked_at`)}`);
+  const insert = insertInto(LINKS, { ...link, linkedAt: formatInstant(now) });
   return hasRow(tx, sql`${insert} on conflict do nothing returning outbox_id`);
 }
 
 /** Whether the record of a row `l` was deleted after an instant: its id then belongs to another record, or to none. */
-export const goneSince = (instant: SQL): SQL => sql`exists (
+export const wasDeletedSince = (instant: SQL): SQL => sql`exists (
   select 1 from changes as c where c.kind = l.kind and c.record_id = l.record_id and c.change = 'deleted'
     and c.observed_at >= ${instant})`;
 
@@ -106,24 +106,24 @@ export async function unlistedLinks(db: Queryable, kind: string, at: string): Pr
 /** How many records answers to creates of ours have named, without ever having become a row: none could be read by itself. */
 export async function countMissingRows(db: Queryable, kind: string): Promise<number> {
   const missingRows = sql`
-    select count(*) from links as l where l.kind = ${kind} and not ${goneSince(sql`l.linked_at`)}
+    select count(*) from links as l where l.kind = ${kind} and not ${wasDeletedSince(sql`l.linked_at`)}
       and not exists (select 1 from ${sql.identifier(kind)} as k where k.id = cast(l.record_id as bigint))
       and not exists (select 1 from erasures as e where e.kind = l.kind and e.record_id = l.record_id)`;
   return (await readNumber(db, missingRows)) ?? 0;
 }
 
 /** The entry that created a record, or null. */
-export async function linkedEntry(db: Queryable, kind: string, recordId: string): Promise<number | null> {
+export async function findCreator(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const link = sql`select outbox_id from links where kind = ${kind} and record_id = ${recordId}`;
-  return (await readNumber(db, link)) ?? endedMaker(db, kind, recordId);
+  return (await readNumber(db, link)) ?? findArchivedCreator(db, kind, recordId);
 }
 
 /** The entry that created a record, if only the entry's key is still kept. */
-async function endedMaker(db: Queryable, kind: string, recordId: string): Promise<number | null> {
+async function findArchivedCreator(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const made = sql`
     select outbox_id from outbox_keys as l
     where kind = ${kind} and record_id = ${recordId} and operation = 'create' and state = 'done'
-      and not ${goneSince(sql`l.ended_at`)}`;
+      and not ${wasDeletedSince(sql`l.ended_at`)}`;
   return readNumber(db, made);
 }
 
@@ -131,7 +131,7 @@ async function endedMaker(db: Queryable, kind: string, recordId: string): Promis
  * The highest entry number in a link above all entries of the outbox. Null if there is none: the outbox is then not older
  * than the links.
  */
-export async function highestForeignLink(db: Queryable): Promise<number | null> {
+export async function findHighestUnknownLink(db: Queryable): Promise<number | null> {
   const highest = sql`
     select max(outbox_id) from links
     where outbox_id > (select coalesce(max(id), 0) from outbox)
@@ -140,7 +140,7 @@ export async function highestForeignLink(db: Queryable): Promise<number | null> 
 }
 
 /** Makes new entries' numbers start above a link's, so that none reuses the number of an entry that the outbox has lost. */
-export async function numberBeyond(tx: Transaction, highest: number): Promise<void> {
+export async function skipEntryIds(tx: Transaction, highest: number): Promise<void> {
   if (tx.dialect === 'postgres')
     await tx.query(sql`select setval(pg_get_serial_sequence('outbox', 'id'), ${highest})`);
   else {

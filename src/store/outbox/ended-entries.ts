@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { canonicalJson, parseJson } from '../../lib/json/json.ts';
 import { entriesWhere, type Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -48,7 +48,7 @@ const ENTRIES_A_TRANSACTION = 500;
  */
 export async function archiveEndedEntries(session: Session, oldest: Date): Promise<void> {
   const some = sql`
-    state in ('done', 'rejected', 'abandoned') and updated_at < ${instantText(oldest)} and next_attempt_at is null
+    state in ('done', 'rejected', 'abandoned') and updated_at < ${formatInstant(oldest)} and next_attempt_at is null
       and not exists (
         select 1 from outbox later where later.kind = outbox.kind and later.record_id = outbox.record_id
           and later.state in ('ready', 'sending', 'unsettled', 'parked'))

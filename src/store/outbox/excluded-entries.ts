@@ -2,14 +2,14 @@ import { sql, type SQL } from 'drizzle-orm';
 import { NOT_SHOWN, isExcludedName } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
-import { compactJson, isArray, isObject, parseObject, tryParse, type Json } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject, parseObject, tryParseJson, type Json } from '../../lib/json/json.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement } from './settlement.ts';
-import { assign, pick, select, type RowOf } from '../../db/rows/rows.ts';
+import { assignments, pickColumns, select, type RowOf } from '../../db/rows/rows.ts';
 
-const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
-const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
+const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
+const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
 
 /** States in which an entry may still be sent, or may have reached the service unseen. */
 const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
@@ -21,8 +21,8 @@ const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
  * than was asked for.
  */
 export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
-  const mentions = mentioning(kind, sql`concat(payload, base, result, settlement, natural_key)`);
-  const attempts = mentioning(kind, sql`concat(request, response_start)`);
+  const mentions = mentionsExcluded(kind, sql`concat(payload, base, result, settlement, natural_key)`);
+  const attempts = mentionsExcluded(kind, sql`concat(request, response_start)`);
   for (let after: number | null = 0; after !== null;) {
     const some: SQL = sql`
       where kind = ${kind.name} and id > ${after} and (${mentions}
@@ -38,7 +38,7 @@ export async function removeFromOutbox(session: Session, kind: Kind): Promise<vo
 const ENTRIES_A_TRANSACTION = 500;
 
 /** Whether a text has one of these names in quotes, as JSON writes it. */
-function mentioning(kind: Kind, text: SQL): SQL {
+function mentionsExcluded(kind: Kind, text: SQL): SQL {
   const tests = quotedNames(kind).map((name) => sql`${text} like ${`%${name}%`}`);
   return sql`(${sql.join(tests, sql` or `)})`;
 }
@@ -59,14 +59,14 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof 
     naturalKey: withoutValues(kind, entry.naturalKey, payload),
     state: state === 'rejected' && payload !== entry.payload ? ('abandoned' as const) : state,
   };
-  await tx.query(sql`update outbox set ${assign(OUTBOX, cleaned)} where id = ${id}`);
+  await tx.query(sql`update outbox set ${assignments(OUTBOX, cleaned)} where id = ${id}`);
   for (const { n, request, responseStart } of await select(tx, ATTEMPT, sql`where outbox_id = ${id}`)) {
     const [head = '', ...body] = request.split('\n');
     const attempt = {
       request: [head, withoutNames(kind, body.join('\n')) ?? ''].join('\n'),
       responseStart: isMentioned(kind, responseStart) ? null : responseStart,
     };
-    const set = assign(OUTBOX_ATTEMPTS, attempt);
+    const set = assignments(OUTBOX_ATTEMPTS, attempt);
     await tx.query(sql`update outbox_attempts set ${set} where outbox_id = ${id} and n = ${n}`);
   }
 }
@@ -81,7 +81,7 @@ function notesWithout(kind: Kind, text: string | null): string | null {
 /** The key of what is left of a create, where the key of the whole one may have an excluded value. */
 function withoutValues(kind: Kind, key: string | null, payload: string): string | null {
   if (key === null || !isMentioned(kind, key)) return key;
-  const value = tryParse(payload);
+  const value = tryParseJson(payload);
   return isObject(value) ? naturalKeyOf(kind, value) : null;
 }
 
@@ -93,16 +93,16 @@ export async function removeAnswers(tx: Transaction, kind: Kind): Promise<void> 
   await tx.write(sql`
     update outbox_attempts set response_start = null where outbox_id in (select id from outbox where kind = ${kind.name})`);
   const answered = sql`where kind = ${kind.name} and result like '%"answer":%'`;
-  for (const { id, result } of await select(tx, pick(OUTBOX, 'id', 'result'), answered)) {
-    const kept = compactJson({ ...parseObject(result ?? ''), answer: NOT_SHOWN });
-    await tx.query(sql`update outbox set result = ${kept} where id = ${id}`);
+  for (const { id, result } of await select(tx, pickColumns(OUTBOX, 'id', 'result'), answered)) {
+    const cleanedResult = compactJson({ ...parseObject(result ?? ''), answer: NOT_SHOWN });
+    await tx.query(sql`update outbox set result = ${cleanedResult} where id = ${id}`);
   }
 }
 
 /** A JSON text without members of these names, at any depth, and without their names in lists; another text is dropped. */
 export function withoutNames(kind: Kind, text: string | null): string | null {
   if (text === null || !isMentioned(kind, text)) return text;
-  const value = tryParse(text);
+  const value = tryParseJson(text);
   return value === undefined ? null : compactJson(cleaned(kind, value));
 }
 

@@ -1,4 +1,4 @@
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 
@@ -20,5 +20,5 @@ export async function readFrozen(db: Queryable): Promise<Frozen | null> {
 /** Stops all sends until a person resumes them; the first reason stays. */
 export async function freeze(tx: Transaction, reason: string, now: Date): Promise<void> {
   if ((await readMeta(tx, 'outbox.frozen')) !== null) return;
-  await writeMeta(tx, 'outbox.frozen', JSON.stringify({ reason, since: instantText(now) }));
+  await writeMeta(tx, 'outbox.frozen', JSON.stringify({ reason, since: formatInstant(now) }));
 }

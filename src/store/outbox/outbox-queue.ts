@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { aheadOf, instantText } from '../../lib/time/clock.ts';
+import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
@@ -8,8 +8,8 @@ import {
   claimRow,
   hasRow,
   insertInto,
-  pick,
-  raiseRow,
+  pickColumns,
+  raiseRowEpoch,
   readNumber,
   readTexts,
   select,
@@ -25,7 +25,7 @@ import { readEntries, entriesWhere, type Entry } from './outbox-store.ts';
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const due = sql`where owner is null and ${isDue(now)} order by ${TRIED}, id limit ${limit}`;
-  return select(db, pick(OUTBOX, 'id', 'epoch'), due);
+  return select(db, pickColumns(OUTBOX, 'id', 'epoch'), due);
 }
 
 const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attempts else 0 end`;
@@ -36,8 +36,8 @@ const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attemp
  */
 function isDue(now: Date): SQL {
   return sql`state in ('ready', 'unsettled', 'done')
-    and (next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready')
-      or (next_attempt_at is not null and updated_at > ${instantText(aheadOf(now))}))`;
+    and (next_attempt_at <= ${formatInstant(now)} or (next_attempt_at is null and state = 'ready')
+      or (next_attempt_at is not null and updated_at > ${formatInstant(latestPlausible(now))}))`;
 }
 
 /** Claims an entry by compare-and-set and raises its epoch; null if it is no longer due with this epoch. */
@@ -47,7 +47,7 @@ export async function claimEntry(tx: Transaction, claim: WorkClaim): Promise<Ent
 
 /** Raises the epoch of an entry that is still due with this one; null if it is not. */
 export const raiseEntry = (tx: Transaction, ref: WorkRef, now: Date): Promise<WorkRef | null> =>
-  raiseRow(tx, { name: 'outbox', isDue: isDue(now) }, ref);
+  raiseRowEpoch(tx, { name: 'outbox', isDue: isDue(now) }, ref);
 
 /** Every entry that a process works on, or was working on when it died. */
 export async function ownedEntries(db: Queryable): Promise<Entry[]> {
@@ -57,17 +57,17 @@ export async function ownedEntries(db: Queryable): Promise<Entry[]> {
 const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
 
 /** The first earlier entry that this one must wait for: of the same record, or with the same natural key. */
-export async function entryBefore(db: Queryable, entry: Entry): Promise<number | null> {
+export async function findBlockingEntry(db: Queryable, entry: Entry): Promise<number | null> {
   const { id, operation } = entry;
   const later = operation === 'update' ? sql`('sending')` : sql`('sending', 'unsettled')`;
   const first = sql`
-    select id from outbox where ${isLike(entry)}
+    select id from outbox where ${hasSameTarget(entry)}
       and ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ${later})) order by id limit 1`;
   return readNumber(db, first);
 }
 
 /** Whether a row is an entry of the same operation for the same record, or with the same natural key. */
-function isLike(entry: Entry): SQL {
+function hasSameTarget(entry: Entry): SQL {
   const isSame =
     entry.operation === 'update'
       ? sql`record_id = ${entry.recordId}`
@@ -93,22 +93,22 @@ export async function entryWithKey(db: Queryable, kind: string, naturalKey: stri
 
 /** Wakes the entries that waited for this one. */
 export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Promise<void> {
-  await wake(tx, sql`${isLike(entry)} and state = 'ready' and verdict = 'waits'`, now);
+  await makeDue(tx, sql`${hasSameTarget(entry)} and state = 'ready' and verdict = 'waits'`, now);
 }
 
-const wake = (tx: Transaction, which: SQL, now: Date) =>
-  tx.query(sql`update outbox set next_attempt_at = ${instantText(now)} where ${which}`);
+const makeDue = (tx: Transaction, which: SQL, now: Date) =>
+  tx.query(sql`update outbox set next_attempt_at = ${formatInstant(now)} where ${which}`);
 
 /** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
   await wakeSearches(tx, kind, now);
-  await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`, now);
+  await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`, now);
 }
 
 /** Makes the entries due that search the new records of this kind: unsettled creates, and those that are watched for twins. */
 export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
   const isSearching = sql`(state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`;
-  await wake(tx, sql`kind = ${kind} and ${isSearching}`, now);
+  await makeDue(tx, sql`kind = ${kind} and ${isSearching}`, now);
 }
 
 /** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
@@ -128,7 +128,7 @@ export async function readUpdatedSince(
   if (ids.length === 0) return new Set();
   const updated = sql`
     select record_id from outbox where kind = ${kind} and record_id in (${sqlList(ids)}) and state = 'done'
-      and operation = 'update' and updated_at >= ${instantText(since)}`;
+      and operation = 'update' and updated_at >= ${formatInstant(since)}`;
   return new Set(await readTexts(db, updated));
 }
 
@@ -148,7 +148,7 @@ export async function saveBlock(
   tx: Transaction,
   { kind, reason, now, probeAt }: { kind: string; reason: string; now: Date; probeAt: Date },
 ): Promise<void> {
-  const block = { kind, reason, since: instantText(now), probeAt: instantText(probeAt) };
+  const block = { kind, reason, since: formatInstant(now), probeAt: formatInstant(probeAt) };
   await tx.query(sql`
     ${insertInto(WRITE_BLOCKS, block)}
     on conflict (kind) do update set reason = excluded.reason, probe_at = excluded.probe_at`);
@@ -169,10 +169,10 @@ export async function countOthersReady(db: Queryable, entry: Entry): Promise<num
 
 /** Whether an update of another record has been refused, and no write of the kind has succeeded since. */
 export async function isOtherForbidden(db: Queryable, entry: Entry, now: Date): Promise<boolean> {
-  const other = sql`
+  const refusedOther = sql`
     select 1 from outbox where kind = ${entry.kind} and id <> ${entry.id} and state = 'ready' and verdict = 'forbidden'
-      and next_attempt_at > ${instantText(now)} limit 1`;
-  return hasRow(db, other);
+      and next_attempt_at > ${formatInstant(now)} limit 1`;
+  return hasRow(db, refusedOther);
 }
 
 /** Whether another entry of the kind has been written, and the service has said so, since an instant. */
@@ -185,11 +185,11 @@ export async function hasWrittenOther(db: Queryable, entry: Entry, since: string
 
 /** Makes the entries due that were refused for their record alone: a write of the kind has succeeded. */
 export async function wakeForbidden(tx: Transaction, kind: string, now: Date): Promise<void> {
-  await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'forbidden'`, now);
+  await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'forbidden'`, now);
 }
 
 /** Unblocks a kind, and makes the entries due that waited for it. */
 export async function dropBlock(tx: Transaction, kind: string, now: Date): Promise<void> {
   const isDropped = await hasRow(tx, sql`delete from write_blocks where kind = ${kind} returning kind`);
-  if (isDropped) await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'kind_blocked'`, now);
+  if (isDropped) await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'kind_blocked'`, now);
 }

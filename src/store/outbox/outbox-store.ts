@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -8,10 +8,10 @@ import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
 import {
-  assign,
+  assignments,
   hasRow,
   insertInto,
-  pick,
+  pickColumns,
   readNumber,
   readRows,
   select,
@@ -96,7 +96,7 @@ export async function pushersOf(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = events.flatMap((event) => entryOf(event.origin) ?? []);
   if (ids.length === 0) return new Map();
-  const rows = await select(db, pick(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
+  const rows = await select(db, pickColumns(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
   return new Map(rows.flatMap((row) => (row.pushedBy === null ? [] : [[`outbox:${row.id}`, row.pushedBy]])));
 }
 
@@ -177,7 +177,7 @@ export async function changeEntry(
   const { settlement, ...columns } = ref.patch;
   const notes = settlement && { settlement: formatSettlement(settlement) };
   const change = sql`
-    update outbox set ${assign(OUTBOX, { ...columns, ...notes, updatedAt: instantText(ref.now) })}
+    update outbox set ${assignments(OUTBOX, { ...columns, ...notes, updatedAt: formatInstant(ref.now) })}
       ${ref.raises ? sql`, epoch = epoch + 1` : sql``}
     where id = ${ref.id} and epoch = ${ref.epoch} returning id`;
   return hasRow(tx, change);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { optionalText } from '../../db/rows/engine-column.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
@@ -8,8 +8,8 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   hasRow,
   insertInto,
-  append,
-  pick,
+  insertRows,
+  pickColumns,
   readNumber,
   readRows,
   select,
@@ -40,7 +40,7 @@ export async function insertPlan(
   };
   const id = await readNumber(tx, sql`${insertInto(PLANS, row)} returning id`);
   if (id === null) throw new Error('The database gave the plan no number.');
-  await append(
+  await insertRows(
     tx,
     PLAN_ROWS,
     rows.map((one) => ({ planId: id, ...one })),
@@ -50,9 +50,15 @@ export async function insertPlan(
 
 /** Equal for equal plans: it covers all that is shown and all that is sent. */
 export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string {
-  const told = rows.map((row) => [row.position, row.operation, row.recordId, row.cells, row.refusal]);
+  const checksumInput = rows.map((row) => [
+    row.position,
+    row.operation,
+    row.recordId,
+    row.cells,
+    row.refusal,
+  ]);
   return createHash('sha256')
-    .update(JSON.stringify([kind, told]))
+    .update(JSON.stringify([kind, checksumInput]))
     .digest('hex');
 }
 
@@ -69,7 +75,7 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
 export const readPlanRows = (db: Queryable, id: number): Promise<PlanRow[]> =>
   select(db, PLAN_ROWS, sql`where plan_id = ${id} order by position`);
 
-const FOLLOWED_ROW = [
+const ROW_WITH_ENTRY = [
   ...PLAN_ROWS.columns,
   optionalText('state'),
   optionalText('verdict'),
@@ -77,13 +83,13 @@ const FOLLOWED_ROW = [
 ] as const;
 
 /** A row of a plan with the state, the verdict and the settlement of its entry; of an entry whose key alone is kept, there is a state only. */
-export type FollowedRow = RowOf<typeof FOLLOWED_ROW>;
+export type PlanRowWithEntry = RowOf<typeof ROW_WITH_ENTRY>;
 
 /** The rows of a plan by their positions, each with what has become of its entry. */
-export const followRows = (db: Queryable, id: number): Promise<FollowedRow[]> =>
+export const readRowsWithEntries = (db: Queryable, id: number): Promise<PlanRowWithEntry[]> =>
   readRows(
     db,
-    FOLLOWED_ROW,
+    ROW_WITH_ENTRY,
     sql`
       select r.*, coalesce(o.state, k.state) as state, o.verdict, o.settlement from plan_rows r
       left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id
@@ -106,14 +112,14 @@ export const listPlans = (
 /** The latest open plans that nobody has approved, by their numbers. */
 export async function plansToApprove(db: Queryable, limit: number): Promise<readonly number[]> {
   const waiting = sql`where state = 'open' and approved_by is null order by id desc limit ${limit}`;
-  return (await select(db, pick(PLANS, 'id'), waiting)).map((row) => row.id);
+  return (await select(db, pickColumns(PLANS, 'id'), waiting)).map((row) => row.id);
 }
 
 /** Marks an open plan as applied; false if it is already. */
 export const closePlan = (tx: Transaction, id: number, by: string, now: Date): Promise<boolean> =>
   hasRow(
     tx,
-    sql`update plans set state = 'applied', applied_at = ${instantText(now)}, applied_by = ${by}
+    sql`update plans set state = 'applied', applied_at = ${formatInstant(now)}, applied_by = ${by}
       where id = ${id} and state = 'open' returning id`,
   );
 
@@ -121,7 +127,7 @@ export const closePlan = (tx: Transaction, id: number, by: string, now: Date): P
 export const saveApproval = (tx: Transaction, id: number, by: string, now: Date): Promise<boolean> =>
   hasRow(
     tx,
-    sql`update plans set approved_at = coalesce(approved_at, ${instantText(now)}), approved_by = coalesce(approved_by, ${by})
+    sql`update plans set approved_at = coalesce(approved_at, ${formatInstant(now)}), approved_by = coalesce(approved_by, ${by})
       where id = ${id} and state = 'open' returning id`,
   );
 

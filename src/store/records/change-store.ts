@@ -1,13 +1,21 @@
 import { sql } from 'drizzle-orm';
-import type { ChangeEvent } from '../../diff/judge-page.ts';
-import { instantText, instantOf } from '../../lib/time/clock.ts';
+import type { ChangeEvent } from '../../diff/compare-page.ts';
+import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { append, hasRow, pick, readNumber, readRow, select, selectOne } from '../../db/rows/rows.ts';
+import {
+  insertRows,
+  hasRow,
+  pickColumns,
+  readNumber,
+  readRow,
+  select,
+  selectOne,
+} from '../../db/rows/rows.ts';
 import { optionalBigint } from '../../db/rows/engine-column.ts';
 
 export interface NewChanges {
@@ -39,7 +47,7 @@ export async function appendChanges(tx: Transaction, changes: NewChanges): Promi
       runId: changes.runId,
     };
   });
-  await append(tx, CHANGES, rows);
+  await insertRows(tx, CHANGES, rows);
 }
 
 /** What has happened to a record since an instant. */
@@ -61,7 +69,7 @@ export async function readPasts(
   for (const some of inChunks(ids)) {
     const events = await select(
       db,
-      pick(CHANGES, 'record_id', 'change', 'before'),
+      pickColumns(CHANGES, 'record_id', 'change', 'before'),
       sql`where kind = ${kind} and record_id in (${sqlList(some)}) and observed_at >= ${since} order by seq`,
     );
     for (const { recordId, change, before } of events) {
@@ -81,10 +89,10 @@ export async function latestSeq(db: Queryable): Promise<number> {
 /** Removes old events that no webhook waits for. The latest stays, because the next `seq` and `observed_at` follow from it. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
   const isOld = sql`
-    observed_at < ${instantText(oldest)} and seq < (select max(seq) from changes) and ${isSentEverywhere}`;
+    observed_at < ${formatInstant(oldest)} and seq < (select max(seq) from changes) and ${isSentEverywhere}`;
   if (!(await hasRow(tx, sql`select 1 from changes where ${isOld} limit 1`))) return;
   await tx.query(sql`delete from changes where ${isOld}`);
-  await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
+  await writeMeta(tx, 'changes.forgotten_before', formatInstant(oldest));
 }
 
 /**
@@ -99,8 +107,8 @@ export async function firstSeqSince(db: Queryable, instant: string): Promise<num
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const from = sql`where seq >= ${middle} order by seq limit 1`;
-    const event = await selectOne(db, pick(CHANGES, 'seq', 'observed_at'), from);
-    if (event !== null && instantText(instantOf(event.observedAt)) < instant) low = event.seq + 1;
+    const event = await selectOne(db, pickColumns(CHANGES, 'seq', 'observed_at'), from);
+    if (event !== null && formatInstant(parseInstant(event.observedAt)) < instant) low = event.seq + 1;
     else high = middle;
   }
   return low;

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
-import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import type { Absence, AbsenceState } from '../../diff/decide-deletions.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
 import { bigint, optionalText, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
-import { hasRow, pick, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
+import { hasRow, pickColumns, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import { readCheck } from './hold-store.ts';
 
 /** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
@@ -20,8 +20,8 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
         id,
         state,
         sweep,
-        absentSince: instantOf(absentSince),
-        firstGoneAt: struckAt === null ? null : instantOf(struckAt),
+        absentSince: parseInstant(absentSince),
+        firstGoneAt: struckAt === null ? null : parseInstant(struckAt),
         isCertified: certified !== 0,
         ...(proof !== null && { why: proof }),
       },
@@ -40,8 +40,8 @@ export async function saveAbsences(
 ): Promise<void> {
   if (absences.length === 0) return;
   const rows = absences.map(({ id, state, sweep, lastSeenAt, isCertified, why = null, ...at }) => {
-    const goneAt = at.firstGoneAt === null ? null : instantText(at.firstGoneAt);
-    return sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(at.absentSince)}, ${lastSeenAt}, ${goneAt},
+    const goneAt = at.firstGoneAt === null ? null : formatInstant(at.firstGoneAt);
+    return sql`(${kind}, ${id}, ${state}, ${sweep}, ${formatInstant(at.absentSince)}, ${lastSeenAt}, ${goneAt},
       cast(${isCertified ? 1 : 0} as bigint), ${why})`;
   });
   await tx.query(sql`
@@ -67,9 +67,9 @@ export async function saveProofs(
 ): Promise<Map<string, string | null>> {
   if (ids.length === 0) return new Map();
   const concluded = sql`
-    update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
+    update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${formatInstant(now)}
     where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`;
-  const rows = await readRows(tx, pick(DELETIONS, 'record_id', 'last_seen_at').columns, concluded);
+  const rows = await readRows(tx, pickColumns(DELETIONS, 'record_id', 'last_seen_at').columns, concluded);
   return new Map(rows.map((row) => [row.recordId, row.lastSeenAt]));
 }
 
@@ -192,7 +192,7 @@ const LAG_MS = 900_000;
 
 /** Ids of records with an unsettled write of ours, or that a create has just made: their absence proves nothing yet. */
 export async function readProtected(db: Queryable, kind: string, now: Date): Promise<Set<string>> {
-  const since = instantText(new Date(now.getTime() - LAG_MS));
+  const since = formatInstant(new Date(now.getTime() - LAG_MS));
   const written = sql`
     select record_id from outbox where kind = ${kind} and record_id is not null
       and (state in ('sending', 'unsettled') or (state = 'done' and operation = 'create' and updated_at >= ${since}))`;

@@ -1,12 +1,12 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
 import { PLAN_ROWS } from '../tables/plan-tables.ts';
-import { namesNoRow, type RecordTraces } from './record-traces.ts';
+import { isWithoutRow, type RecordTraces } from './record-traces.ts';
 import { textColumn } from '../../db/rows/engine-column.ts';
-import { append, readRows, readTexts, select } from '../../db/rows/rows.ts';
+import { insertRows, readRows, readTexts, select } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
 export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
@@ -34,7 +34,7 @@ interface Erasure extends RecordKey {
 export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<void> {
   const { kind, id: recordId, by: erasedBy, isSuppressed: isKeptOut, now } = erasure;
   const suppressed = isKeptOut ? 1 : 0;
-  await append(tx, ERASURES, [{ kind, recordId, erasedAt: instantText(now), erasedBy, suppressed }]);
+  await insertRows(tx, ERASURES, [{ kind, recordId, erasedAt: formatInstant(now), erasedBy, suppressed }]);
 }
 
 /** How many rows of the engine's tables lost content of a record. */
@@ -94,7 +94,7 @@ async function erasePlans(
   for (const { planId, position, cells, refusal } of await select(
     tx,
     PLAN_ROWS,
-    sql`where ${ofKind} and ${namesNoRow(key.kind)}`,
+    sql`where ${ofKind} and ${isWithoutRow(key.kind)}`,
   ))
     if (await key.hasContent(`${cells} ${refusal ?? ''}`))
       await tx.query(sql`delete from plan_rows where plan_id = ${planId} and position = ${position}`);
@@ -110,7 +110,7 @@ async function eraseTexts(
 ): Promise<void> {
   const isOfKind = sql`kind = ${kind}`;
   const places = [
-    { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${namesNoRow(kind)}` },
+    { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${isWithoutRow(kind)}` },
     { table: 'drift', name: 'detail', where: sql`${isOfKind} and code = 'untracked_fields'` },
     { table: 'plans', name: 'origin', where: isOfKind },
     { table: 'webhook_deliveries', name: 'response_start', where: sql`response_start is not null` },
@@ -127,7 +127,7 @@ async function eraseTexts(
 
 /** Deliveries with a body of their own cannot be sent without it; the others are made from the event. */
 async function eraseDeliveries(tx: Transaction, isOfRecord: SQL): Promise<number> {
-  if (!(await tx.columnsOf('webhook_deliveries')).has('record_id')) return 0;
+  if (!(await tx.listColumns('webhook_deliveries')).has('record_id')) return 0;
   const erased = sql`
     update webhook_deliveries set response_start = null,
       state = case when body is not null and state in ('ready', 'waiting') then 'dropped' else state end, body = null

@@ -1,11 +1,11 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { isRecordId } from '../../diff/judge-page.ts';
+import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
-import { asMirrored } from '../kinds/field-store.ts';
-import { FOUND_COLUMN, normalized } from '../tables/found-text.ts';
-import { foundTables, type FoundTable } from '../tables/kind-table.ts';
+import { readMirroredKind } from '../kinds/field-store.ts';
+import { SEARCH_COLUMN, normalized } from '../tables/search-text.ts';
+import { searchTables, type SearchTable } from '../tables/kind-table.ts';
 import { LISTED_RECORD, type ListedRecord } from './record-store.ts';
 
 interface Wanted {
@@ -28,7 +28,7 @@ export async function findRecords(
     .filter((word) => word !== '')
     .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   if (words.length === 0) return [];
-  const tables = foundTables(await asMirrored(db, kind));
+  const tables = searchTables(await readMirroredKind(db, kind));
   const found = tables.map((table) => idsIn(table, words, after, limit));
   const isId = isRecordId(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
@@ -40,10 +40,10 @@ export async function findRecords(
   return readRows(db, LISTED_RECORD, rows);
 }
 
-function idsIn(table: FoundTable, words: readonly string[], after: string, limit: number): SQL {
+function idsIn(table: SearchTable, words: readonly string[], after: string, limit: number): SQL {
   const column = sql.identifier(table.id);
   const hasAll = sql.join(
-    words.map((word) => sql`${sql.identifier(FOUND_COLUMN)} like ${`%${word}%`}`),
+    words.map((word) => sql`${sql.identifier(SEARCH_COLUMN)} like ${`%${word}%`}`),
     sql` and `,
   );
   return sql`

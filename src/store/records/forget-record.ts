@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { LosslessNumber } from 'lossless-json';
 import type { Kind } from '../../catalog/kind.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { asMirrored } from '../kinds/field-store.ts';
-import { leapTick } from '../kinds/kind-standing.ts';
+import { readMirroredKind } from '../kinds/field-store.ts';
+import { jumpTick } from '../kinds/kind-standing.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { eraseTraces, saveErasure, type ErasedTraces } from './erasure-store.ts';
 import { readRecordStory } from './record-story.ts';
 import { findTraces, type RecordTraces } from './record-traces.ts';
-import { readStored, writeRows, type StoredRow } from './stored-rows.ts';
+import { readStoredRows, writeRows, type StoredRow } from './stored-rows.ts';
 
 interface Forgettable {
   readonly kind: Kind;
@@ -57,7 +57,7 @@ async function checkedStanding(
   forgettable: Forgettable,
 ): Promise<{ readonly standing: RecordStanding; readonly traces: RecordTraces }> {
   const { kind, id, suppress } = forgettable;
-  const row = (await readStored(tx, kind, [id])).get(id);
+  const row = (await readStoredRows(tx, kind, [id])).get(id);
   const isLive = row !== undefined && !row.isDeleted;
   if (isLive && !suppress)
     throw new SyncError(`Record ${id} of ${kind.name} is live: the next pull would read it again.`, {
@@ -85,13 +85,13 @@ async function checkedStanding(
 export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Promise<Forgotten> {
   const { kind, id, suppress, by, now } = forgetting;
   const key = { kind: kind.name, id };
-  const { traces: found } = await checkedStanding(tx, forgetting);
-  const row = (await readStored(tx, kind, [id])).get(id);
-  const left = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
-  if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, left });
+  const { traces: foundTraces } = await checkedStanding(tx, forgetting);
+  const row = (await readStoredRows(tx, kind, [id])).get(id);
+  const remaining = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
+  if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, remaining });
   await tx.query(sql`
     delete from deletions where kind = ${kind.name} and record_id = ${id} and concluded_at is null`);
-  const traces = await eraseTraces(tx, { ...key, ...found }, compactJson(left));
+  const traces = await eraseTraces(tx, { ...key, ...foundTraces }, compactJson(remaining));
   await saveErasure(tx, { ...key, by, isSuppressed: suppress, now });
   return { row: row !== undefined, ...traces };
 }
@@ -100,16 +100,16 @@ export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Pro
 async function emptyRow(
   tx: Transaction,
   forgetting: Forgetting,
-  { stored, left: record }: { readonly stored: StoredRow; readonly left: JsonObject },
+  { stored, remaining: record }: { readonly stored: StoredRow; readonly remaining: JsonObject },
 ): Promise<void> {
   const { kind, id, now } = forgetting;
   const raw = compactJson(record);
   await writeRows(tx, {
-    kind: await asMirrored(tx, kind),
+    kind: await readMirroredKind(tx, kind),
     answers: [
       {
-        records: [{ id, raw, record, stored, verdict: { is: 'unchanged' } }],
-        response: await leapTick(tx, kind.name),
+        records: [{ id, raw, record, stored, change: { is: 'unchanged' } }],
+        response: await jumpTick(tx, kind.name),
       },
     ],
     isListed: false,
@@ -119,6 +119,6 @@ async function emptyRow(
     standing: { certifiedAt: null, baselineAt: null },
     ignoredFields: new Set(),
   });
-  const deletedAt = stored.deletedAt ?? instantText(now);
+  const deletedAt = stored.deletedAt ?? formatInstant(now);
   await tx.query(sql`update ${sql.identifier(kind.name)} set _deleted_at = ${deletedAt} where id = ${id}`);
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
-import { olderBy, type AbsenceState } from '../../diff/plan-deletions.ts';
+import { olderThanField, type AbsenceState } from '../../diff/decide-deletions.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 
 type HoldDecision = 'approved' | 'rejected';
 
@@ -77,9 +77,11 @@ export async function decideHold(
 
 /** Rejecting the oldest rows says that what is older than the list stays; approving them takes that back. */
 async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, rows: Joined): Promise<void> {
-  const by = rows.map((row) => olderBy(row.why)).find((field) => field !== null);
+  const by = rows.map((row) => olderThanField(row.why)).find((field) => field !== null);
   if (by === undefined) return;
-  await (decision === 'rejected' ? writeMeta(tx, `scope.${kind}`, `${by} 0`) : dropMeta(tx, `scope.${kind}`));
+  await (decision === 'rejected'
+    ? writeMeta(tx, `scope.${kind}`, `${by} 0`)
+    : deleteMeta(tx, `scope.${kind}`));
 }
 
 function shownBy(rows: Joined, check: string, kind: string): Joined {

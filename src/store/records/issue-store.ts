@@ -1,9 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { append, hasRow, pick, select, without, type RowOf } from '../../db/rows/rows.ts';
+import { insertRows, hasRow, pickColumns, select, omitColumns, type RowOf } from '../../db/rows/rows.ts';
 
 export interface Issue {
   /** Null if the record has no usable id. */
@@ -19,7 +19,7 @@ export type ListIssue = (typeof OF_LISTS)[number];
 const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const;
 
 /** Issues without a field that no reading of the list closes. */
-const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'on_two_pages'];
+const NOT_CLOSED_BY_LIST: readonly string[] = [...OF_LISTS, 'twins', 'on_two_pages'];
 
 /**
  * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found,
@@ -35,12 +35,12 @@ export async function saveFieldIssues(
   }: { kind: string; recordIds: readonly string[]; found: readonly Issue[]; now: Date },
 ): Promise<void> {
   if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
-  await replaceIssues(tx, kind, { open: await openFieldIssues(tx, kind, recordIds), found, now });
+  await replaceIssues(tx, kind, { open: await listOpenFieldIssues(tx, kind, recordIds), found, now });
 }
 
 /** The keys of the open issues about whole records. */
 export async function readQuarantined(db: Queryable, kind: string): Promise<Set<string>> {
-  return new Set((await openQuarantined(db, kind)).map(issueKey));
+  return new Set((await listOpenQuarantined(db, kind)).map(issueKey));
 }
 
 /** Closes the issues about whole records that a complete sweep no longer showed. @param seen The keys of those that it found again. */
@@ -50,23 +50,24 @@ export async function closeQuarantined(
   seen: ReadonlySet<string>,
   now: Date,
 ): Promise<void> {
-  await closeOthers(tx, await openQuarantined(tx, kind), seen, now);
+  await closeOthers(tx, await listOpenQuarantined(tx, kind), seen, now);
 }
 
 /** Ids of records that cannot become rows, by their open issues. */
 export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
-  return new Set((await openQuarantined(db, kind)).flatMap((issue) => issue.recordId ?? []));
+  return new Set((await listOpenQuarantined(db, kind)).flatMap((issue) => issue.recordId ?? []));
 }
 
 /** Names a kind's records that cannot become rows: by their id, else by what is wrong. One in two versions will be one. */
 export async function readUnreadable(db: Queryable, kind: string): Promise<readonly string[]> {
-  const open = (await openQuarantined(db, kind)).filter((issue) => issue.code !== 'two_versions');
+  const open = (await listOpenQuarantined(db, kind)).filter((issue) => issue.code !== 'two_versions');
   return [...new Set(open.map((issue) => issue.recordId ?? issue.code))];
 }
 
 /** Closes the open issues of records that are gone. */
 export async function closeIssuesOf(tx: Transaction, kind: string, ids: readonly string[], now: Date) {
-  if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);
+  if (await hasOpenFieldIssues(tx, kind))
+    await closeIssues(tx, await listOpenFieldIssues(tx, kind, ids), now);
 }
 
 /** Opens an issue about a whole list if it is not open yet, or closes it. */
@@ -75,7 +76,7 @@ export async function saveListIssue(
   kind: string,
   { code, detail, now }: { code: ListIssue; detail: string | null; now: Date },
 ): Promise<void> {
-  const open = (await openRecordless(tx, kind)).filter((issue) => issue.code === code);
+  const open = (await listOpenWithoutField(tx, kind)).filter((issue) => issue.code === code);
   if (detail === null) await closeIssues(tx, open, now);
   else if (open.length === 0)
     await openIssues(tx, kind, [{ recordId: null, field: null, code, detail }], now);
@@ -96,35 +97,35 @@ export async function saveVanishedIssues(
     code: VANISHED,
     detail: 'no record has it',
   }));
-  await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
+  await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
 }
 
 /** Opens an issue for every record that two pages of a list show, and closes those of records that one page shows. */
-export async function saveDoubled(
+export async function saveRepeatedIds(
   tx: Transaction,
   kind: string,
-  doubled: readonly { readonly id: string; readonly pages: readonly number[] }[],
+  repeatedIds: readonly { readonly id: string; readonly pages: readonly number[] }[],
   now: Date,
 ): Promise<void> {
   const code = 'on_two_pages';
-  const found = doubled.map(({ id, pages }) => ({
+  const found = repeatedIds.map(({ id, pages }) => ({
     recordId: id,
     field: null,
     code,
     detail: `pages ${pages.join(', ')}`,
   }));
-  await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${code}`), found, now });
+  await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${code}`), found, now });
 }
 
 /** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
-export async function saveTwins(
+export async function saveDuplicates(
   tx: Transaction,
   kind: string,
   { recordId, ids, now }: { recordId: string; ids: readonly string[]; now: Date },
 ): Promise<void> {
-  const twins = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
-  const open = new Set((await openRecordless(tx, kind)).map(issueKey));
-  if (!open.has(issueKey(twins))) await openIssues(tx, kind, [twins], now);
+  const duplicateIssue = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
+  const open = new Set((await listOpenWithoutField(tx, kind)).map(issueKey));
+  if (!open.has(issueKey(duplicateIssue))) await openIssues(tx, kind, [duplicateIssue], now);
 }
 
 /** The key of an issue within its kind. */
@@ -141,25 +142,29 @@ async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean>
   return hasRow(db, sql`select 1 from issues where ${open} limit 1`);
 }
 
-const OPEN = pick(ISSUES, 'id', 'record_id', 'field', 'code', 'detail');
+const OPEN = pickColumns(ISSUES, 'id', 'record_id', 'field', 'code', 'detail');
 
-async function openWhere(db: Queryable, kind: string, condition: SQL): Promise<OpenIssue[]> {
+async function listOpenWhere(db: Queryable, kind: string, condition: SQL): Promise<OpenIssue[]> {
   const rows = await select(db, OPEN, sql`where kind = ${kind} and closed_at is null and ${condition}`);
   return rows.map(({ id: key, detail, ...issue }) => ({ key, ...issue, detail: detail ?? '' }));
 }
 
-async function openFieldIssues(db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> {
+async function listOpenFieldIssues(
+  db: Queryable,
+  kind: string,
+  ids: readonly string[],
+): Promise<OpenIssue[]> {
   const open: OpenIssue[] = [];
   for (const some of inChunks(ids))
-    open.push(...(await openWhere(db, kind, sql`field is not null and record_id in (${sqlList(some)})`)));
+    open.push(...(await listOpenWhere(db, kind, sql`field is not null and record_id in (${sqlList(some)})`)));
   return open;
 }
 
-const openRecordless = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
-  openWhere(db, kind, sql`field is null`);
+const listOpenWithoutField = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
+  listOpenWhere(db, kind, sql`field is null`);
 
-async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
-  return (await openRecordless(db, kind)).filter((issue) => !STANDING.includes(issue.code));
+async function listOpenQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
+  return (await listOpenWithoutField(db, kind)).filter((issue) => !NOT_CLOSED_BY_LIST.includes(issue.code));
 }
 
 /** Opens issues, each of which is known not to be open. */
@@ -169,7 +174,7 @@ export async function openIssues(
   issues: readonly Issue[],
   now: Date,
 ): Promise<void> {
-  const firstSeenAt = instantText(now);
+  const firstSeenAt = formatInstant(now);
   const rows = issues.map((issue) => {
     return {
       kind,
@@ -180,22 +185,22 @@ export async function openIssues(
       firstSeenAt,
     };
   });
-  await append(tx, ISSUES, rows);
+  await insertRows(tx, ISSUES, rows);
 }
 
 async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
   for (const { key } of issues)
-    await tx.query(sql`update issues set closed_at = ${instantText(now)} where id = ${key}`);
+    await tx.query(sql`update issues set closed_at = ${formatInstant(now)} where id = ${key}`);
 }
 
 async function closeOthers(
   tx: Transaction,
   open: readonly OpenIssue[],
-  kept: ReadonlySet<string>,
+  stillFound: ReadonlySet<string>,
   now: Date,
 ): Promise<void> {
-  const others = open.filter((issue) => !kept.has(issueKey(issue)));
-  await closeIssues(tx, others, now);
+  const goneIssues = open.filter((issue) => !stillFound.has(issueKey(issue)));
+  await closeIssues(tx, goneIssues, now);
 }
 
 /** Closes the open ones that were not found again, and opens those found that are not open yet. */
@@ -210,7 +215,7 @@ async function replaceIssues(
   await openIssues(tx, kind, fresh, now);
 }
 
-const LISTED = without(ISSUES, 'closed_at');
+const LISTED = omitColumns(ISSUES, 'closed_at');
 
 /** An issue in a list. */
 export type ListedIssue = RowOf<typeof LISTED>;

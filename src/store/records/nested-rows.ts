@@ -1,18 +1,25 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Field, Kind, Shape } from '../../catalog/kind.ts';
-import { decodeField, ownValue, recordDecoder } from '../../diff/decode-record.ts';
-import type { RecordChange } from '../../diff/judge-page.ts';
+import { decodeField, ownValue, createRecordDecoder } from '../../diff/decode-record.ts';
+import type { RecordChange } from '../../diff/compare-page.ts';
 import { observeFields } from '../../diff/observe-fields.ts';
-import { compactJson, isNumber, isObject, itemsOf, type Json, type JsonObject } from '../../lib/json/json.ts';
-import { shortened } from '../../lib/text/text.ts';
+import {
+  compactJson,
+  isNumber,
+  isObject,
+  arrayItems,
+  type Json,
+  type JsonObject,
+} from '../../lib/json/json.ts';
+import { truncate } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
 import {
   elementShape,
   nestedColumns,
   nestedTables,
-  twinValues,
+  derivedValues,
   type Dialect,
   type NestedTable,
 } from '../tables/kind-table.ts';
@@ -27,7 +34,7 @@ export interface ParentRecord {
 /** A record whose row is written. */
 interface NestedParent extends ParentRecord {
   /** How the record differs from its row; without it, all its arrays are written. */
-  readonly verdict?: RecordChange;
+  readonly change?: RecordChange;
 }
 
 /** Rows written before the next turn of the event loop: an array may be as long as a body. */
@@ -37,37 +44,39 @@ const ROWS_AT_ONCE = 2_000;
  * Writes the elements of these records' nested arrays in place of those of their former content. Costs nothing for a kind
  * without nested arrays. An array whose spelling has not changed is decoded for its issues, which `found` gets, and not written.
  */
-export async function putNestedRows(
+export async function writeNestedRows(
   tx: Transaction,
   { kind, records, found, now }: { kind: Kind; records: readonly NestedParent[]; found: Issue[]; now: Date },
 ): Promise<void> {
   for (const table of nestedTables(kind)) {
-    const { read, unknown } = elementReader(table, tx.dialect, found);
-    const former: string[] = [];
+    const { read, unknown } = createElementDecoder(table, tx.dialect, found);
+    const rewrittenParents: string[] = [];
     const rows: SqlValue[][] = [];
     for (const parent of records) {
       const elements = read(parent);
       if (!hasChanged(parent, table.array)) continue;
-      if (parent.verdict?.is !== 'created') former.push(parent.id);
+      if (parent.change?.is !== 'created') rewrittenParents.push(parent.id);
       for (const element of elements) rows.push(element);
     }
-    if (former.length > 0)
-      await tx.write(sql`delete from ${sql.identifier(table.name)} where parent_id in ${idsIn(tx, former)}`);
+    if (rewrittenParents.length > 0)
+      await tx.write(
+        sql`delete from ${sql.identifier(table.name)} where parent_id in ${idsIn(tx, rewrittenParents)}`,
+      );
     const columns = nestedColumns(table, tx.dialect).map((column) => column.name);
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       if (from > 0) await yieldToEventLoop();
-      await tx.append({ table: table.name, columns, rows: rows.slice(from, from + ROWS_AT_ONCE) });
+      await tx.insertRows({ table: table.name, columns, rows: rows.slice(from, from + ROWS_AT_ONCE) });
     }
-    const element = { ...elementShape(kind, table), fields: keptFields(table) };
+    const element = { ...elementShape(kind, table), fields: storedFields(table) };
     if (unknown.length > 0) await observeElements(tx, element, unknown, now);
   }
 }
 
 /** False only for an array that both readings of a record spell alike: `_raw` and the rows must have one spelling. */
 function hasChanged(parent: NestedParent, array: string): boolean {
-  const { record, verdict } = parent;
-  if (verdict?.is !== 'changed' || verdict.fields.includes(array)) return true;
-  const before = ownValue(verdict.before, array);
+  const { record, change } = parent;
+  if (change?.is !== 'changed' || change.fields.includes(array)) return true;
+  const before = ownValue(change.before, array);
   const after = ownValue(record, array);
   return before === undefined || after === undefined || compactJson(before) !== compactJson(after);
 }
@@ -89,22 +98,22 @@ async function observeElements(
  * The fields of elements whose values are kept. One that has the name of a column of ours has no column itself: it is told,
  * unless the whole element is kept.
  */
-function keptFields({ own, items }: NestedTable): readonly Field[] {
-  return keepsValue(own) ? [...own, ...items] : items;
+function storedFields({ own: placeFields, items }: NestedTable): readonly Field[] {
+  return hasValueColumn(placeFields) ? [...placeFields, ...items] : items;
 }
 
-const keepsValue = (own: NestedTable['own']): boolean => own.length > 2;
+const hasValueColumn = (placeFields: NestedTable['own']): boolean => placeFields.length > 2;
 
 /**
  * Makes a decoder of the elements of one parent: `read` makes a row for each, in the order of `nestedColumns`. `unknown` are the elements
  * with fields that have no column yet.
  * @param found Gets the issues of the elements.
  */
-export function elementReader(table: NestedTable, dialect: Dialect, found: Issue[]) {
-  const { array, own, items } = table;
-  const decode = recordDecoder({ fields: items });
-  const isWhole = keepsValue(own);
-  const known = new Set(keptFields(table).map(({ name }) => name));
+export function createElementDecoder(table: NestedTable, dialect: Dialect, found: Issue[]) {
+  const { array, own: placeFields, items } = table;
+  const decode = createRecordDecoder({ fields: items });
+  const isWhole = hasValueColumn(placeFields);
+  const known = new Set(storedFields(table).map(({ name }) => name));
   const unknown: JsonObject[] = [];
   const rowOf = (id: string, position: number, element: Json): SqlValue[] => {
     const { values, misfits } = decode(isObject(element) ? element : {});
@@ -115,7 +124,7 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     const whole: Field = { name: 'value', type: typeof element === 'string' ? 'text' : 'json' };
     if (isWhole) row.push(decodeField(whole, element, () => undefined));
     for (const value of values) row.push(value);
-    for (const twin of twinValues(items, dialect, values)) row.push(twin);
+    for (const derivedValue of derivedValues(items, dialect, values)) row.push(derivedValue);
     return row;
   };
   const read = (parentRecord: ParentRecord): SqlValue[][] => {
@@ -139,7 +148,7 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
 
 /** The elements of an array, of PHP's object for one, or one element alone; null where there are none. */
 const elementsOf = (sent: Json): readonly Json[] | null =>
-  itemsOf(sent) ?? (isObject(sent) && 'id' in sent ? [sent] : null);
+  arrayItems(sent) ?? (isObject(sent) && 'id' in sent ? [sent] : null);
 
 /** The array as sent, or the parts of a text as objects, so that they are decoded like the elements of an array. */
 function sentElements(record: JsonObject, table: NestedTable): Json {
@@ -156,7 +165,7 @@ function sentElements(record: JsonObject, table: NestedTable): Json {
 const DETAIL_LENGTH = 200;
 
 function issueOf(recordId: string, field: string, code: string, value: Json): Issue {
-  return { recordId, field, code, detail: shortened(compactJson(value), DETAIL_LENGTH) };
+  return { recordId, field, code, detail: truncate(compactJson(value), DETAIL_LENGTH) };
 }
 
 /** A session, or a transaction. */

@@ -1,4 +1,4 @@
-import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
+import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
 
 /** The fields by which a person recognises a record, in this order. */
 const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];
@@ -6,14 +6,14 @@ const NAMES_SHOWN = 2;
 
 /** A few values by which a person recognises a record, of its JSON text. */
 export function recordName(text: string | null): string {
-  const record = objectIn(text);
+  const record = parseObjectText(text);
   const found = NAMES.map((name) => record[name] ?? null).filter((value) => value !== null && value !== '');
   const shown = found.slice(0, NAMES_SHOWN);
   return shown.map((value) => (typeof value === 'string' ? value : compactJson(value))).join(' · ');
 }
 
 /** The members of a JSON text; none if it is no object. */
-export function objectIn(text: string | null): JsonObject {
-  const value = text === null ? undefined : tryParse(text);
+export function parseObjectText(text: string | null): JsonObject {
+  const value = text === null ? undefined : tryParseJson(text);
   return isObject(value) ? value : {};
 }

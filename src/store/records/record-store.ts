@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { goneSince } from '../outbox/attempts-and-links.ts';
+import { wasDeletedSince } from '../outbox/attempts-and-links.ts';
 import type { Queryable, SqlValue } from '../../db/session/session.ts';
 import {
   bigint,
@@ -70,19 +70,19 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
   const idsAfter = (after: string): SQL => sql`
     select string_agg(cast(id as text), ',') as ids, cast(max(id) as text) as last, count(*) as count
     from (select k.id from ${table} as k where k.id > ${after} order by k.id limit ${IDS_A_QUERY}) as chunk`;
-  const [deadIds, first] = await Promise.all([
+  const [tombstoneIds, first] = await Promise.all([
     readTexts(db, tombstones),
     readRow(db, ID_CHUNK, idsAfter(SMALLEST_ID)),
   ]);
-  const dead = new Set(deadIds);
+  const deletedIds = new Set(tombstoneIds);
   for (let chunk: typeof first = first; chunk !== null;) {
     const { last, count } = chunk;
     const ids = chunk.ids ?? '';
-    yield dead.size === 0
+    yield deletedIds.size === 0
       ? ids
       : ids
           .split(',')
-          .filter((id) => !dead.has(id))
+          .filter((id) => !deletedIds.has(id))
           .join(',');
     chunk = count < IDS_A_QUERY || last === null ? null : await readRow(db, ID_CHUNK, idsAfter(last));
   }
@@ -119,14 +119,18 @@ export interface Watermark {
 }
 
 /** Live records that appeared or returned after a watermark, without those that an entry of the outbox is known to have made. */
-export async function newcomersSince(db: Queryable, kind: string, since: Watermark): Promise<LiveRecord[]> {
+export async function possibleMatchesSince(
+  db: Queryable,
+  kind: string,
+  since: Watermark,
+): Promise<LiveRecord[]> {
   const { tick, at } = since;
   const seen = sql`
     select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
       and not exists (
         select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
-          and not ${goneSince(sql`l.linked_at`)})
+          and not ${wasDeletedSince(sql`l.linked_at`)})
     order by k.id`;
   return readRows(db, LIVE_RECORD, seen);
 }
@@ -195,7 +199,7 @@ export async function liveRecordsWith(
 }
 
 /** Whether more than so many live records have a text in a column, in whatever case. */
-export async function isSharedByMore(
+export async function isSharedByMoreThan(
   db: Queryable,
   kind: string,
   { column, text: shared, most }: { column: string; text: string; most: number },

@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import type { AbsenceState } from '../../diff/plan-deletions.ts';
+import type { AbsenceState } from '../../diff/decide-deletions.ts';
 import { isNumber, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { endedEntriesOf, type EndedEntry } from '../outbox/ended-entries.ts';
-import { entriesOfRecord, linkedEntry, type TriedEntry } from '../outbox/attempts-and-links.ts';
-import type { Text } from '../../lib/text/speech.ts';
+import { entriesOfRecord, findCreator, type EntryWithAttempts } from '../outbox/attempts-and-links.ts';
+import type { MessageKey } from '../../lib/text/translator.ts';
 import { pushersOf } from '../outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { optionalText, optionalTimestamp, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { pick, readRows, readTexts, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { pickColumns, readRows, readTexts, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
 import type { Proof } from './deletion-store.ts';
 import { isSuppressed } from './erasure-store.ts';
 import { findRecord, type MirroredRecord } from './record-store.ts';
@@ -29,7 +29,7 @@ export interface RecordStory {
   readonly pushers: ReadonlyMap<string, string>;
   /** All that are kept, oldest first; open while `closedAt` is null. */
   readonly issues: readonly RowOf<typeof ISSUE>[];
-  readonly entries: readonly TriedEntry[];
+  readonly entries: readonly EntryWithAttempts[];
   /** Entries that ended long ago. */
   readonly endedEntries: readonly EndedEntry[];
   /** The entry of the outbox that created the record; null = none. */
@@ -72,7 +72,7 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
     ...traces,
     pushers: await pushersOf(db, events),
     state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
-    createdBy: await linkedEntry(db, name, id),
+    createdBy: await findCreator(db, name, id),
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),
     referredBy: await referencesTo(db, name, id),
   };
@@ -114,7 +114,7 @@ async function referencesTo(db: Queryable, kind: string, id: string): Promise<re
 }
 
 /** The state of a record in words, after "Record 17 of clients is". */
-export const STORY_STATES: Readonly<Record<RecordStory['state'], Text>> = {
+export const STORY_STATES: Readonly<Record<RecordStory['state'], MessageKey>> = {
   live: 'live',
   deleted: 'deleted: the service no longer has it',
   suppressed:
@@ -129,14 +129,23 @@ export const STORY_STATES: Readonly<Record<RecordStory['state'], Text>> = {
 };
 
 /** How the deletion of a record was proven; null where the proof is not known, or no longer. */
-export function proofWords(absence: RecordAbsence | null): Text | null {
+export function proofWords(absence: RecordAbsence | null): MessageKey | null {
   if (!absence?.proof || absence.state !== 'deleted') return null;
   return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
 }
 
-const EVENT = pick(CHANGES, 'seq', 'change', 'observed_from', 'observed_at', 'origin', 'run_id', 'fields');
+const EVENT = pickColumns(
+  CHANGES,
+  'seq',
+  'change',
+  'observed_from',
+  'observed_at',
+  'origin',
+  'run_id',
+  'fields',
+);
 
-const ISSUE = pick(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_at');
+const ISSUE = pickColumns(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_at');
 
 const ABSENCE = {
   name: DELETIONS.name,

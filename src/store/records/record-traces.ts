@@ -1,10 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { hasKeyOf } from '../../diff/match.ts';
-import { folded, objectsIn, textsOf } from '../../diff/record-texts.ts';
+import { hasNaturalKeyOf } from '../../diff/match.ts';
+import { foldWords, objectsIn, identifyingTexts } from '../../diff/record-texts.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
-import { hasRow, pick, readTexts, select } from '../../db/rows/rows.ts';
+import { hasRow, pickColumns, readTexts, select } from '../../db/rows/rows.ts';
 
 /** Where a record's content is beside its row and its events. */
 export interface RecordTraces {
@@ -14,38 +14,39 @@ export interface RecordTraces {
   readonly hasContent: (text: string) => Promise<boolean>;
 }
 
-const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
-const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'request', 'response_start');
+const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
+const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'request', 'response_start');
 const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
 
 /** A condition of rows that name no record that the mirror has. */
-export const namesNoRow = (kind: string): SQL => sql`(record_id is null
+export const isWithoutRow = (kind: string): SQL => sql`(record_id is null
   or record_id not in (select cast(known.id as text) from ${sql.identifier(kind)} as known))`;
 
 /** Finds what is left of a record by its number, by its natural key and by its texts; it must not be erased yet. */
 export async function findTraces(tx: Transaction, kind: Kind, id: string): Promise<RecordTraces> {
   const { name } = kind;
-  const own = sql`kind = ${name} and (record_id = ${id}
+  const ofThisRecord = sql`kind = ${name} and (record_id = ${id}
     or id in (select l.outbox_id from links as l where l.kind = ${name} and l.record_id = ${id}))`;
   const ofRecord = sql`kind = ${name} and record_id = ${id}`;
   const contents = objectsIn(
     await readTexts(
       tx,
-      sql`select _raw from ${sql.identifier(name)} where id = ${id} union select payload from outbox where ${own}
-        union select base from outbox where ${own} union select before from changes where ${ofRecord}
+      sql`select _raw from ${sql.identifier(name)} where id = ${id} union select payload from outbox where ${ofThisRecord}
+        union select base from outbox where ${ofThisRecord} union select before from changes where ${ofRecord}
         union select after from changes where ${ofRecord}`,
     ),
   );
-  const hasContent = contentTest(tx, name, id, [...new Set(contents.flatMap(textsOf))]);
-  const others = sql`kind = ${name} and ${namesNoRow(name)} and id not in (select id from outbox where ${own})`;
+  const hasContent = createContentTest(tx, name, id, [...new Set(contents.flatMap(identifyingTexts))]);
+  const ofNoRecord = sql`kind = ${name} and ${isWithoutRow(name)} and id not in (select id from outbox where ${ofThisRecord})`;
   const attempts = Map.groupBy(
-    await select(tx, ATTEMPT, sql`where outbox_id in (select id from outbox where ${others})`),
+    await select(tx, ATTEMPT, sql`where outbox_id in (select id from outbox where ${ofNoRecord})`),
     (attempt) => attempt.outboxId,
   );
-  const entries = await select(tx, ENTRY, sql`where ${own}`);
-  for (const entry of await select(tx, ENTRY, sql`where ${others}`)) {
+  const entries = await select(tx, ENTRY, sql`where ${ofThisRecord}`);
+  for (const entry of await select(tx, ENTRY, sql`where ${ofNoRecord}`)) {
     const [payload] = objectsIn([entry.payload]);
-    const isSame = payload !== undefined && contents.some((content) => hasKeyOf(kind, payload, content));
+    const isSame =
+      payload !== undefined && contents.some((content) => hasNaturalKeyOf(kind, payload, content));
     const texts = [entry, ...(attempts.get(entry.id) ?? [])].flatMap((row) => Object.values(row));
     if (isSame || (await hasContent(texts.join(' ')))) entries.push(entry);
   }
@@ -56,11 +57,11 @@ export async function findTraces(tx: Transaction, kind: Kind, id: string): Promi
 }
 
 /** A text that another record has too says nothing of this one; the mirror is asked for it only once it is found somewhere. */
-function contentTest(db: Queryable, kind: string, id: string, texts: readonly string[]) {
-  const forms = texts.map((text) => ({ text, form: folded(text) }));
+function createContentTest(db: Queryable, kind: string, id: string, texts: readonly string[]) {
+  const forms = texts.map((text) => ({ text, form: foldWords(text) }));
   const shared = new Map<string, boolean>();
-  return async (found: string): Promise<boolean> => {
-    const form = folded(found);
+  return async (searchedText: string): Promise<boolean> => {
+    const form = foldWords(searchedText);
     for (const { text } of forms.filter((one) => form.includes(one.form))) {
       const elsewhere = sql`select 1 from ${sql.identifier(kind)} where id <> ${id}
         and replace(_raw, ${JSON.stringify(text)}, '') <> _raw limit 1`;

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { pick, readTexts, select } from '../../db/rows/rows.ts';
+import { pickColumns, readTexts, select } from '../../db/rows/rows.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { forgetAbsences } from './deletion-store.ts';
@@ -29,7 +29,7 @@ export async function findSurplus(
   for (const some of inChunks(rows)) {
     const isOne = sql`kind = ${kind} and record_id in (${sqlList(some.map((row) => row.id))})`;
     const newest = sql`where seq in (select max(seq) from changes where ${isOne} group by record_id)`;
-    const events = await select(db, pick(CHANGES, 'record_id', 'change'), newest);
+    const events = await select(db, pickColumns(CHANGES, 'record_id', 'change'), newest);
     const last = new Map(events.map((event) => [event.recordId, event.change]));
     const concluded = sql`select record_id from deletions where ${isOne} and concluded_at is not null`;
     const gone = new Set(await readTexts(db, concluded));
@@ -55,7 +55,7 @@ export async function removeSurplus(
 ): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(sql`
-    update ${sql.identifier(kind)} set _deleted_at = ${instantText(now)}, _response = ${response}
+    update ${sql.identifier(kind)} set _deleted_at = ${formatInstant(now)}, _response = ${response}
     where id in (${sqlList(ids)}) and _deleted_at is null`);
   await forgetAbsences(tx, kind, ids);
   await saveDirtyRows(tx, kind, new Map(ids.map((id) => [id, response])));

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
@@ -30,7 +30,7 @@ export interface TombstoneBatch {
 export async function writeTombstones(tx: Transaction, batch: TombstoneBatch): Promise<string[]> {
   const { kind, ids, proof, response, runId, now } = batch;
   if (ids.length === 0) return [];
-  const at = instantText(now);
+  const at = formatInstant(now);
   const marking = sql`
     update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
     where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}

@@ -1,31 +1,35 @@
 import { sql } from 'drizzle-orm';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, select } from '../../db/rows/rows.ts';
 import { insertRequest, requestedRuns } from './run-requests.ts';
-import type { WorkerJudge } from './worker-store.ts';
+import type { LivenessCheck } from './worker-store.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
 const ALL = 10_000;
 
 /** Requested runs that can begin, because no process reads their kinds now. */
-export async function startableRuns(db: Queryable, reader: WorkerJudge, limit: number): Promise<WorkRef[]> {
-  const waiting = await requestedRuns(db, reader.now, ALL);
+export async function startableRuns(
+  db: Queryable,
+  liveness: LivenessCheck,
+  limit: number,
+): Promise<WorkRef[]> {
+  const waiting = await requestedRuns(db, liveness.now, ALL);
   if (waiting.length === 0) return [];
   const open = await openRuns(db);
-  const running = open.filter((run) => run.isAskedFor && run.isRunning);
-  const busy = new Set([...running.flatMap((run) => run.kinds), ...(await leasedKinds(db, reader))]);
-  const isHeld = (run: OpenRun): boolean => run.kinds.some((kind) => busy.has(kind));
-  const held = new Set(open.filter((run) => !run.isRunning && isHeld(run)).map((run) => run.id));
-  return waiting.filter((ref) => !held.has(ref.id)).slice(0, limit);
+  const running = open.filter((run) => run.isRequested && run.isRunning);
+  const busy = new Set([...running.flatMap((run) => run.kinds), ...(await leasedKinds(db, liveness))]);
+  const isBlocked = (run: OpenRun): boolean => run.kinds.some((kind) => busy.has(kind));
+  const blockedIds = new Set(open.filter((run) => !run.isRunning && isBlocked(run)).map((run) => run.id));
+  return waiting.filter((ref) => !blockedIds.has(ref.id)).slice(0, limit);
 }
 
 /** Whether no process pulls, is about to pull or sends; a verification itself does not count. */
-export async function isIdle(db: Queryable, reader: WorkerJudge): Promise<boolean> {
-  const open = (await openRuns(db)).filter((run) => run.isAskedFor && run.command !== 'verify');
-  if (open.length > 0 || (await leasedKinds(db, reader)).length > 0) return false;
+export async function isIdle(db: Queryable, liveness: LivenessCheck): Promise<boolean> {
+  const open = (await openRuns(db)).filter((run) => run.isRequested && run.command !== 'verify');
+  if (open.length > 0 || (await leasedKinds(db, liveness)).length > 0) return false;
   return !(await hasRow(db, sql`select 1 from outbox where state = 'sending' limit 1`));
 }
 
@@ -35,7 +39,7 @@ interface OpenRun {
   readonly command: string;
   readonly kinds: readonly string[];
   /** True if it was requested for another process to work. Else only a lease tells whether its own process lives. */
-  readonly isAskedFor: boolean;
+  readonly isRequested: boolean;
   readonly isRunning: boolean;
 }
 
@@ -49,27 +53,27 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
     kinds: (JSON.parse(kinds) as string[]).filter(
       (name) => !done.some((decoded) => decoded.runId === id && decoded.kind === name),
     ),
-    isAskedFor: epoch !== null,
+    isRequested: epoch !== null,
     isRunning: state === 'running',
   }));
 }
 
 /** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-export async function leasedKinds(db: Queryable, judge: WorkerJudge): Promise<string[]> {
-  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${instantText(judge.now)}`;
+export async function leasedKinds(db: Queryable, judge: LivenessCheck): Promise<string[]> {
+  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${formatInstant(judge.now)}`;
   const rows = await select(db, KIND_STATE, leased);
   return rows.filter((row) => !judge.isDead(String(row.owner))).map((row) => row.kind);
 }
 
 /** A schedule that has come due. */
-export interface SlotRequest extends WorkerJudge {
+export interface SlotRequest extends LivenessCheck {
   readonly schedule: string;
   /** When it came due. */
   readonly slot: Date;
   readonly kinds: readonly string[];
 }
 
-export type SlotEnd =
+export type SlotResult =
   /** A run now waits for these kinds; the kinds in `served` have one already. */
   | { readonly is: 'requested'; readonly runId: number; readonly served: readonly string[] }
   /** Every kind is requested or being read already: no second run. */
@@ -78,17 +82,17 @@ export type SlotEnd =
   | { readonly is: 'taken' };
 
 /** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
-export async function requestSlot(tx: Transaction, request: SlotRequest): Promise<SlotEnd> {
+export async function requestSlot(tx: Transaction, request: SlotRequest): Promise<SlotResult> {
   const name = `${request.schedule}@${request.slot.toISOString()}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
-  const mark = await readMark(tx, request.schedule);
+  const handledUntil = await readHandledUntil(tx, request.schedule);
   const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
-  if (isStored || mark?.getTime() === request.slot.getTime()) return { is: 'taken' };
-  await writeMark(tx, request.schedule, request.slot);
+  if (isStored || handledUntil?.getTime() === request.slot.getTime()) return { is: 'taken' };
+  await saveHandledUntil(tx, request.schedule, request.slot);
   const leased = await leasedKinds(tx, request);
   const pulls = (await openRuns(tx)).filter((run) => run.command === 'pull');
   const isServed = (kind: string): boolean =>
-    pulls.some((run) => run.kinds.includes(kind) && (run.isAskedFor || leased.includes(kind)));
+    pulls.some((run) => run.kinds.includes(kind) && (run.isRequested || leased.includes(kind)));
   const kinds = request.kinds.filter((kind) => !isServed(kind));
   if (kinds.length === 0) return { is: 'served' };
   const wanted = { kinds: JSON.stringify(kinds), request: `schedule ${request.schedule}`, slot: name };
@@ -97,11 +101,11 @@ export async function requestSlot(tx: Transaction, request: SlotRequest): Promis
 }
 
 /** The instant up to which a schedule's slots are handled; null before its first check. */
-export async function readMark(db: Queryable, schedule: string): Promise<Date | null> {
-  const mark = await readMeta(db, `schedules.${schedule}`);
-  return mark === null ? null : instantOf(mark);
+export async function readHandledUntil(db: Queryable, schedule: string): Promise<Date | null> {
+  const handledUntil = await readMeta(db, `schedules.${schedule}`);
+  return handledUntil === null ? null : parseInstant(handledUntil);
 }
 
-export async function writeMark(tx: Transaction, schedule: string, mark: Date): Promise<void> {
-  await writeMeta(tx, `schedules.${schedule}`, instantText(mark));
+export async function saveHandledUntil(tx: Transaction, schedule: string, handledUntil: Date): Promise<void> {
+  await writeMeta(tx, `schedules.${schedule}`, formatInstant(handledUntil));
 }

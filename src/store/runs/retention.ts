@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
 import { deletePlans } from '../outbox/plan-store.ts';
 import { pruneChanges } from '../records/change-store.ts';
@@ -26,7 +26,7 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
   await session.atomically(async (tx) => {
     if (changesDays !== null) await pruneChanges(tx, daysBefore(now, changesDays));
     if (runsDays !== null) {
-      const oldest = instantText(daysBefore(now, runsDays));
+      const oldest = formatInstant(daysBefore(now, runsDays));
       await tx.query(
         sql`delete from run_kinds where run_id in (select id from runs where finished_at < ${oldest})`,
       );
@@ -35,9 +35,9 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
     if (deliveriesDays !== null) await pruneDeliveries(tx, daysBefore(now, deliveriesDays));
     await forgetExpiredSecrets(tx, now);
     if (outboxDays !== null)
-      await deletePlans(tx, sql`created_at < ${instantText(daysBefore(now, outboxDays))}`);
+      await deletePlans(tx, sql`created_at < ${formatInstant(daysBefore(now, outboxDays))}`);
     if (issuesDays !== null) {
-      const oldest = instantText(daysBefore(now, issuesDays));
+      const oldest = formatInstant(daysBefore(now, issuesDays));
       await tx.query(sql`delete from issues where closed_at < ${oldest}`);
       await tx.query(sql`delete from drift where seen_at < ${oldest}`);
       await tx.query(sql`delete from deletions where concluded_at < ${oldest}`);

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -7,14 +7,14 @@ import { RUNS } from '../tables/engine-tables.ts';
 import {
   hasRow,
   insertInto,
-  pick,
+  pickColumns,
   readNumber,
   readTexts,
   select,
   type RowOf,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
-import type { WorkerJudge } from './worker-store.ts';
+import type { LivenessCheck } from './worker-store.ts';
 
 /** Requests a pull of these kinds; an equal request that has not begun serves both. `request` says who asks, for people. */
 export async function requestPull(
@@ -33,7 +33,7 @@ export async function insertRequest(
   tx: Transaction,
   { now, ...request }: { kinds: string; request: string; slot?: string; now: Date },
 ): Promise<number> {
-  const requestedAt = instantText(now);
+  const requestedAt = formatInstant(now);
   const run = { ...request, command: 'pull', state: 'requested', requestedAt, epoch: 0 } as const;
   return (await readNumber(tx, sql`${insertInto(RUNS, run)} returning id`)) ?? 0;
 }
@@ -41,9 +41,9 @@ export async function insertRequest(
 /** Requested runs that have not begun, oldest first. */
 export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const waiting = sql`
-    where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${instantText(now)})
+    where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${formatInstant(now)})
     order by id limit ${limit}`;
-  const rows = await select(db, pick(RUNS, 'id', 'epoch'), waiting);
+  const rows = await select(db, pickColumns(RUNS, 'id', 'epoch'), waiting);
   return rows.map((row) => ({ id: row.id, epoch: row.epoch ?? 0 }));
 }
 
@@ -59,7 +59,7 @@ export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise
 export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<readonly string[] | null> {
   const { id, epoch, owner, now } = claim;
   const begun = sql`
-    update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1},
+    update runs set state = 'running', owner = ${owner}, started_at = ${formatInstant(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(now)}
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`;
   const [kinds] = await readTexts(tx, begun);
@@ -70,28 +70,28 @@ export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<reado
  * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
-export async function closeDeadRuns(tx: Transaction, judge: WorkerJudge): Promise<void> {
+export async function closeStaleRuns(tx: Transaction, judge: LivenessCheck): Promise<void> {
   for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
     const hasEnded = judge.isDead(String(run.owner));
-    if (!hasEnded && !hasLapsed(run, judge.now)) continue;
-    if (fateOf(run) === 'requested') await askAgain(tx, run.id);
+    if (!hasEnded && !hasLeaseLapsed(run, judge.now)) continue;
+    if (stateAfterStaleClaim(run) === 'requested') await requestAgain(tx, run.id);
     else
       await tx.query(sql`
-        update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD},
-          finished_at = ${instantText(judge.now)}, lease_until = null
+        update runs set state = 'interrupted', reason = ${hasEnded ? PROCESS_ENDED : LEASE_LAPSED},
+          finished_at = ${formatInstant(judge.now)}, lease_until = null
         where id = ${run.id}`);
   }
 }
 
-const ENDED = 'its process ended';
+const PROCESS_ENDED = 'its process ended';
 
 /** Requests a run again that was cut off because its process had to end, as after a crash. */
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
-  const mayResume = sql`select 1 from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`;
-  if (await hasRow(tx, mayResume)) await askAgain(tx, id);
+  const mayResume = sql`select 1 from runs where id = ${id} and state = 'interrupted' and epoch < ${MAX_EPOCH}`;
+  if (await hasRow(tx, mayResume)) await requestAgain(tx, id);
 }
 
-async function askAgain(tx: Transaction, id: number): Promise<void> {
+async function requestAgain(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`delete from run_kinds where run_id = ${id}`); // The run starts over, and so does its report.
   await tx.query(sql`
     update runs set state = 'requested', owner = null, lease_until = null, reason = null, finished_at = null,
@@ -100,29 +100,29 @@ async function askAgain(tx: Transaction, id: number): Promise<void> {
 }
 
 /** A run and the owner that claims to work it. */
-export interface OwnRun {
+export interface OwnedRun {
   readonly runId: number;
   readonly owner: string;
 }
 
 /** The reason given for an interrupted run whose process stopped renewing its lease. */
-export const UNHEARD = 'nothing more was heard of its process';
+export const LEASE_LAPSED = 'nothing more was heard of its process';
 
 /** Five processes may die on a run before it is given up: a claim and a death raise its epoch by one each. */
-const MOST_EPOCH = 10;
+const MAX_EPOCH = 10;
 
 /** Whether a run is marked as running although its lease has lapsed. */
-export function hasLapsed(row: RowOf<typeof RUNS>, now: Date): boolean {
-  return row.state === 'running' && (row.leaseUntil ?? '') <= instantText(now);
+export function hasLeaseLapsed(row: RowOf<typeof RUNS>, now: Date): boolean {
+  return row.state === 'running' && (row.leaseUntil ?? '') <= formatInstant(now);
 }
 
 /** The next state of a run whose process is gone: a requested run is worked again. */
-export function fateOf(row: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
-  return row.epoch !== null && row.epoch < MOST_EPOCH ? 'requested' : 'interrupted';
+export function stateAfterStaleClaim(row: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
+  return row.epoch !== null && row.epoch < MAX_EPOCH ? 'requested' : 'interrupted';
 }
 
 /** Renews a run's lease; does nothing if another process owns the run by now. */
-export async function renewRun(session: Session, run: OwnRun, now: Date): Promise<void> {
+export async function renewRun(session: Session, run: OwnedRun, now: Date): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.query(sql`
       update runs set lease_until = ${leaseEnd(now)}
@@ -131,6 +131,6 @@ export async function renewRun(session: Session, run: OwnRun, now: Date): Promis
 }
 
 /** Whether the process still owns the run: after a long standstill another may have taken it over. */
-export async function isOwnRun(tx: Transaction, run: OwnRun): Promise<boolean> {
+export async function isRunOwner(tx: Transaction, run: OwnedRun): Promise<boolean> {
   return hasRow(tx, sql`select 1 from runs where id = ${run.runId} and owner = ${run.owner}`);
 }

@@ -1,35 +1,42 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint } from '../../db/rows/engine-column.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
-  append,
-  assign,
+  insertRows,
+  assignments,
   insertInto,
   readNumber,
   readRows,
   select,
   selectOne,
-  without,
+  omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
-import { leaveNews, refusedNews } from '../webhooks/news.ts';
-import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun, type OwnRun } from './run-requests.ts';
-import type { WorkerJudge } from './worker-store.ts';
+import { addNotification, refusedNotification } from '../webhooks/notifications.ts';
+import {
+  LEASE_LAPSED,
+  closeStaleRuns,
+  stateAfterStaleClaim,
+  hasLeaseLapsed,
+  isRunOwner,
+  type OwnedRun,
+} from './run-requests.ts';
+import type { LivenessCheck } from './worker-store.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];
 
-const REPORT = without(RUN_KINDS, 'run_id', 'started_at');
+const REPORT = omitColumns(RUN_KINDS, 'run_id', 'started_at');
 
 /** The result of a run for one kind: the sums of its sweeps. */
 export type KindReport = RowOf<typeof REPORT>;
 
 /** Whether a run has read a kind to the end of its list, or to the last page that was asked for. */
-export const isRead = (report: Pick<KindReport, 'state'>): boolean =>
+export const isReadToEnd = (report: Pick<KindReport, 'state'>): boolean =>
   report.state === 'certified' || report.state === 'complete';
 
 export interface Run {
@@ -42,7 +49,7 @@ export interface Run {
   readonly finishedAt: string | null;
 }
 
-export interface RunStart extends WorkerJudge {
+export interface RunStart extends LivenessCheck {
   readonly command: string;
   readonly kinds: readonly string[];
   /** The parameters of the request besides the kinds. */
@@ -53,12 +60,12 @@ export interface RunStart extends WorkerJudge {
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
 export async function startRun(session: Session, start: RunStart): Promise<number> {
   const { command, request = null, owner, now, isDead } = start;
-  const at = instantText(now);
+  const at = formatInstant(now);
   const kinds = JSON.stringify(start.kinds);
   const times = { requestedAt: at, startedAt: at, leaseUntil: leaseEnd(now) };
   const run = insertInto(RUNS, { command, kinds, request, state: 'running', owner, ...times });
   return session.atomically(async (tx) => {
-    await closeDeadRuns(tx, { isDead, now });
+    await closeStaleRuns(tx, { isDead, now });
     return (await readNumber(tx, sql`${run} returning id`)) ?? 0;
   });
 }
@@ -66,13 +73,13 @@ export async function startRun(session: Session, start: RunStart): Promise<numbe
 /** Records a run's result for one kind, unless another process owns the run by now. */
 export async function saveKindReport(
   tx: Transaction,
-  run: OwnRun,
+  run: OwnedRun,
   report: KindReport,
   startedAt: Date,
 ): Promise<void> {
-  if (!(await isOwnRun(tx, run))) return;
-  await append(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: instantText(startedAt) }]);
-  if (isRead(report)) await dropMeta(tx, 'source.refused');
+  if (!(await isRunOwner(tx, run))) return;
+  await insertRows(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: formatInstant(startedAt) }]);
+  if (isReadToEnd(report)) await deleteMeta(tx, 'source.refused');
   if (report.reason === 'unauthorized') await noteRefusal(tx, run.runId, startedAt);
 }
 
@@ -82,16 +89,16 @@ async function noteRefusal(tx: Transaction, runId: number, now: Date): Promise<v
   const [since, latest, times] = noted?.split(' ') ?? [now.toISOString(), null, 0];
   if (Number(latest) === runId) return;
   await writeMeta(tx, 'source.refused', `${since} ${runId} ${Number(times) + 1}`);
-  if (Number(times) === 1) await leaveNews(tx, refusedNews(String(since), now));
+  if (Number(times) === 1) await addNotification(tx, refusedNotification(String(since), now));
 }
 
 /** Records how a run ended, unless another process owns it by now. */
 export async function finishRun(
   session: Session,
-  run: OwnRun,
+  run: OwnedRun,
   { now, ...end }: { state: RunState; reason: string | null; now: Date },
 ): Promise<void> {
-  const set = assign(RUNS, { ...end, finishedAt: instantText(now), leaseUntil: null });
+  const set = assignments(RUNS, { ...end, finishedAt: formatInstant(now), leaseUntil: null });
   await session.atomically((tx) =>
     tx.query(sql`update runs set ${set} where id = ${run.runId} and owner = ${run.owner}`),
   );
@@ -143,10 +150,10 @@ export async function findRun(db: Queryable, id: number, now: Date) {
 /** Shows a run whose process is gone as `closeDeadRuns` will record it. */
 function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
   const { id, command, startedAt, finishedAt } = row;
-  const fate = hasLapsed(row, now) ? fateOf(row) : null;
+  const staleState = hasLeaseLapsed(row, now) ? stateAfterStaleClaim(row) : null;
   const kinds = JSON.parse(row.kinds) as string[];
-  const reason = fate === 'interrupted' ? UNHEARD : row.reason;
-  return { id, command, kinds, state: fate ?? row.state, reason, startedAt, finishedAt };
+  const reason = staleState === 'interrupted' ? LEASE_LAPSED : row.reason;
+  return { id, command, kinds, state: staleState ?? row.state, reason, startedAt, finishedAt };
 }
 
 /** One reading of a kind's list, by the run that it was part of. */

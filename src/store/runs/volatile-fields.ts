@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { textColumn } from '../../db/rows/engine-column.ts';
-import { leaveNews, volatileNews, type VolatileFields } from '../webhooks/news.ts';
+import { addNotification, volatileNotification, type VolatileFields } from '../webhooks/notifications.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 
@@ -17,7 +17,7 @@ const LEAST_ROWS = 20;
 const SWEEPS = 2;
 
 /** Notes which fields a complete sweep found changed in most rows; the second time running a person is notified. */
-export async function noteVolatile(
+export async function saveVolatileFields(
   tx: Transaction,
   kind: string,
   swept: {
@@ -30,12 +30,12 @@ export async function noteVolatile(
   const { changed, rows, ignored } = swept;
   const key = `volatile.${kind}` as const;
   const before = await readMeta(tx, key);
-  const most = rows < LEAST_ROWS ? [] : [...changed].filter(([, count]) => 2 * count > rows);
-  if (before === null && most.length === 0) return;
+  const changedMostly = rows < LEAST_ROWS ? [] : [...changed].filter(([, count]) => 2 * count > rows);
+  if (before === null && changedMostly.length === 0) return;
   const { sweeps }: Pick<KindFields, 'sweeps'> =
     before === null ? { sweeps: {} } : (JSON.parse(before) as KindFields);
   const after: KindFields = {
-    sweeps: Object.fromEntries(most.map(([name]) => [name, (sweeps[name] ?? 0) + 1])),
+    sweeps: Object.fromEntries(changedMostly.map(([name]) => [name, (sweeps[name] ?? 0) + 1])),
     ignored: [...ignored],
   };
   await writeMeta(tx, key, JSON.stringify(after));
@@ -45,7 +45,10 @@ export async function noteVolatile(
   const detail = `changed in most rows of two sweeps running; to make no events of it: ${setting}`;
   const drifts = fields.map((field) => ({ kind, code: 'volatile_field' as const, field, detail }));
   await saveDrift(tx, drifts, now);
-  await leaveNews(tx, volatileNews(kind, { fields: fields.map((name) => `${kind}.${name}`), setting }, now));
+  await addNotification(
+    tx,
+    volatileNotification(kind, { fields: fields.map((name) => `${kind}.${name}`), setting }, now),
+  );
 }
 
 /** The fields that change with every sweep, as `clients.last_seen`, and the line of the settings that silences them; null = none. */
@@ -55,7 +58,9 @@ export async function readVolatile(db: Queryable): Promise<VolatileFields | null
     .map((row) => [row.kind, JSON.parse(row.value) as KindFields] as const)
     .filter(([, fields]) => volatileIn(fields).length > 0);
   if (kinds.length === 0) return null;
-  const fields = kinds.flatMap(([kind, of]) => volatileIn(of).map((name) => `${kind}.${name}`));
+  const fields = kinds.flatMap(([kind, kindFields]) =>
+    volatileIn(kindFields).map((name) => `${kind}.${name}`),
+  );
   return { fields, setting: settingFor(kinds) };
 }
 
@@ -65,7 +70,8 @@ const volatileIn = (fields: KindFields): readonly string[] =>
 /** A line of YAML with what is ignored already, so that it can take the place of the present one. */
 function settingFor(kinds: readonly (readonly [string, KindFields])[]): string {
   const lists = kinds.map(
-    ([kind, of]) => `${kind}: ${JSON.stringify([...new Set([...of.ignored, ...volatileIn(of)])])}`,
+    ([kind, kindFields]) =>
+      `${kind}: ${JSON.stringify([...new Set([...kindFields.ignored, ...volatileIn(kindFields)])])}`,
   );
   return `diff: { ignoreFields: { ${lists.join(', ')} } }`;
 }

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { recordDecoder } from '../../diff/decode-record.ts';
+import { createRecordDecoder } from '../../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
-import { putNestedRows } from '../records/nested-rows.ts';
+import { writeNestedRows } from '../records/nested-rows.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, decoderOf, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { OWN_COLUMNS, decoderHash, writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
@@ -31,14 +31,14 @@ export interface RefillOptions {
  */
 export async function redecode(session: Session, kind: Kind, options: RefillOptions): Promise<void> {
   const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
-  const rules = decoderOf(kind);
+  const rules = decoderHash(kind);
   if (state === null || state.decodedAs === rules) return;
   const isNestedOnly = columnsPart(state.decodedAs) === columnsPart(rules);
   let rows = 0;
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
     const refilled = await session.atomically((tx) =>
-      redecodeSome(tx, kind, { now: options.now, isNestedOnly, from }),
+      redecodeBatch(tx, kind, { now: options.now, isNestedOnly, from }),
     );
     rows += refilled.rows;
     after = refilled.after;
@@ -65,7 +65,7 @@ interface Refilled {
 }
 
 /** Decodes the next rows. */
-async function redecodeSome(tx: Transaction, kind: Kind, refill: Refill): Promise<Refilled> {
+async function redecodeBatch(tx: Transaction, kind: Kind, refill: Refill): Promise<Refilled> {
   const limit = rowsATransaction(kind);
   const next = sql`where k.id > ${refill.from} order by k.id limit ${limit}`;
   const ids = await refillRows(tx, kind, next, { now: refill.now, isNestedOnly: refill.isNestedOnly });
@@ -91,12 +91,12 @@ async function refillRows(
   which: SQL,
   refill: Pick<Refill, 'now' | 'isNestedOnly'>,
 ): Promise<readonly string[]> {
-  const own = sql.join(
+  const ownValues = sql.join(
     OWN_COLUMNS.map((name) => sql.identifier(name)),
     sql`, `,
   );
   const rows = await tx.query(sql`
-    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} as k ${which}`);
+    select cast(id as text) as id, ${ownValues} from ${sql.identifier(kind.name)} as k ${which}`);
   const found: Issue[] = [];
   const records = rows.map((row) => ({
     id: String(row['id']),
@@ -106,7 +106,7 @@ async function refillRows(
   const decodeStored = storedDecoder(kind, found);
   const values = records.map(decodeStored);
   if (!refill.isNestedOnly)
-    await tx.putRows({
+    await tx.upsertRows({
       table: kind.name,
       columns: writtenColumns(kind, tx.dialect),
       rows: records.map((record, at) => {
@@ -114,7 +114,7 @@ async function refillRows(
         return writtenRow(kind, tx.dialect, values[at] ?? [], own);
       }),
     });
-  await putNestedRows(tx, { kind, records, found, now: refill.now });
+  await writeNestedRows(tx, { kind, records, found, now: refill.now });
   const recordIds = records.map((record) => record.id);
   await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now: refill.now });
   return recordIds;
@@ -125,7 +125,7 @@ function storedDecoder(
   kind: Kind,
   found: Issue[],
 ): (stored: { readonly id: string; readonly record: JsonObject }) => SqlValue[] {
-  const decode = recordDecoder(kind);
+  const decode = createRecordDecoder(kind);
   return ({ id, record }) => {
     const { values, misfits } = decode(record);
     found.push(...misfits.map((misfit) => ({ recordId: id, ...misfit })));

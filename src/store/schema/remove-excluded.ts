@@ -1,10 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { NOT_SHOWN, withoutExcluded } from '../../catalog/exclude.ts';
-import { idColumn, type Field, type Kind } from '../../catalog/kind.ts';
-import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
-import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
-import { exclusionsIn } from '../kinds/exclusions.ts';
-import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { idColumnName, type Field, type Kind } from '../../catalog/kind.ts';
+import { DECIMAL_SUFFIXES } from '../../catalog/reserved-names.ts';
+import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
+import { parseExclusions } from '../kinds/exclusions.ts';
+import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import { deletePlans } from '../outbox/plan-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -12,9 +12,9 @@ import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
-import { FOUND_COLUMN, isFoundBy } from '../tables/found-text.ts';
+import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
-import { pick, readRows, select } from '../../db/rows/rows.ts';
+import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
 import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
 import type { RefillOptions } from './redecode.ts';
 
@@ -33,7 +33,9 @@ export async function removeExcluded(
   const applied = await readMeta(session, 'privacy.excluded');
   const leftover = await readMeta(session, 'privacy.scrub');
   // What the mirror keeps out of kinds that the settings do not declare at present holds again once they do.
-  const undeclared = [...exclusionsIn(applied)].filter(([name]) => kinds.every((kind) => kind.name !== name));
+  const undeclared = [...parseExclusions(applied)].filter(([name]) =>
+    kinds.every((kind) => kind.name !== name),
+  );
   const all = [...excluding.map((kind) => [kind.name, namesOf(kind)]), ...undeclared];
   const wanted = all.length === 0 ? null : JSON.stringify(all);
   if ([wanted, applied, leftover].every((each) => each === null))
@@ -43,14 +45,14 @@ export async function removeExcluded(
   for (const kind of hasRemoved ? excluding : []) {
     await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
     await removeFromEvents(session, kind);
-    await session.atomically((tx) => removeBeside(tx, kind));
+    await session.atomically((tx) => removeFromOtherTables(tx, kind));
   }
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
   if (wanted !== applied)
     await session.atomically(async (tx) => {
       await saveMeta(tx, 'privacy.excluded', wanted);
-      await dropMeta(tx, 'privacy.excluding');
+      await deleteMeta(tx, 'privacy.excluding');
     });
   return { hasRemoved, isScrubbed };
 }
@@ -67,13 +69,16 @@ interface Removal {
 async function scrub(session: Session, hasRemoved: boolean, before: string | null): Promise<boolean | null> {
   if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
   const { scrubFile } = await import('../../db/sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
-  const left = scrubFile(session.location, !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum');
-  await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', left));
-  return left === null;
+  const remainingStep = scrubFile(
+    session.location,
+    !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum',
+  );
+  await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', remainingStep));
+  return remainingStep === null;
 }
 
 const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value: string | null) =>
-  value === null ? dropMeta(tx, key) : writeMeta(tx, key, value);
+  value === null ? deleteMeta(tx, key) : writeMeta(tx, key, value);
 
 const ROWS_A_TRANSACTION = 1_000;
 
@@ -81,14 +86,14 @@ async function removeFromRows(session: Session, kind: Kind, onRows: (rows: numbe
   let rows = 0;
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
-    const ids = await session.atomically((tx) => removeFromSome(tx, kind, from));
+    const ids = await session.atomically((tx) => removeFromBatch(tx, kind, from));
     rows += ids.length;
     after = ids.length < ROWS_A_TRANSACTION ? null : (ids.at(-1) ?? null);
     onRows(rows);
   }
 }
 
-async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promise<readonly string[]> {
+async function removeFromBatch(tx: Transaction, kind: Kind, from: string): Promise<readonly string[]> {
   const table = sql.identifier(kind.name);
   const next = sql`
     select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
@@ -97,8 +102,8 @@ async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promis
   const last = rows.at(-1);
   if (last === undefined) return [];
   for (const { id, raw } of rows) {
-    const kept = recordWithout(kind, raw);
-    if (kept !== raw) await tx.write(sql`update ${table} set _raw = ${kept} where id = ${id}`);
+    const cleaned = recordWithout(kind, raw);
+    if (cleaned !== raw) await tx.write(sql`update ${table} set _raw = ${cleaned} where id = ${id}`);
   }
   const columns = await columnsToClear(tx, kind);
   if (columns.length > 0) {
@@ -112,35 +117,35 @@ async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promis
 
 /** The record's text without excluded fields; a text that is no record is dropped, and read again by the next sweep. */
 function recordWithout(kind: Kind, raw: string): string {
-  const record = tryParse(raw);
+  const record = tryParseJson(raw);
   if (!isObject(record)) return '{}';
-  const kept = withoutExcluded(kind, record);
-  return kept === record ? raw : compactJson(kept);
+  const cleaned = withoutExcluded(kind, record);
+  return cleaned === record ? raw : compactJson(cleaned);
 }
 
 /** The columns of excluded fields, those of decimals' twins, of texts that did not fit and of what is searched included. */
 async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly string[]> {
   const names = namesOf(kind);
-  const present = await tx.columnsOf(kind.name);
+  const present = await tx.listColumns(kind.name);
   const texts = await select(
     tx,
-    pick(FIELDS, 'text_column'),
+    pickColumns(FIELDS, 'text_column'),
     sql`where kind = ${kind.name} and field in (${sqlList(names)})`,
   );
   const taken = new Set(kind.fields.map(({ name }) => name));
   return [
-    ...names.flatMap((name) => [name, ...DECIMAL_TWINS.map((twin) => name + twin)]),
+    ...names.flatMap((name) => [name, ...DECIMAL_SUFFIXES.map((suffix) => name + suffix)]),
     ...(kind.excluded ?? []).flatMap(({ name, recordOf }) =>
-      recordOf === undefined ? [] : [idColumn(name)],
+      recordOf === undefined ? [] : [idColumnName(name)],
     ),
     ...texts.map((row) => row.textColumn ?? ''),
-    ...((kind.excluded ?? []).some(isFoundBy) ? [FOUND_COLUMN] : []), // It is filled again without them.
+    ...((kind.excluded ?? []).some(isSearchField) ? [SEARCH_COLUMN] : []), // It is filled again without them.
   ].filter((name) => present.has(name) && !taken.has(name));
 }
 
 const namesOf = ({ excluded = [] }: Kind): readonly string[] => excluded.map(({ name }: Field) => name);
 
-const EVENT = pick(CHANGES, 'seq', 'before', 'after', 'fields');
+const EVENT = pickColumns(CHANGES, 'seq', 'before', 'after', 'fields');
 
 async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
   for (let after: number | null = 0; after !== null;) {
@@ -170,11 +175,11 @@ const OF_WHOLE_RECORDS = [
 ] as const;
 
 /** Elements of arrays, issues, and notes of drift. */
-async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
+async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void> {
   const { name } = kind;
   for (const field of namesOf(kind)) {
     const elements = nestedName(name, field);
-    if ((await tx.columnsOf(elements)).has('parent_id'))
+    if ((await tx.listColumns(elements)).has('parent_id'))
       await tx.query(sql`delete from ${sql.identifier(elements)}`);
     const about: SQL = sql`kind = ${name} and (field = ${field} or substr(field, 1, ${field.length + 1}) = ${`${field}[`})`;
     await tx.query(sql`delete from issues where ${about}`);
@@ -195,8 +200,8 @@ async function cleanQuarantined(db: Queryable, kind: Kind): Promise<void> {
   const quoting = sql`
     select cast(id as text) as id, detail from issues where kind = ${kind.name} and code in (${sqlList(OF_WHOLE_RECORDS)})`;
   for (const { id, detail } of await readRows(db, QUARANTINED, quoting)) {
-    const record = tryParse(detail ?? '');
-    const kept = isObject(record) ? recordWithout(kind, detail ?? '') : NOT_SHOWN;
-    await db.query(sql`update issues set detail = ${kept} where id = ${id}`);
+    const record = tryParseJson(detail ?? '');
+    const cleaned = isObject(record) ? recordWithout(kind, detail ?? '') : NOT_SHOWN;
+    await db.query(sql`update issues set detail = ${cleaned} where id = ${id}`);
   }
 }

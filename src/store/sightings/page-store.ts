@@ -1,10 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
-import { PAGES, TOUCHED } from '../tables/change-tables.ts';
+import { PAGES, DIRTY_ROWS } from '../tables/change-tables.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { append, readNumber, select, without } from '../../db/rows/rows.ts';
+import { insertRows, readNumber, select, omitColumns } from '../../db/rows/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {
@@ -31,7 +31,7 @@ export async function readPages(
   page: number | null = null,
 ): Promise<Map<number, StoredPage>> {
   const some = page === null ? sql`` : sql` and page = ${page}`;
-  const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}${some}`);
+  const rows = await select(db, omitColumns(PAGES, 'kind'), sql`where kind = ${kind}${some}`);
   // Most pages of a list have the same fields, so each list of names is kept in memory once.
   const lists = new Map(rows.map((row) => [row.fields, [] as readonly string[]]));
   for (const text of lists.keys()) lists.set(text, JSON.parse(text) as string[]);
@@ -41,7 +41,7 @@ export async function readPages(
       {
         ...row,
         get keys() {
-          return idsOf(this.ids);
+          return parseIds(this.ids);
         },
         fields: lists.get(fields) ?? [],
       },
@@ -60,7 +60,7 @@ export async function savePages(
   const rows = [...pages].flatMap(([page, content]) =>
     content === null ? [] : [{ kind, page, ...content, fields: JSON.stringify(content.fields) }],
   );
-  await append(tx, PAGES, rows);
+  await insertRows(tx, PAGES, rows);
 }
 
 /** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
@@ -84,8 +84,8 @@ export interface NewSighting {
 }
 
 export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
-  const rows = sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) }));
-  await append(tx, SIGHTINGS, rows);
+  const rows = sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: formatInstant(sentAt) }));
+  await insertRows(tx, SIGHTINGS, rows);
 }
 
 /** Removes pages that were requested after a tick. */
@@ -110,11 +110,11 @@ export async function prunePages(
 
 /** The page of a kind's list that last showed a record; null if none is stored. */
 export async function readPageOf(db: Queryable, kind: string, id: string): Promise<number | null> {
-  return readNumber(db, sql`select min(page) from pages where kind = ${kind} and ${showing(id)}`);
+  return readNumber(db, sql`select min(page) from pages where kind = ${kind} and ${pageShows(id)}`);
 }
 
 /** Whether the column `ids` of a row has an id. */
-export const showing = (id: string): SQL =>
+export const pageShows = (id: string): SQL =>
   sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
 
 /**
@@ -124,20 +124,24 @@ export const showing = (id: string): SQL =>
 export type DirtyRows = ReadonlyMap<string, number>;
 
 export async function readDirtyRows(db: Queryable, kind: string, after: number) {
-  const rows = await select(db, TOUCHED, sql`where kind = ${kind} and response > ${after} order by response`);
+  const rows = await select(
+    db,
+    DIRTY_ROWS,
+    sql`where kind = ${kind} and response > ${after} order by response`,
+  );
   return new Map(rows.map((row) => [row.recordId, row.response]));
 }
 
 export async function saveDirtyRows(tx: Transaction, kind: string, rows: DirtyRows): Promise<void> {
-  const touched = [...rows].map(([recordId, response]) => ({ kind, response, recordId }));
-  await append(tx, TOUCHED, touched);
+  const dirtyRows = [...rows].map(([recordId, response]) => ({ kind, response, recordId }));
+  await insertRows(tx, DIRTY_ROWS, dirtyRows);
 }
 
 /**
  * Removes dirty rows that were written again later: only the last write of a row counts. Complete sweeps remove the others;
  * where none comes, each row is kept once.
  */
-export async function thinDirtyRows(session: Session): Promise<void> {
+export async function compactDirtyRows(session: Session): Promise<void> {
   const last = sql`select kind, max(response), record_id from touched group by kind, record_id`;
   await session.atomically((tx) =>
     tx.query(sql`delete from touched where (kind, response, record_id) not in (${last})`),
@@ -152,6 +156,6 @@ export async function confirmRows(tx: Transaction, kind: string, ids: readonly s
 }
 
 /** Ids as `pages` and `sightings` store them: a JSON array of numbers. */
-export const idsText = (ids: Iterable<string>): string => `[${[...ids].join(',')}]`;
+export const formatIds = (ids: Iterable<string>): string => `[${[...ids].join(',')}]`;
 
-export const idsOf = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));
+export const parseIds = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));

@@ -2,17 +2,17 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { pick, readNumber, readTexts, select, without, type RowOf } from '../../db/rows/rows.ts';
+import { pickColumns, readNumber, readTexts, select, omitColumns, type RowOf } from '../../db/rows/rows.ts';
 import type { Sighting } from '../../diff/certify.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
 /** A response as certification uses it, with the instant at which its request was sent. */
-export type SeenPage = Sighting & { readonly seenAt: string };
+export type TimedSighting = Sighting & { readonly seenAt: string };
 
 const SWEEPS_KEPT = 3;
 const READ_TOGETHER = 500;
 
-const SEEN_PAGE = without(SIGHTINGS, 'kind', 'run_id');
+const SEEN_PAGE = omitColumns(SIGHTINGS, 'kind', 'run_id');
 
 /**
  * Every kept sighting of a kind, in the order of answers.
@@ -22,14 +22,14 @@ export async function readSightings(
   db: Queryable,
   kind: string,
   pages: ReadonlyMap<number, Pick<Sighting, 'ids'>> = new Map(),
-): Promise<SeenPage[]> {
-  const seen: SeenPage[] = [];
+): Promise<TimedSighting[]> {
+  const seen: TimedSighting[] = [];
   const shown = new Map<number, string>();
   for (const [page, { ids }] of pages) shown.set(page, ids);
   for (let after: number | null = -1; after !== null;) {
     const next = sql`
       where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`;
-    const rows: readonly SeenPage[] = await select(db, SEEN_PAGE, next);
+    const rows: readonly TimedSighting[] = await select(db, SEEN_PAGE, next);
     for (const row of rows) {
       const before = shown.get(row.page);
       const ids = before === row.ids ? before : row.ids;
@@ -42,12 +42,12 @@ export async function readSightings(
 }
 
 /** An invalid sweep proves no end of the list; its sightings stay true. */
-export async function voidEnds(tx: Transaction, kind: string, sweep: number): Promise<void> {
+export async function clearEnds(tx: Transaction, kind: string, sweep: number): Promise<void> {
   await tx.query(sql`update sightings set end_rows = null where kind = ${kind} and sweep = ${sweep}`);
 }
 
 /** The tick up to which sightings are to be removed, those before the last three sweeps; null if there are none. */
-export async function oldSightings(db: Queryable, kind: string): Promise<number | null> {
+export async function findOldSightingsTick(db: Queryable, kind: string): Promise<number | null> {
   const oldest = sql`
     select min(sweep) from (
       select distinct sweep from sightings where kind = ${kind} and sweep is not null
@@ -57,7 +57,7 @@ export async function oldSightings(db: Queryable, kind: string): Promise<number 
 
 /** Removes the sightings from before the last three sweeps of a kind. */
 export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
-  const oldest = await oldSightings(tx, kind);
+  const oldest = await findOldSightingsTick(tx, kind);
   if (oldest === null) return;
   await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest}`);
 }
@@ -82,7 +82,7 @@ export async function readUnlisted(db: Queryable, kind: string): Promise<string[
   return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
 }
 
-const WATCHED_KIND = pick(KIND_STATE, 'kind', 'tick', 'last_complete_sweep', 'page_size');
+const WATCHED_KIND = pickColumns(KIND_STATE, 'kind', 'tick', 'last_complete_sweep', 'page_size');
 
 /** The facts of a kind's list. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
@@ -93,7 +93,7 @@ export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> => {
   return select(db, WATCHED_KIND, sql`where ${isWatched} order by kind`);
 };
 
-const PAGE_SIGHTING = pick(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
+const PAGE_SIGHTING = pickColumns(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
 
 /** A page as a list response has shown it. */
 export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
@@ -115,7 +115,7 @@ export async function readSweepPages(
 export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
   select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
 
-const NOTED_CHANGE = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
+const NOTED_CHANGE = pickColumns(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
 
 /** A change event, as far as it is counted. */
 export type NotedChange = RowOf<typeof NOTED_CHANGE>;

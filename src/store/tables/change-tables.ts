@@ -3,8 +3,8 @@
  * generates the migrations from them.
  */
 
-import type { Change } from '../../diff/judge-page.ts';
-import type { AbsenceState } from '../../diff/plan-deletions.ts';
+import type { Change } from '../../diff/compare-page.ts';
+import type { AbsenceState } from '../../diff/decide-deletions.ts';
 import {
   bigint,
   integerColumn,
@@ -35,7 +35,7 @@ export const PAGES = {
 } as const satisfies EngineTable;
 
 /** Dirty rows: rows rewritten since their page was landed. Such a page must be parsed even if its digest is unchanged. */
-export const TOUCHED = {
+export const DIRTY_ROWS = {
   name: 'touched',
   columns: [textColumn('kind'), bigint('response'), textColumn('record_id')],
   primaryKey: ['kind', 'response', 'record_id'],

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import { integer, json } from '../../catalog/field.ts';
+import { integerField, jsonField } from '../../catalog/field.ts';
 import {
   columnType,
-  idColumn,
+  idColumnName,
   type Field,
   type FieldType,
   type Kind,
   type Shape,
 } from '../../catalog/kind.ts';
-import { fittingValue, ownValue } from '../../diff/decode-record.ts';
+import { decodeIfFits, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
-import { isObject, tryParse } from '../../lib/json/json.ts';
+import { isObject, tryParseJson } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
-import { FOUND_COLUMN, normalized, isFoundBy } from './found-text.ts';
+import { SEARCH_COLUMN, normalized, isSearchField } from './search-text.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -70,7 +70,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
       ...fieldColumn(field, dialect),
       ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
-    ...twinColumns(kind.fields, dialect),
+    ...derivedColumns(kind.fields, dialect),
     { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
     { name: '_changed_at', type: instant, rule: 'NOT NULL' },
     { name: '_deleted_at', type: instant },
@@ -92,7 +92,7 @@ export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] 
 
 /** The columns that are filled from a record: `writtenColumns` without our own. */
 export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...kind.fields, ...twinColumns(kind.fields, dialect)].map(({ name }) => name);
+  return [...kind.fields, ...derivedColumns(kind.fields, dialect)].map(({ name }) => name);
 }
 
 /** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
@@ -102,40 +102,40 @@ export function writtenRow(
   values: readonly SqlValue[],
   own: readonly SqlValue[] = [],
 ): SqlValue[] {
-  return [...values, ...twinValues(kind.fields, dialect, values), ...own];
+  return [...values, ...derivedValues(kind.fields, dialect, values), ...own];
 }
 
 /** The values of the columns that are derived from decoded fields, in the order of `twinColumns`. */
-export function twinValues(
+export function derivedValues(
   fields: readonly Field[],
   dialect: Dialect,
   values: readonly SqlValue[],
 ): SqlValue[] {
-  const twins: SqlValue[] = [];
-  const found: string[] = [];
-  let isFound = false;
+  const derived: SqlValue[] = [];
+  const searchTexts: string[] = [];
+  let hasSearchText = false;
   let index = -1;
   for (const field of fields) {
     const value = values[++index] ?? null;
-    if (isFoundBy(field)) {
-      isFound = true;
-      if (value !== null) found.push(String(value));
+    if (isSearchField(field)) {
+      hasSearchText = true;
+      if (value !== null) searchTexts.push(String(value));
     }
-    if (field.recordOf !== undefined) twins.push(idIn(value));
+    if (field.recordOf !== undefined) derived.push(recordIdIn(value));
     else if (!isDecimal(field)) continue;
-    else if (value === null) twins.push(null, null);
-    else twins.push(SHOWN[dialect](String(value)), unitsOf(String(value)));
+    else if (value === null) derived.push(null, null);
+    else derived.push(SHOWN_DECIMAL[dialect](String(value)), toUnits(String(value)));
   }
-  if (isFound) twins.push(normalized(found.join('|')));
-  return twins;
+  if (hasSearchText) derived.push(normalized(searchTexts.join('|')));
+  return derived;
 }
 
 /** The id of the record that a nested value is; null if it has none that can be one. */
-function idIn(json: SqlValue): SqlValue {
+function recordIdIn(json: SqlValue): SqlValue {
   if (json === null) return null;
-  const value = tryParse(String(json));
+  const value = tryParseJson(String(json));
   const id = isObject(value) ? ownValue(value, 'id') : value;
-  return fittingValue({ name: 'id', type: 'integer' }, id) ?? null;
+  return decodeIfFits({ name: 'id', type: 'integer' }, id) ?? null;
 }
 
 const isDecimal = ({ type }: Field): boolean => type === 'decimal';
@@ -145,7 +145,7 @@ const DIGITS = 38;
 const PLACES = 10;
 
 /** What a view shows of a decimal; null where PostgreSQL would have to round it. */
-const SHOWN: Record<Dialect, (decimal: string) => SqlValue> = {
+const SHOWN_DECIMAL: Record<Dialect, (decimal: string) => SqlValue> = {
   sqlite: Number,
   postgres: (decimal) => {
     const [whole = '', fraction = ''] = decimal.split('.');
@@ -158,19 +158,19 @@ const SHOWN: Record<Dialect, (decimal: string) => SqlValue> = {
  * Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast; beside a nested record, its
  * id to join by. Behind them stand the texts that a record is found by.
  */
-function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
+function derivedColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
   const real = dialect === 'sqlite' ? 'REAL' : `numeric(${DIGITS},${PLACES})`;
   const { integer, text } = TYPES[dialect];
-  const twins = fields.flatMap((field) => {
+  const derived = fields.flatMap((field) => {
     const { name, recordOf } = field;
-    if (recordOf !== undefined) return [{ name: idColumn(name), type: integer }];
+    if (recordOf !== undefined) return [{ name: idColumnName(name), type: integer }];
     if (!isDecimal(field)) return [];
     return [
       { name: `${name}_real`, type: real },
       { name: `${name}_e4`, type: integer },
     ];
   });
-  return fields.some(isFoundBy) ? [...twins, { name: FOUND_COLUMN, type: text }] : twins;
+  return fields.some(isSearchField) ? [...derived, { name: SEARCH_COLUMN, type: text }] : derived;
 }
 
 const UNIT_PLACES = 4;
@@ -180,7 +180,7 @@ const MOST_DIGITS = 14;
  * A canonical decimal in units of 0.0001, as text where a JS number would not hold it exactly. Null beyond 4 places or 14
  * digits before the point, where 64 bits would not hold it.
  */
-function unitsOf(decimal: string): SqlValue {
+function toUnits(decimal: string): SqlValue {
   const places = decimalPlaces(decimal);
   const whole = decimal.length - (places === 0 ? 0 : places + 1) - (decimal.startsWith('-') ? 1 : 0);
   if (places > UNIT_PLACES || whole > MOST_DIGITS) return null;
@@ -209,10 +209,10 @@ export interface NestedTable {
 /** The name of the table of a nested array. */
 export const nestedName = (kind: string, array: string): string => `${kind}_${array}`;
 
-const PARENT = integer('parent_id');
-const POSITION = integer('position');
+const PARENT = integerField('parent_id');
+const POSITION = integerField('position');
 /** An element of an array without documented fields: a scalar as text, any other value as JSON. */
-const VALUE = json('value');
+const VALUE = jsonField('value');
 
 /**
  * The tables of a kind's nested arrays, in the order of its fields. Arrays that were seen in the wild have theirs before the
@@ -223,28 +223,30 @@ export function nestedTables(shape: Shape): readonly NestedTable[] {
   const known = new Set(fields.map(({ name }) => name));
   const all = [...fields, ...hints.filter(({ name }) => !known.has(name))];
   const arrays = all.filter((field) => isArrayField(field) || field.part !== undefined);
-  return arrays.map(({ name: array, part, items = part && [part], foundItems = [], itemHints = [] }) => ({
-    name: nestedName(kind, array),
-    kind,
-    array,
-    own: items === undefined ? [PARENT, POSITION, VALUE] : [PARENT, POSITION],
-    items: [...(items ?? []), ...foundItems],
-    hints: itemHints,
-    part,
-  }));
+  return arrays.map(
+    ({ name: array, part, items = part && [part], discoveredItems: foundItems = [], itemHints = [] }) => ({
+      name: nestedName(kind, array),
+      kind,
+      array,
+      own: items === undefined ? [PARENT, POSITION, VALUE] : [PARENT, POSITION],
+      items: [...(items ?? []), ...foundItems],
+      hints: itemHints,
+      part,
+    }),
+  );
 }
 
 /** A table with `FOUND_COLUMN`, and its column with the id of the record. */
-export interface FoundTable {
+export interface SearchTable {
   readonly name: string;
   readonly id: 'id' | 'parent_id';
 }
 
 /** The tables in which records of a kind, as the mirror holds it, are found by their texts. */
-export function foundTables(kind: Kind): readonly FoundTable[] {
-  const nested = nestedTables(kind).filter((table) => table.items.some(isFoundBy));
-  const own = kind.fields.some(isFoundBy) ? [{ name: kind.name, id: 'id' } as const] : [];
-  return [...own, ...nested.map((table) => ({ name: table.name, id: 'parent_id' }) as const)];
+export function searchTables(kind: Kind): readonly SearchTable[] {
+  const nested = nestedTables(kind).filter((table) => table.items.some(isSearchField));
+  const placeFields = kind.fields.some(isSearchField) ? [{ name: kind.name, id: 'id' } as const] : [];
+  return [...placeFields, ...nested.map((table) => ({ name: table.name, id: 'parent_id' }) as const)];
 }
 
 /** Whether a field may hold an array of its own table. */
@@ -267,7 +269,7 @@ export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Co
       ...(field !== VALUE && { rule: 'NOT NULL' }),
     })),
     ...table.items.map((field) => fieldColumn(field, dialect)),
-    ...twinColumns(table.items, dialect),
+    ...derivedColumns(table.items, dialect),
   ];
 }
 
@@ -277,12 +279,12 @@ const DECODER_VERSION = 6;
 /**
  * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.
  */
-export function decoderOf(kind: Kind): string {
-  const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);
+export function decoderHash(kind: Kind): string {
+  const columns = hashRules([DECODER_VERSION, kind.fields.map(ruleOf)]);
   const tables = nestedTables(kind);
   if (tables.length === 0) return columns;
   const nested = tables.map((table) => [table.name, table.own.map(ruleOf), table.items.map(ruleOf)]);
-  return `${columns} ${digest([DECODER_VERSION, nested])}`;
+  return `${columns} ${hashRules([DECODER_VERSION, nested])}`;
 }
 
 function ruleOf(field: Field): readonly (string | number | null)[] {
@@ -291,4 +293,5 @@ function ruleOf(field: Field): readonly (string | number | null)[] {
   return [name, columnType(field), scale ?? null, ...further];
 }
 
-const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');
+const hashRules = (rules: unknown): string =>
+  createHash('sha256').update(JSON.stringify(rules)).digest('hex');

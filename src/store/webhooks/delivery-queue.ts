@@ -5,20 +5,23 @@ import type { Queryable, Transaction, SqlValue } from '../../db/session/session.
 import { sqlList, inChunks } from '../../db/session/sql-text.ts';
 import { bigint } from '../../db/rows/engine-column.ts';
 import {
-  pick,
+  pickColumns,
   readRows,
   select,
-  without,
-  append,
+  omitColumns,
+  insertRows,
   readNumber,
-  rewrite,
+  upsertRows,
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
-import { aheadOf, instantText } from '../../lib/time/clock.ts';
+import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 
 /** A change event that an endpoint is to be sent. */
-export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'> {
+export interface ScheduledDelivery extends Pick<
+  Delivery,
+  'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'
+> {
   readonly state: 'ready' | 'waiting';
 }
 
@@ -26,17 +29,17 @@ export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | '
 export async function insertDeliveries(
   tx: Transaction,
   endpointId: number,
-  planned: readonly PlannedDelivery[],
+  scheduled: readonly ScheduledDelivery[],
   now: Date,
 ): Promise<void> {
-  const createdAt = instantText(now);
-  const rows = planned.map((each) => ({
+  const createdAt = formatInstant(now);
+  const rows = scheduled.map((each) => ({
     ...each,
     endpointId,
     nextAttemptAt: each.state === 'ready' ? createdAt : null,
     createdAt,
   }));
-  await append(tx, WEBHOOK_DELIVERIES, rows);
+  await insertRows(tx, WEBHOOK_DELIVERIES, rows);
 }
 
 const PENDING = sql`state in ('ready', 'waiting')`;
@@ -52,7 +55,7 @@ export async function pendingRecords(
   for (const some of inChunks([...new Set(recordIds)])) {
     const rows = await select(
       db,
-      pick(WEBHOOK_DELIVERIES, 'kind', 'record_id'),
+      pickColumns(WEBHOOK_DELIVERIES, 'kind', 'record_id'),
       sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${sqlList(some)})`,
     );
     for (const { kind, recordId } of rows) keys.add(recordKey(kind, recordId));
@@ -72,14 +75,14 @@ export async function dropPendingAfter(tx: Transaction, endpointId: number, afte
 /** A delivery that a clock which was ahead has put off is due, too. */
 export const isDueDelivery = (
   now: Date,
-): SQL => sql`state = 'ready' and (next_attempt_at <= ${instantText(now)}
-  or coalesce(attempted_at, created_at) > ${instantText(aheadOf(now))})`;
+): SQL => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
+  or coalesce(attempted_at, created_at) > ${formatInstant(latestPlausible(now))})`;
 
 const LONGEST_PAUSE_MS = 900_000;
 
 /** The end of a pause of an endpoint; one later than this was written by a clock that was ahead. */
 export const latestPause = (now: Date): string =>
-  instantText(aheadOf(new Date(now.getTime() + LONGEST_PAUSE_MS)));
+  formatInstant(latestPlausible(new Date(now.getTime() + LONGEST_PAUSE_MS)));
 
 /** Deliveries of an endpoint that may be sent now, oldest first. `except`: those that are being sent. */
 export async function readyDeliveries(
@@ -87,9 +90,9 @@ export async function readyDeliveries(
   endpointId: number,
   { except, now, limit }: { except: readonly number[]; now: Date; limit: number },
 ): Promise<Delivery[]> {
-  const others = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
+  const notExcepted = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
   const due = sql`
-    where endpoint_id = ${endpointId} and ${isDueDelivery(now)}${others}
+    where endpoint_id = ${endpointId} and ${isDueDelivery(now)}${notExcepted}
     order by id limit ${limit}`;
   return select(db, WEBHOOK_DELIVERIES, due);
 }
@@ -106,17 +109,17 @@ export interface DeliveryOutcome {
  */
 export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
   const ids = outcomes.map((outcome) => String(outcome.delivery.id));
-  const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
+  const present = await tx.readRowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
   const rows = outcomes.flatMap((outcome) => {
     const [state = null, body = null] = present.get(String(outcome.delivery.id)) ?? [];
     if (!PENDING_STATES.includes(state)) return [];
     return [{ ...outcome.delivery, ...outcome.patch, body: body === null ? null : String(body) }];
   });
-  await rewrite(tx, WEBHOOK_DELIVERIES, rows);
+  await upsertRows(tx, WEBHOOK_DELIVERIES, rows);
 }
 
 /** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
-export async function wakeNext(
+export async function makeNextReady(
   tx: Transaction,
   endpointId: number,
   recordIds: readonly string[],
@@ -124,7 +127,7 @@ export async function wakeNext(
 ): Promise<void> {
   for (const some of inChunks([...new Set(recordIds)]))
     await tx.write(sql`
-      update webhook_deliveries set state = 'ready', next_attempt_at = ${instantText(now)}
+      update webhook_deliveries set state = 'ready', next_attempt_at = ${formatInstant(now)}
       where state = 'waiting' and id in (select min(id) from webhook_deliveries
         where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
         group by kind, record_id)`);
@@ -133,22 +136,22 @@ export async function wakeNext(
 /** Makes the deliveries due now that wait for a later attempt. */
 export async function retryNow(tx: Transaction, endpointId: number, now: Date): Promise<void> {
   await tx.write(sql`
-    update webhook_deliveries set next_attempt_at = ${instantText(now)}
-    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${instantText(now)}`);
+    update webhook_deliveries set next_attempt_at = ${formatInstant(now)}
+    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${formatInstant(now)}`);
 }
 
 /** The first event that an endpoint has not taken, tried or planned since an instant (null = ever); null if there is none. */
-export async function firstUntaken(db: Queryable, endpointId: number, since: string | null) {
+export async function firstUndelivered(db: Queryable, endpointId: number, since: string | null) {
   const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
-  const untaken = sql`endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`;
-  return readNumber(db, sql`select min(seq) from webhook_deliveries where ${untaken}`);
+  const undelivered = sql`endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`;
+  return readNumber(db, sql`select min(seq) from webhook_deliveries where ${undelivered}`);
 }
 
 /** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
 export async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
   await tx.query(sql`
     delete from webhook_deliveries
-    where created_at < ${instantText(oldest)} and state in ('delivered', 'failed', 'dropped')`);
+    where created_at < ${formatInstant(oldest)} and state in ('delivered', 'failed', 'dropped')`);
 }
 
 /** A condition of change events: no active endpoint still has to be sent them. */
@@ -162,7 +165,7 @@ export type Delivery = RowOf<typeof WEBHOOK_DELIVERIES>;
 
 export type DeliveryState = Delivery['state'];
 
-const LISTED = without(WEBHOOK_DELIVERIES, 'body');
+const LISTED = omitColumns(WEBHOOK_DELIVERIES, 'body');
 
 /** A line of the delivery log. */
 export interface LoggedDelivery extends RowOf<typeof LISTED> {
@@ -183,7 +186,7 @@ interface DeliveriesWanted {
 /** The latest deliveries, newest first. */
 export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
   const { endpoint, states, before, limit } = wanted;
-  const endpoints = await select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
+  const endpoints = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
   const names = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.name]));
   const one = endpoints.find((decoded) => decoded.name === endpoint);
   if (endpoint !== undefined && one === undefined) return [];
@@ -200,7 +203,7 @@ export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): P
 
 /** The number of deliveries by endpoint and state; states without any are left out. */
 export async function countDeliveries(db: Queryable) {
-  const columns = [...pick(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
+  const columns = [...pickColumns(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
   const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
   return readRows(db, columns, counts);
 }
@@ -214,9 +217,10 @@ export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise
   await tx.write(
     sql`update webhook_deliveries set response_start = null where ${isOfKind} and response_start is not null`,
   );
-  const withBody = pick(WEBHOOK_DELIVERIES, 'id', 'body');
+  const withBody = pickColumns(WEBHOOK_DELIVERIES, 'id', 'body');
   for (const { id, body } of await select(tx, withBody, sql`where ${isOfKind} and body is not null`)) {
-    const kept = withoutNames(kind, body);
-    if (kept !== body) await tx.write(sql`update webhook_deliveries set body = ${kept} where id = ${id}`);
+    const cleanedBody = withoutNames(kind, body);
+    if (cleanedBody !== body)
+      await tx.write(sql`update webhook_deliveries set body = ${cleanedBody} where id = ${id}`);
   }
 }

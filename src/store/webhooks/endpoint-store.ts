@@ -1,15 +1,15 @@
 import { isDueDelivery, latestPause } from './delivery-queue.ts';
 import { sql, type SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
-  assign,
-  pick,
+  assignments,
+  pickColumns,
   select,
   claimRow,
-  raiseRow,
-  append,
+  raiseRowEpoch,
+  insertRows,
   insertInto,
   readNumber,
   readRow,
@@ -40,7 +40,7 @@ export type WebhookFormat = WebhookEndpoint['format'];
 type EndpointHealth = 'healthy' | 'failing' | 'disabled';
 
 /** An endpoint with the state of its deliveries, as people see it. */
-export interface EndpointStanding extends WebhookEndpoint {
+export interface EndpointWithHealth extends WebhookEndpoint {
   readonly health: EndpointHealth;
   /** Deliveries that are neither taken nor given up. */
   readonly pending: number;
@@ -49,17 +49,17 @@ export interface EndpointStanding extends WebhookEndpoint {
 }
 
 /** All endpoints with their health, by name. */
-export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> {
-  const standings: EndpointStanding[] = [];
+export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]> {
+  const endpoints: EndpointWithHealth[] = [];
   for (const endpoint of await readEndpoints(db, sql`order by name`)) {
     // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
     const waiting = sql`
       select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
       where endpoint_id = ${endpoint.id} and state in ('ready', 'waiting')`;
     const { pending = 0, pendingSince = null } = (await readRow(db, PENDING, waiting)) ?? {};
-    standings.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
+    endpoints.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
   }
-  return standings;
+  return endpoints;
 }
 
 const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
@@ -119,7 +119,7 @@ const jsonOf = (list: readonly string[] | null): string | null =>
   list === null ? null : JSON.stringify(list);
 
 /** The part of an endpoint that a person decides. */
-export interface EndpointWish extends EventFilter {
+export interface EndpointInput extends EventFilter {
   readonly name: string;
   readonly url: string;
   readonly format: WebhookFormat;
@@ -133,14 +133,14 @@ export interface EndpointWish extends EventFilter {
  */
 export async function insertEndpoint(
   tx: Transaction,
-  wish: EndpointWish,
+  input: EndpointInput,
   publicId: string,
   now: Date,
 ): Promise<number | null> {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
-  const at = instantText(now);
-  const { name, url, format, language = null } = wish;
-  const filter = { kinds: jsonOf(wish.kinds), changes: jsonOf(wish.changes), fields: jsonOf(wish.fields) };
+  const at = formatInstant(now);
+  const { name, url, format, language = null } = input;
+  const filter = { kinds: jsonOf(input.kinds), changes: jsonOf(input.changes), fields: jsonOf(input.fields) };
   const row = { name, url, format, language, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
   const insert = insertInto(WEBHOOK_ENDPOINTS, row);
   return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
@@ -158,7 +158,7 @@ export async function changeEndpoint(
   patch: EndpointPatch,
   now: Date,
 ): Promise<void> {
-  const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
+  const set = assignments(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: formatInstant(now) });
   const isOwn = epoch === undefined ? sql`` : sql` and epoch = ${epoch}`;
   await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}${isOwn}`);
 }
@@ -174,7 +174,7 @@ export async function removeEndpoint(tx: Transaction, id: number): Promise<void>
 export async function readSecrets(db: Queryable, endpointId: number, now: Date): Promise<string[]> {
   const valid = sql`
     select secret from webhook_secrets
-    where endpoint_id = ${endpointId} and (expires_at is null or expires_at > ${instantText(now)})
+    where endpoint_id = ${endpointId} and (expires_at is null or expires_at > ${formatInstant(now)})
     order by id desc`;
   return readTexts(db, valid);
 }
@@ -189,21 +189,21 @@ export async function saveSecret(
     overlapUntil,
   }: { endpointId: number; secret: string; now: Date; overlapUntil: Date },
 ): Promise<void> {
-  const expiresAt = instantText(overlapUntil);
+  const expiresAt = formatInstant(overlapUntil);
   await tx.query(sql`
     delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
   await tx.query(sql`update webhook_secrets set expires_at = ${expiresAt} where endpoint_id = ${endpointId}`);
-  await append(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: instantText(now) }]);
+  await insertRows(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: formatInstant(now) }]);
 }
 
 /** Removes secrets whose overlap has ended. */
 export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<void> {
-  await tx.query(sql`delete from webhook_secrets where expires_at <= ${instantText(now)}`);
+  await tx.query(sql`delete from webhook_secrets where expires_at <= ${formatInstant(now)}`);
 }
 
 /** Active endpoints with something to plan or to send, which no process works on. */
 export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
-  const at = instantText(now);
+  const at = formatInstant(now);
   const due = sql`
     where state = 'active' and owner is null and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)})
       and (replay_after is not null
@@ -211,7 +211,7 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
         or exists (select 1 from webhook_deliveries d
           where d.endpoint_id = webhook_endpoints.id and ${isDueDelivery(now)}))
     order by id limit ${limit}`;
-  return select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
+  return select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
 }
 
 const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
@@ -222,15 +222,15 @@ export const claimEndpoint = (tx: Transaction, claim: WorkClaim): Promise<Webhoo
 
 /** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
 export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
-  raiseRow(tx, ACTIVE, ref);
+  raiseRowEpoch(tx, ACTIVE, ref);
 
 /** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
-export async function readOwned(tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> {
+export async function readOwnedEndpoint(tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> {
   return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${ref.id} and epoch = ${ref.epoch}`);
 }
 
 /** Frees endpoints of owners that are gone. */
-export async function freeEndpoints(
+export async function releaseEndpoints(
   tx: Transaction,
   isFree: (owned: WorkRef & { owner: string }) => boolean,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../../src/db/open-session.ts';
-import { tokenHash } from '../../../src/store/people/user-store.ts';
+import { tokenHash } from '../../../src/store/users/user-store.ts';
 import { document, run } from '../../support/command-line.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';

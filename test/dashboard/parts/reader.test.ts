@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
-import { readersIn } from '../../../src/dashboard/parts/reader.ts';
-import type { Language } from '../../../src/lib/text/speech.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
+import { createReaders } from '../../../src/dashboard/parts/reader.ts';
+import type { Language } from '../../../src/lib/text/translator.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { NOON, later } from '../../store/temp-mirror.ts';
 
-const readers = readersIn('America/Toronto', { ...fakeClock(), now: () => NOON });
+const readers = createReaders('America/Toronto', { ...fakeClock(), now: () => NOON });
 
 const LENGTHS = [0, 31_000, 240_000, 5 * 3_600_000, 12 * 86_400_000];
 
-const told = (language: Language, ms: number): string => readers(language).when(instantText(later(ms))).html;
+const told = (language: Language, ms: number): string =>
+  readers(language).when(formatInstant(later(ms))).html;
 
 test('a length of time is told in its largest unit', () => {
-  expect(LENGTHS.map(readers('en').lasting)).toEqual(['0 s', '31 s', '4 min', '5 h', '12 days']);
-  expect(LENGTHS.map(readers('fr').lasting)).toEqual([
+  expect(LENGTHS.map(readers('en').durationText)).toEqual(['0 s', '31 s', '4 min', '5 h', '12 days']);
+  expect(LENGTHS.map(readers('fr').durationText)).toEqual([
     '0\u00a0s',
     '31\u00a0s',
     '4\u00a0min',
@@ -35,6 +36,6 @@ test.each([
 
 test('an instant is told in the time zone and in the form of the language', () => {
   const instant = '2026-03-02 14:05:09.000';
-  expect(readers('en').exactly(instant).html).toContain('>2026-03-02 09:05:09<');
-  expect(readers('fr').exactly(instant).html).toContain('>2026-03-02 09 h 05 min 09 s<');
+  expect(readers('en').exactTime(instant).html).toContain('>2026-03-02 09:05:09<');
+  expect(readers('fr').exactTime(instant).html).toContain('>2026-03-02 09 h 05 min 09 s<');
 });

@@ -20,7 +20,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
   }
 
   const put = (tx: Transaction, ...ids: readonly number[]): Promise<void> =>
-    tx.putRows({ table: 'things', columns: ['id', 'name'], rows: ids.map((id) => [id, `thing ${id}`]) });
+    tx.upsertRows({ table: 'things', columns: ['id', 'name'], rows: ids.map((id) => [id, `thing ${id}`]) });
 
   const idsIn = async (session: Session): Promise<number[]> =>
     (await session.query(sql`select id from things order by id`)).map((row) => Number(row['id']));
@@ -30,7 +30,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       const hostile = `'; drop table things; --`;
       await session.atomically((tx) =>
-        tx.putRows({ table: 'things', columns: ['id', 'name'], rows: [[1, hostile]] }),
+        tx.upsertRows({ table: 'things', columns: ['id', 'name'], rows: [[1, hostile]] }),
       );
       expect(await session.query(sql`select name from things where name = ${hostile}`)).toEqual([
         { name: hostile },
@@ -60,7 +60,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       for (const id of ['9007199254740993', LARGEST_ID]) {
         await session.atomically((tx) =>
-          tx.putRows({ table: 'things', columns: ['id', 'amount'], rows: [[id, `-${id}`]] }),
+          tx.upsertRows({ table: 'things', columns: ['id', 'amount'], rows: [[id, `-${id}`]] }),
         );
         const [row] = await session.query(sql`select id, amount from things where id = ${id}`);
         expect([String(row?.['id']), String(row?.['amount'])]).toEqual([id, `-${id}`]);
@@ -95,7 +95,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
     test('lands nothing when one of many rows is refused by the database', async () => {
       const session = await openWithTable();
       const failed = session.atomically((tx) =>
-        tx.append({ table: 'things', columns: ['id'], rows: [[1], [2], [1]] }),
+        tx.insertRows({ table: 'things', columns: ['id'], rows: [[1], [2], [1]] }),
       );
       await expect(failed).rejects.toThrow();
       expect(await idsIn(session)).toEqual([]);
@@ -110,8 +110,8 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       });
       await expect(failed).rejects.toThrow('half-way');
       const columns = await session.atomically(async (tx) => [
-        ...(await tx.columnsOf('others')),
-        ...(await tx.columnsOf('things')),
+        ...(await tx.listColumns('others')),
+        ...(await tx.listColumns('things')),
       ]);
       expect(columns).toEqual(['id', 'name', 'amount']);
     });
@@ -136,7 +136,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
     test('adds up exactly when many transactions read and then write the same row', async () => {
       const session = await openWithTable();
       await session.atomically((tx) =>
-        tx.putRows({ table: 'things', columns: ['id', 'amount'], rows: [[1, 0]] }),
+        tx.upsertRows({ table: 'things', columns: ['id', 'amount'], rows: [[1, 0]] }),
       );
       await Promise.all(
         Array.from({ length: 50 }, () =>
@@ -219,7 +219,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const rows = await session.atomically(async (tx) => {
         await put(tx, ...present, 5001);
         const asked = present.flatMap((id) => [String(id), String(id + 1)]);
-        return tx.rowsById('things', ['name', 'id', 'amount'], asked);
+        return tx.readRowsById('things', ['name', 'id', 'amount'], asked);
       });
       expect([...rows.keys()].sort()).toEqual(present.map(String).sort());
       expect([...rows].every(([id, [name, , amount]]) => name === `thing ${id}` && amount === null)).toBe(
@@ -231,8 +231,8 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       const ids = ['9007199254740992', '9007199254740993', '9223372036854775806', LARGEST_ID];
       const rows = await session.atomically(async (tx) => {
-        await tx.putRows({ table: 'things', columns: ['id', 'amount'], rows: ids.map((id) => [id, id]) });
-        return tx.rowsById('things', ['id', 'amount'], ids);
+        await tx.upsertRows({ table: 'things', columns: ['id', 'amount'], rows: ids.map((id) => [id, id]) });
+        return tx.readRowsById('things', ['id', 'amount'], ids);
       });
       expect([...rows].map(([id, values]) => [id, ...values.map(String)])).toEqual(
         ids.map((id) => [id, id, id]),
@@ -243,7 +243,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       const columns = ['id', 'name', 'amount'];
       await session.atomically((tx) =>
-        tx.putRows({
+        tx.upsertRows({
           table: 'things',
           columns,
           rows: [
@@ -253,7 +253,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
         }),
       );
       await session.atomically((tx) =>
-        tx.putRows({
+        tx.upsertRows({
           table: 'things',
           columns: ['amount', 'id'],
           rows: [
@@ -276,7 +276,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       for (const ids of [[1], [1, 2]]) {
         await session.atomically((tx) =>
-          tx.putRows({ table: 'things', columns: ['id'], rows: ids.map((id) => [id]) }),
+          tx.upsertRows({ table: 'things', columns: ['id'], rows: ids.map((id) => [id]) }),
         );
       }
       expect(await idsIn(session)).toEqual([1, 2]);
@@ -286,7 +286,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       const append = (name: string): Promise<void> =>
         session.atomically((tx) =>
-          tx.append({ table: 'things', columns: ['id', 'name'], rows: [[1, name]] }),
+          tx.insertRows({ table: 'things', columns: ['id', 'name'], rows: [[1, name]] }),
         );
       await append('first');
       await expect(append('second')).rejects.toThrow();
@@ -304,10 +304,10 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
     test('columnsOf names the columns in order, derived ones too, and none of a table that is not there', async () => {
       const session = await openWithTable();
       await session.atomically(async (tx) => {
-        expect([...(await tx.columnsOf('things'))]).toEqual(['id', 'name', 'amount']);
-        expect([...(await tx.columnsOf('nothing'))]).toEqual([]);
+        expect([...(await tx.listColumns('things'))]).toEqual(['id', 'name', 'amount']);
+        expect([...(await tx.listColumns('nothing'))]).toEqual([]);
         await tx.execute('alter table things add column "Colour" TEXT');
-        expect([...(await tx.columnsOf('things'))]).toEqual(['id', 'name', 'amount', 'Colour']);
+        expect([...(await tx.listColumns('things'))]).toEqual(['id', 'name', 'amount', 'Colour']);
       });
     });
   });
@@ -331,12 +331,12 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
     test('text comes back exactly, quotes, emoji and 100,000 characters included', async () => {
       const session = await openWithTable();
       const rows = await session.atomically(async (tx) => {
-        await tx.putRows({
+        await tx.upsertRows({
           table: 'things',
           columns: ['id', 'name'],
           rows: texts.map((text, index) => [index, text]),
         });
-        return tx.rowsById(
+        return tx.readRowsById(
           'things',
           ['name'],
           texts.map((_, index) => String(index)),
@@ -352,12 +352,12 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
         fc.asyncProperty(fc.array(text, { maxLength: 50 }), async (given) => {
           const ids = given.map((_, index) => String(index));
           const rows = await session.atomically(async (tx) => {
-            await tx.putRows({
+            await tx.upsertRows({
               table: 'things',
               columns: ['id', 'name'],
               rows: given.map((name, index) => [index, name]),
             });
-            return tx.rowsById('things', ['name'], ids);
+            return tx.readRowsById('things', ['name'], ids);
           });
           expect(ids.map((id) => rows.get(id)?.[0])).toEqual(given);
         }),
@@ -367,7 +367,7 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
     test('null is null, and neither empty text nor zero', async () => {
       const session = await openWithTable();
       await session.atomically((tx) =>
-        tx.putRows({
+        tx.upsertRows({
           table: 'things',
           columns: ['id', 'name', 'amount'],
           rows: [
@@ -393,11 +393,11 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
         await tx.execute(
           `create table ${identifier(table)} (id BIGINT NOT NULL PRIMARY KEY, ${identifier(column)} TEXT)`,
         );
-        await tx.putRows({ table, columns: ['id', column], rows: [['1', 'one']] });
-        await tx.putRows({ table, columns: ['id', column], rows: [['1', 'uno']] });
-        await tx.append({ table, columns: ['id', column], rows: [['2', 'two']] });
-        expect([...(await tx.columnsOf(table))]).toEqual(['id', column]);
-        return tx.rowsById(table, ['id', column], ['1', '2']);
+        await tx.upsertRows({ table, columns: ['id', column], rows: [['1', 'one']] });
+        await tx.upsertRows({ table, columns: ['id', column], rows: [['1', 'uno']] });
+        await tx.insertRows({ table, columns: ['id', column], rows: [['2', 'two']] });
+        expect([...(await tx.listColumns(table))]).toEqual(['id', column]);
+        return tx.readRowsById(table, ['id', column], ['1', '2']);
       });
       expect([...rows.values()].map(([, value]) => value)).toEqual(['uno', 'two']);
       expect(

@@ -133,7 +133,7 @@ describe('a database that refuses', () => {
       await thrownBy(() => session.query(sql`create table t (a int)`)),
       await thrownBy(() => session.atomically((tx) => tx.execute('nonsense'))),
       await thrownBy(() =>
-        session.atomically((tx) => tx.putRows({ table: 't', columns: ['id'], rows: [[1]] })),
+        session.atomically((tx) => tx.upsertRows({ table: 't', columns: ['id'], rows: [[1]] })),
       ),
     ];
     expect(inspect([session, ...errors], { depth: Infinity, showHidden: true })).not.toContain(password);

@@ -35,7 +35,7 @@ async function openWithThings(url: string, lockTimeoutMs?: number): Promise<Sess
   const session = await openForTest(url, lockTimeoutMs === undefined ? {} : { lockTimeoutMs });
   await session.atomically(async (tx) => {
     await tx.execute(THINGS);
-    await tx.putRows({
+    await tx.upsertRows({
       table: 'things',
       columns: ['id', 'amount'],
       rows: [
@@ -139,15 +139,15 @@ describe('a transaction', () => {
     const rows = { table: 'things', columns: ['id', 'found'] };
     const undone = session.atomically(async (tx) => {
       await tx.execute('alter table things add column found bigint');
-      await tx.putRows({ ...rows, rows: [[1, 5]] });
-      await tx.rowsById('things', ['found'], ['1']);
+      await tx.upsertRows({ ...rows, rows: [[1, 5]] });
+      await tx.readRowsById('things', ['found'], ['1']);
       throw new Error('half-way');
     });
     await expect(undone).rejects.toThrow('half-way');
     const found = await session.atomically(async (tx) => {
       await tx.execute('alter table things add column found text');
-      await tx.putRows({ ...rows, rows: [[1, 'five']] });
-      return tx.rowsById('things', ['found'], ['1']);
+      await tx.upsertRows({ ...rows, rows: [[1, 'five']] });
+      return tx.readRowsById('things', ['found'], ['1']);
     });
     expect(found).toEqual(new Map([['1', ['five']]]));
   });

@@ -70,15 +70,15 @@ describe('values', () => {
       await session.atomically(async (tx) => {
         await tx.execute(`drop table if exists t; create table t (id bigint primary key, value ${type})`);
         const rows = cases.map(([, sent], id) => [id, sent]);
-        await tx.putRows({ table: 't', columns: ['id', 'value'], rows });
-        const found = await tx.rowsById(
+        await tx.upsertRows({ table: 't', columns: ['id', 'value'], rows });
+        const found = await tx.readRowsById(
           't',
           ['value'],
           cases.map((_, id) => String(id)),
         );
         expect([...found.values()].map(([value]) => value)).toEqual(expected.map(({ value }) => value));
         expect(await tx.query(sql`select * from t order by id`)).toEqual(expected);
-        await tx.putRows({
+        await tx.upsertRows({
           table: 't',
           columns: ['id', 'value'],
           rows: found.size === 0 ? [] : [...found].map(([id, [value = null]]) => [id, value]),
@@ -118,8 +118,8 @@ describe('values', () => {
       await tx.execute(
         `create table t (id bigint primary key, ${TYPES.map((type, index) => `c${index} ${type}`).join(', ')})`,
       );
-      await tx.putRows({ table: 't', columns: ['id', ...columns], rows });
-      return tx.rowsById('t', ['id', ...columns], ['1', '2', '3']);
+      await tx.upsertRows({ table: 't', columns: ['id', ...columns], rows });
+      return tx.readRowsById('t', ['id', ...columns], ['1', '2', '3']);
     });
     expect([...found.values()]).toEqual(rows);
   });
@@ -128,7 +128,7 @@ describe('values', () => {
     const session = await openForTest(await freshDatabaseUrl());
     const put = session.atomically(async (tx) => {
       await tx.execute('create table t (id bigint primary key, name varchar(3))');
-      await tx.putRows({ table: 't', columns: ['id', 'name'], rows: [[1, 'long']] });
+      await tx.upsertRows({ table: 't', columns: ['id', 'name'], rows: [[1, 'long']] });
     });
     await expect(put).rejects.toThrow('too long');
   });
@@ -137,7 +137,7 @@ describe('values', () => {
     const session = await openForTest(await freshDatabaseUrl());
     const put = session.atomically(async (tx) => {
       await tx.execute('create table t (id bigint primary key)');
-      await tx.putRows({ table: 't', columns: ['id', 'nothing'], rows: [[1, 1]] });
+      await tx.upsertRows({ table: 't', columns: ['id', 'nothing'], rows: [[1, 1]] });
     });
     await expect(put).rejects.toThrow('no column "nothing" in "t"');
   });
@@ -147,7 +147,7 @@ describe('values', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => [index % 9_999, `row ${index}`, `${index}.50`]);
     await session.atomically(async (tx) => {
       await tx.execute('create table t (id bigint primary key, name text, amount numeric)');
-      await tx.putRows({ table: 't', columns: ['id', 'name', 'amount'], rows });
+      await tx.upsertRows({ table: 't', columns: ['id', 'name', 'amount'], rows });
     });
     expect(
       await session.query(

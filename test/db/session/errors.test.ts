@@ -55,7 +55,7 @@ describe('a database that fails at work', () => {
     });
     const insert = (rows: number): Promise<void> =>
       session.atomically((tx) =>
-        tx.append({
+        tx.insertRows({
           table: 't',
           columns: ['a'],
           rows: Array.from({ length: rows }, () => ['x'.repeat(1000)]),

@@ -5,7 +5,7 @@ import {
   enableEndpoint,
   replayEvents,
 } from '../../../src/feed/webhooks/endpoint-activity.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage, type DeliveryStage } from './stage.ts';
@@ -15,7 +15,7 @@ const seqsOf = (requests: readonly { readonly body: string }[]): number[] =>
 
 /** Commits updates of these records, one after the other, a little before now. */
 async function commit(on: DeliveryStage, ...ids: readonly string[]): Promise<void> {
-  await on.put(...ids.map((record_id) => ({ record_id, observed_at: instantText(on.now()) })));
+  await on.put(...ids.map((record_id) => ({ record_id, observed_at: formatInstant(on.now()) })));
   on.pass(10);
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { judgeAttempt, judgeHealth, type SentAttempt } from '../../../src/feed/webhooks/judge-attempt.ts';
-import { instantOf, instantText } from '../../../src/lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../../src/lib/time/clock.ts';
 import { NOON, later } from '../../store/temp-mirror.ts';
 
 const { retrySeconds } = loadConfig({ env: {} }).webhooks;
@@ -28,7 +28,7 @@ test('the waits are those of Standard Webhooks; then the delivery is given up', 
     expect(judgeAttempt(attempts, attemptOf(500), { retrySeconds, random: 0 })).toEqual({
       state: 'ready',
       attempts: attempts + 1,
-      nextAttemptAt: instantText(later(seconds * 1000)),
+      nextAttemptAt: formatInstant(later(seconds * 1000)),
     });
   const last = judgeAttempt(retrySeconds.length, attemptOf(500), { retrySeconds, random: 0 });
   expect(last).toEqual({ state: 'failed', attempts: retrySeconds.length + 1, nextAttemptAt: null });
@@ -46,7 +46,7 @@ test('only 2xx is taken; a retry is never earlier than its wait or what the rece
       expect(outcome.state === 'delivered').toBe(code !== null && code >= 200 && code <= 299);
       if (outcome.state !== 'ready') expect(outcome.nextAttemptAt).toBeNull();
       if (outcome.nextAttemptAt === null) return;
-      const waitMs = instantOf(outcome.nextAttemptAt).getTime() - NOON.getTime();
+      const waitMs = parseInstant(outcome.nextAttemptAt).getTime() - NOON.getTime();
       const leastMs = Math.max((retrySeconds[attempts] ?? 0) * 1000, retryAfterMs ?? 0);
       expect(waitMs).toBeGreaterThanOrEqual(leastMs);
       expect(waitMs).toBeLessThanOrEqual(
@@ -58,23 +58,26 @@ test('only 2xx is taken; a retry is never earlier than its wait or what the rece
 
 test('an endpoint is told to fail once after five seconds, disabled after five days or by 410, and told to be back', () => {
   const first = judgeHealth(HEALTHY, attemptOf(null), false);
-  expect(first).toMatchObject({ tell: null, patch: { failures: 1, failingSince: instantText(NOON) } });
+  expect(first).toMatchObject({
+    transition: null,
+    patch: { failures: 1, failingSince: formatInstant(NOON) },
+  });
   const failing = judgeHealth({ ...HEALTHY, ...first.patch }, attemptOf(500, later(5_000)), false);
-  expect(failing).toMatchObject({ tell: 'failing', patch: { failures: 2 } });
+  expect(failing).toMatchObject({ transition: 'failing', patch: { failures: 2 } });
   const known = { ...HEALTHY, ...failing.patch };
-  expect(judgeHealth(known, attemptOf(500, later(60_000)), true).tell).toBeNull();
-  expect(judgeHealth(known, attemptOf(500, later(5 * DAY_MS - 1)), false).tell).toBeNull();
+  expect(judgeHealth(known, attemptOf(500, later(60_000)), true).transition).toBeNull();
+  expect(judgeHealth(known, attemptOf(500, later(5 * DAY_MS - 1)), false).transition).toBeNull();
   expect(judgeHealth(known, attemptOf(500, later(5 * DAY_MS)), false)).toMatchObject({
-    tell: 'disabled',
+    transition: 'disabled',
     patch: { state: 'disabled', disabledReason: 'failing' },
   });
   expect(judgeHealth(HEALTHY, attemptOf(410), false)).toMatchObject({
-    tell: 'disabled',
+    transition: 'disabled',
     patch: { state: 'disabled', disabledReason: 'gone' },
   });
   expect(judgeHealth(known, attemptOf(204, later(60_000)), false)).toMatchObject({
-    tell: 'back',
+    transition: 'back',
     patch: { failures: 0, failingSince: null, failingToldAt: null },
   });
-  expect(judgeHealth(HEALTHY, attemptOf(204), false).tell).toBeNull();
+  expect(judgeHealth(HEALTHY, attemptOf(204), false).transition).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatNews } from '../../../src/feed/webhooks/payload.ts';
+import { formatNotifications } from '../../../src/feed/webhooks/payload.ts';
 import type { WebhookFormat } from '../../../src/store/webhooks/endpoint-store.ts';
 import { SENDING } from './stage.ts';
 
@@ -11,7 +11,7 @@ const parked = (kind: string): string =>
   });
 
 const formatted = (body: string, format: WebhookFormat) =>
-  formatNews([{ body, names: [], changes: [] }], format, SENDING);
+  formatNotifications([{ body, names: [], changes: [] }], format, SENDING);
 
 const NASTY = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)\n\u0007@here';
 const SEEN = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)';

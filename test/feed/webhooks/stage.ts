@@ -6,7 +6,7 @@ import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts'
 import { systemClock, type Clock } from '../../../src/lib/time/clock.ts';
 import type { WorkQueue } from '../../../src/lib/work-queue.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
-import type { EndpointWish } from '../../../src/store/webhooks/endpoint-store.ts';
+import type { EndpointInput } from '../../../src/store/webhooks/endpoint-store.ts';
 import { memoryLog, type Log } from '../../runs/engine/support.ts';
 import { mirrorIn, putChanges, type DATABASES, type StoredChange } from '../support.ts';
 
@@ -31,7 +31,7 @@ export interface DeliveryStage {
   /** Moves the clock on. */
   readonly pass: (ms: number) => void;
   readonly now: () => Date;
-  readonly add: (wish: Partial<EndpointWish> & { readonly url: string }) => Promise<RevealedSecret>;
+  readonly add: (wish: Partial<EndpointInput> & { readonly url: string }) => Promise<RevealedSecret>;
   readonly put: (
     ...changes: readonly (Partial<StoredChange> & { readonly record_id: string })[]
   ) => Promise<void>;

@@ -68,7 +68,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
       tx.query(sql`update webhook_endpoints set owner = 'dead', epoch = 7`),
     );
     expect(await on.queue.due(10)).toEqual([]);
-    await on.queue.takeOver();
+    await on.queue.releaseStaleClaims();
     await on.deliver();
     expect(receiver.taken).toHaveLength(1);
   });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atScale, decimalPlaces, shortestNumber, withoutFloatNoise } from '../../../src/lib/json/decimal.ts';
+import {
+  padToScale,
+  decimalPlaces,
+  canonicalNumber,
+  roundFloatNoise,
+} from '../../../src/lib/json/decimal.ts';
 import { exactValue } from '../../support/exact.ts';
 import { numberTokens } from '../../support/json-models.ts';
 
@@ -14,7 +19,7 @@ const SHORTEST = /^(?:0|-?(?:0|[1-9]\d*)\.\d*[1-9]|-?[1-9]\d*)$/;
 test('C05: a decimal of 30 digits on each side keeps its value', () => {
   fc.assert(
     fc.property(decimals, (text) => {
-      const shortest = shortestNumber(text) ?? '';
+      const shortest = canonicalNumber(text) ?? '';
       expect(shortest).toMatch(SHORTEST);
       expect(exactValue(shortest)).toBe(exactValue(text));
     }),
@@ -27,7 +32,7 @@ test('C06: zeros around a decimal are nothing', () => {
     fc.property(decimals, fc.nat(5), fc.nat(5), (text, before, after) => {
       const [sign = '', rest = ''] = text.startsWith('-') ? ['-', text.slice(1)] : ['', text];
       const padded = `${sign}${'0'.repeat(before)}${rest}${rest.includes('.') ? '' : '.0'}${'0'.repeat(after)}`;
-      expect(shortestNumber(padded)).toBe(shortestNumber(text));
+      expect(canonicalNumber(padded)).toBe(canonicalNumber(text));
     }),
   );
 });
@@ -35,11 +40,11 @@ test('C06: zeros around a decimal are nothing', () => {
 test('padding to a scale keeps the value and never cuts a place', () => {
   fc.assert(
     fc.property(decimals, fc.nat(35), (text, scale) => {
-      const shortest = shortestNumber(text) ?? '';
-      const padded = atScale(shortest, scale);
+      const shortest = canonicalNumber(text) ?? '';
+      const padded = padToScale(shortest, scale);
       expect(exactValue(padded)).toBe(exactValue(text));
       expect(decimalPlaces(padded)).toBe(Math.max(scale, decimalPlaces(shortest)));
-      expect(shortestNumber(padded)).toBe(shortest);
+      expect(canonicalNumber(padded)).toBe(shortest);
     }),
   );
 });
@@ -56,7 +61,7 @@ test.each([
   ['007.0070', '7.007'],
   ['99999999999999999999999999.9999', '99999999999999999999999999.9999'],
 ])('the shortest form of %s is %s', (text, shortest) => {
-  expect(shortestNumber(text)).toBe(shortest);
+  expect(canonicalNumber(text)).toBe(shortest);
 });
 
 test.each([
@@ -79,13 +84,13 @@ test.each([
   'NaN',
   'Infinity',
 ])('C04: %j is no decimal', (text) => {
-  expect(shortestNumber(text)).toBeNull();
+  expect(canonicalNumber(text)).toBeNull();
 });
 
 test('C03: a JSON number keeps its value, exponent included', () => {
   fc.assert(
     fc.property(numberTokens, (token) => {
-      const shortest = shortestNumber(token) ?? '';
+      const shortest = canonicalNumber(token) ?? '';
       expect(shortest).toMatch(SHORTEST);
       expect(exactValue(shortest)).toBe(exactValue(token));
     }),
@@ -107,13 +112,13 @@ test.each([
   ['1e400', `1${'0'.repeat(400)}`],
   ['1e-400', `0.${'0'.repeat(399)}1`],
 ])('the number %s is exactly %s', (token, shortest) => {
-  expect(shortestNumber(token)).toBe(shortest);
+  expect(canonicalNumber(token)).toBe(shortest);
 });
 
 test.each(['1e401', '1e-401', '1e9999', '1e99999', '1e999999999999', '0x10', '', 'null'])(
   'the number %s is not written out',
   (token) => {
-    expect(shortestNumber(token)).toBeNull();
+    expect(canonicalNumber(token)).toBeNull();
   },
 );
 
@@ -128,7 +133,7 @@ test.each([
   ['0.00001', null],
   ['123456789012345.1234', null],
 ])('%s is %s with the noise of floats; null = it has none', (noisy, amount) => {
-  expect(withoutFloatNoise(noisy)).toBe(amount);
+  expect(roundFloatNoise(noisy)).toBe(amount);
 });
 
 test.each([
@@ -138,7 +143,7 @@ test.each([
   ['7', 0, '7'],
   ['12.3', 4, '12.3000'],
 ])('%s at scale %i is %s', (shortest, scale, padded) => {
-  expect(atScale(shortest, scale)).toBe(padded);
+  expect(padToScale(shortest, scale)).toBe(padded);
 });
 
 test.each([
@@ -150,6 +155,6 @@ test.each([
   ['no number after all', `1.${'0'.repeat(100_000)}x`],
 ])('a long hostile text costs no more than its length: %s', (_name, text) => {
   const started = performance.now();
-  shortestNumber(text);
+  canonicalNumber(text);
   expect(performance.now() - started).toBeLessThan(1000); // Seconds, where it grew with the square of the length.
 });

@@ -4,7 +4,7 @@ import {
   canonicalJson,
   compactJson,
   isArray,
-  isDeeper,
+  isNestedDeeper,
   isNumber,
   isObject,
   parseJson,
@@ -240,5 +240,5 @@ test.each([
   ['[1.5,{"a":[]}]', 3, false],
   ['{"__proto__":{"a":1}}', 1, true],
 ])('B14: that %s is nested deeper than %i is %s', (text, levels, expected) => {
-  expect(isDeeper(parseJson(text), levels)).toBe(expected);
+  expect(isNestedDeeper(parseJson(text), levels)).toBe(expected);
 });

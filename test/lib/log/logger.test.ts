@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLogger, logText, type Logger } from '../../../src/lib/log/logger.ts';
+import { createLogger, formatLogLine, type Logger } from '../../../src/lib/log/logger.ts';
 import { SyncError } from '../../../src/lib/sync-error.ts';
 import { isDistinctive, maskSecrets } from '../../../src/lib/text/mask-secrets.ts';
 
@@ -160,7 +160,11 @@ test('an error has its stack only if it is a bug', () => {
 function textOf(write: (logger: Logger) => void): string {
   let text = '';
   write(
-    createLogger({ level: 'debug', secrets: [], destination: { write: (line) => (text += logText(line)) } }),
+    createLogger({
+      level: 'debug',
+      secrets: [],
+      destination: { write: (line) => (text += formatLogLine(line)) },
+    }),
   );
   return text.replace(/^\d\d:\d\d:\d\d/, 'TIME');
 }

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
 import {
   createGuardedConnector,
-  leadsToPublic,
+  isPublicHost,
   type Resolve,
 } from '../../../src/lib/net/guarded-connector.ts';
 import { untilTestEnds } from '../../support/serve.ts';
@@ -79,8 +79,8 @@ test('an allowed host is reached, by name or by address', async () => {
 
 test('a name leads to public addresses, to others, or is unknown', async () => {
   const unknown: Resolve = () => Promise.reject(new Error('unknown'));
-  expect(await leadsToPublic('a.example', answering('93.184.216.34'))).toBe(true);
-  expect(await leadsToPublic('a.example', answering('93.184.216.34', '10.0.0.1'))).toBe(false);
-  expect(await leadsToPublic('a.example', unknown)).toBeNull();
-  expect(await leadsToPublic('[::1]', unknown)).toBe(false);
+  expect(await isPublicHost('a.example', answering('93.184.216.34'))).toBe(true);
+  expect(await isPublicHost('a.example', answering('93.184.216.34', '10.0.0.1'))).toBe(false);
+  expect(await isPublicHost('a.example', unknown)).toBeNull();
+  expect(await isPublicHost('[::1]', unknown)).toBe(false);
 });

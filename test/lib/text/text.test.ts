@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isStorable, storable, plainJson, plainLine } from '../../../src/lib/text/text.ts';
+import { isStorable, replaceUnstorable, sanitizeJson, sanitizeLine } from '../../../src/lib/text/text.ts';
 
 test.each(['a\0b', '\ud800', 'x\udfffy'])('what no database keeps gets a mark in its place: %j', (text) => {
   expect(isStorable(text)).toBe(false);
-  expect(isStorable(storable(text))).toBe(true);
-  expect(storable(text)).toContain('\ufffd');
+  expect(isStorable(replaceUnstorable(text))).toBe(true);
+  expect(replaceUnstorable(text)).toContain('\ufffd');
 });
 
 test.each(['', 'Québec 😀', 'tab\tand line\n'])('all else stays as it is: %j', (text) => {
-  expect(storable(text)).toBe(text);
+  expect(replaceUnstorable(text)).toBe(text);
 });
 
 const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
@@ -23,7 +23,7 @@ const text = fc.string({
 test('a line has nothing that steers a terminal, and keeps its length and all else', () => {
   fc.assert(
     fc.property(text, (any) => {
-      const line = plainLine(any);
+      const line = sanitizeLine(any);
       expect(line).not.toMatch(STEERING);
       expect(line).toHaveLength(any.length);
       if (!STEERING.test(any)) expect(line).toBe(any);
@@ -34,7 +34,7 @@ test('a line has nothing that steers a terminal, and keeps its length and all el
 test('JSON stays the same JSON, without what steers a terminal', () => {
   fc.assert(
     fc.property(fc.dictionary(text, text), (document) => {
-      const json = plainJson(JSON.stringify(document));
+      const json = sanitizeJson(JSON.stringify(document));
       expect(json).not.toMatch(STEERING);
       expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
     }),

@@ -2,8 +2,8 @@ import * as timers from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
-  instantText,
-  lengthOf,
+  formatInstant,
+  formatDuration,
   systemClock,
   isCalendarDate,
   isClockTime,
@@ -57,13 +57,13 @@ test.each(['UTC', 'Pacific/Apia', 'America/St_Johns'])(
   'C08: an instant is written in UTC under TZ=%s',
   (zone) => {
     vi.stubEnv('TZ', zone);
-    expect(instantText(new Date('2026-03-29T01:59:59.007Z'))).toBe('2026-03-29 01:59:59.007');
-    expect(instantText(new Date('2024-12-31T23:30:00-03:30'))).toBe('2025-01-01 03:00:00.000');
+    expect(formatInstant(new Date('2026-03-29T01:59:59.007Z'))).toBe('2026-03-29 01:59:59.007');
+    expect(formatInstant(new Date('2024-12-31T23:30:00-03:30'))).toBe('2025-01-01 03:00:00.000');
   },
 );
 
 test('texts of instants sort as the instants do', () => {
-  const instants = [0, 1, 999, 1000, 1e12, 1.7e12, 4e12].map((ms) => instantText(new Date(ms)));
+  const instants = [0, 1, 999, 1000, 1e12, 1.7e12, 4e12].map((ms) => formatInstant(new Date(ms)));
   expect([...instants].sort()).toEqual(instants);
 });
 
@@ -80,7 +80,7 @@ test.each([
   [240_000, '4 min'],
   [7_500_000, '2 h 5 min'],
 ])('%i ms are told as %s', (ms, text) => {
-  expect(lengthOf(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });
 
 const pad = (value: number, width: number) => String(value).padStart(width, '0');

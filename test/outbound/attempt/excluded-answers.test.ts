@@ -6,7 +6,7 @@ import { saveErasure } from '../../../src/store/records/erasure-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { identifier } from '../../../src/db/session/sql-text.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
-import type { Deed } from '../../../sandbox/faults.ts';
+import type { FaultAction } from '../../../sandbox/faults.ts';
 import { startReceiver } from '../../feed/webhooks/receiver.ts';
 import { deliveryStageOn } from '../../feed/webhooks/stage.ts';
 import { DATABASES } from '../../pull/steps.ts';
@@ -85,7 +85,7 @@ test.each(DATABASES)(
 );
 
 /** Creates a record and updates another, while all answers to writes are these. */
-async function writeUnder(on: Stage, deed: Deed, name: string): Promise<void> {
+async function writeUnder(on: Stage, deed: FaultAction, name: string): Promise<void> {
   const id = enter(on, { code: `of ${name}`, name: 'Zoé', email: HIDDEN });
   on.service.setFaults(['POST', 'PUT'].map((method) => ({ on: { kind: 'clients', method }, do: deed })));
   await on.store(create({ code: name, name }));
@@ -106,7 +106,7 @@ test.each(DATABASES)(
       saveErasure(tx, { kind: 'clients', id, by: 'a person', isSuppressed: true, now: on.clock.now() }),
     );
     await on.pull('clients');
-    const push = async (deed: Deed, wish: Wish): Promise<void> => {
+    const push = async (deed: FaultAction, wish: Wish): Promise<void> => {
       spoil(on, 'PUT', deed);
       await on.store(wish);
       await due(on);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/lib/json/json.ts';
-import { grade, mayHaveArrived } from '../../../src/outbound/attempt/grade.ts';
+import { grade, canHaveArrived } from '../../../src/outbound/attempt/grade.ts';
 import type { WriteAnswer } from '../../../src/source/http/write-answer.ts';
 
 const answered = (status: number, body?: Json, retryAfterMs: number | null = null): WriteAnswer => ({
@@ -76,8 +76,8 @@ describe('what an answer says', () => {
 });
 
 test('an attempt may have arrived while it is open, where nobody could tell, and where not all of it shows', () => {
-  const closed = (grade: string | null) => mayHaveArrived({ closedAt: '2026-03-01 12:00:00.000', grade });
-  expect(mayHaveArrived({ closedAt: null, grade: null })).toBe(true);
+  const closed = (grade: string | null) => canHaveArrived({ closedAt: '2026-03-01 12:00:00.000', grade });
+  expect(canHaveArrived({ closedAt: null, grade: null })).toBe(true);
   expect(['ambiguous', 'not_applied'].map(closed)).toEqual([true, true]);
   expect(['unsent', 'busy', 'refused', 'rejected', 'done'].map(closed)).not.toContain(true);
 });

@@ -4,7 +4,7 @@ import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
 import {
   closeAttempt,
   openAttempt,
-  linkedEntry,
+  findCreator,
   saveLink,
 } from '../../../src/store/outbox/attempts-and-links.ts';
 import { readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
@@ -247,7 +247,7 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
       nextAttemptAt: null,
       epoch: 1,
     });
-    expect(await linkedEntry(session, 'clients', '501')).toBe(id);
+    expect(await findCreator(session, 'clients', '501')).toBe(id);
     expect((await read(session, behind)).nextAttemptAt).toBe(LATER_TEXT);
   });
 

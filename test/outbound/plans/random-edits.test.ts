@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
-import { holdsWritten } from '../../../src/diff/written.ts';
+import { isShownAsWritten } from '../../../src/diff/merge-update.ts';
 import { applyPlan } from '../../../src/outbound/plans/apply-plan.ts';
 import { showPlan, type ShownPlan } from '../../../src/outbound/plans/plan-document.ts';
 import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
@@ -186,7 +186,7 @@ function note(model: Map<number, JsonObject>, plan: ShownPlan): void {
     if (operation === 'create' || entry?.state !== 'done') continue;
     const record = model.get(Number(recordId)) ?? {};
     const touched = cells.filter(({ field, ...cell }) =>
-      [cell.old, cell.new].every((value) => !holdsWritten(CLIENTS, field, value, record[field])),
+      [cell.old, cell.new].every((value) => !isShownAsWritten(CLIENTS, field, value, record[field])),
     );
     expect(touched).toEqual([]);
     const changed = Object.fromEntries(cells.map((cell) => [cell.field, cell.new]));
@@ -200,7 +200,7 @@ async function onlyModel(on: Stage, model: ReadonlyMap<number, JsonObject>): Pro
   return [...model].flatMap(([id, expected]) => {
     const record = on.service.world.get('clients', id) ?? {};
     return Object.entries(expected).flatMap(([field, value]) =>
-      holdsWritten(CLIENTS, field, value, record[field])
+      isShownAsWritten(CLIENTS, field, value, record[field])
         ? []
         : [`${id} ${field}: expected ${JSON.stringify(value)}, found ${JSON.stringify(record[field])}`],
     );
@@ -219,7 +219,7 @@ function unreturned(
     return cells
       .filter(
         ({ field, new: value }) =>
-          !holdsWritten(CLIENTS, field, value, before.get(Number(recordId))?.[field]),
+          !isShownAsWritten(CLIENTS, field, value, before.get(Number(recordId))?.[field]),
       )
       .filter(
         ({ field }) => row?.cells.every((cell) => cell.field !== field) === true && row.refusal === null,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { clients } from '../../../src/catalog/kinds/clients.ts';
 import { saveFields } from '../../../src/store/kinds/field-store.ts';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
 import { explain } from '../../../src/words/verdicts.ts';
@@ -310,7 +310,7 @@ describe('what the mirror knows before a create', () => {
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
     const id = await on.store(create());
     await on.work();
-    const since = instantText(new Date(NOON));
+    const since = formatInstant(new Date(NOON));
     await on.pass(60);
     const waiting = await on.entry(id);
     expect(waiting).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Deed } from '../../../sandbox/faults.ts';
+import type { FaultAction } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Stage } from '../stage.ts';
 
 /** Stores a create and works it while POSTs go wrong. */
-async function sendUnder(on: Stage, deed: Deed, times?: number): Promise<number> {
+async function sendUnder(on: Stage, deed: FaultAction, times?: number): Promise<number> {
   spoil(on, 'POST', deed, times === undefined ? {} : { times });
   const id = await on.store(create());
   await on.work();
@@ -13,7 +13,7 @@ async function sendUnder(on: Stage, deed: Deed, times?: number): Promise<number>
 }
 
 const PUNCH = { user_id: 5, date: '2026-01-05', start_time: '08:07', end_time: '17:00' };
-const answering = (body: object, status = 200): Deed => ({ status, body: JSON.stringify(body) });
+const answering = (body: object, status = 200): FaultAction => ({ status, body: JSON.stringify(body) });
 
 describe.each(DATABASES)('a create in %s', (database) => {
   test('is sent once, linked, and in the mirror at once with one event of its own', async () => {
@@ -80,7 +80,7 @@ describe.each(ONE_DATABASE)('a create in %s', (database) => {
 });
 
 describe('an outcome', () => {
-  test.each<[string, Deed, string, string, string]>([
+  test.each<[string, FaultAction, string, string, string]>([
     ['D01: the connection closes unanswered', { drop: 'after' }, 'unsettled', 'ambiguous', 'ambiguous'],
     ['D02: 500', { status: 500 }, 'unsettled', 'ambiguous', 'ambiguous'],
     ['D04: a body that is cut', { truncate: 12 }, 'unsettled', 'ambiguous', 'ambiguous'],
@@ -223,9 +223,9 @@ describe('an answer', () => {
 
 test('G/D10: a process that was stopped after the journal sends nothing', async () => {
   const on = await opened();
-  const { mark } = on.parts;
+  const { sendCounter } = on.parts;
   Object.assign(on.parts, {
-    mark: { ...mark, write: () => on.clock.sleep(2_001) }, // As long as others may take it for dead.
+    sendCounter: { ...sendCounter, write: () => on.clock.sleep(2_001) }, // As long as others may take it for dead.
   });
   const id = await on.store(create());
   await on.work();

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Reading } from '../../../src/store/kinds/kind-standing.ts';
 import type { AskedSweeps } from '../../../src/store/outbox/settlement.ts';
 import {
-  askedOnceMore,
+  addAskedSweep,
   decideSettlement,
   type Settlement,
   type SettlementFacts,
@@ -35,21 +35,21 @@ const FINAL: AskedSweeps = { first: 1, final: 5, look: 5, due: PATIENCE_MS, time
 
 const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   elapsedMs: 301_000,
-  equal: [],
-  left: [],
-  isMade: false,
-  sole: null,
+  equalIds: [],
+  plausibleIds: [],
+  isCreationConfirmed: false,
+  soleId: null,
   readings: [],
   asked: ASKED,
   isFresh: true,
   repeats: false,
   isDoubtful: false,
   unreadable: [],
-  hidden: [],
+  unlistedIds: [],
   doubt: null,
   isAskedFor: false,
   lostSends: 1,
-  altersKeys: false,
+  hasAlteredKeys: false,
   rules: RULES,
   ...facts,
 });
@@ -64,31 +64,31 @@ const KNOWN = {
 
 describe('a record that equals what was sent', () => {
   test('is adopted once a certified sweep, asked for after the rest, has shown it', () => {
-    const equal = ['7'];
-    expect(decide({ equal, readings: [reading(1, 'certified')] })).toEqual({ is: 'adopt', id: '7' });
-    expect(decide({ equal, readings: [] })).toMatchObject({ is: 'wait' });
-    expect(decide({ equal, asked: null })).toMatchObject({ is: 'wait' });
+    const equalIds = ['7'];
+    expect(decide({ equalIds, readings: [reading(1, 'certified')] })).toEqual({ is: 'adopt', id: '7' });
+    expect(decide({ equalIds, readings: [] })).toMatchObject({ is: 'wait' });
+    expect(decide({ equalIds, asked: null })).toMatchObject({ is: 'wait' });
   });
 
   test('is not adopted by a certificate of an earlier sweep', () => {
     const readings = [reading(1, 'certified earlier', { at: 10, point: 3 })];
-    expect(decide({ equal: ['7'], readings })).toMatchObject({ is: 'wait' });
+    expect(decide({ equalIds: ['7'], readings })).toMatchObject({ is: 'wait' });
   });
 
   test('is adopted without a certificate once two complete sweeps have shown it', () => {
-    const equal = ['7'];
-    expect(decide({ equal, readings: [reading(1, 'complete')] })).toMatchObject({ is: 'wait' });
-    expect(decide({ equal, readings: [reading(1, 'complete'), reading(2, 'invalid')] })).toMatchObject({
+    const equalIds = ['7'];
+    expect(decide({ equalIds, readings: [reading(1, 'complete')] })).toMatchObject({ is: 'wait' });
+    expect(decide({ equalIds, readings: [reading(1, 'complete'), reading(2, 'invalid')] })).toMatchObject({
       is: 'wait',
     });
     const readings = [reading(1, 'complete'), reading(3, 'complete')];
-    expect(decide({ equal, readings })).toEqual({ is: 'adopt', id: '7' });
+    expect(decide({ equalIds, readings })).toEqual({ is: 'adopt', id: '7' });
   });
 
   test('is adopted beside others that may be it, and parked beside another equal one', () => {
     const readings = [reading(1, 'certified')];
-    expect(decide({ equal: ['7'], left: ['7', '8'], readings })).toEqual({ is: 'adopt', id: '7' });
-    expect(decide({ equal: ['7', '8'], readings })).toEqual({
+    expect(decide({ equalIds: ['7'], plausibleIds: ['7', '8'], readings })).toEqual({ is: 'adopt', id: '7' });
+    expect(decide({ equalIds: ['7', '8'], readings })).toEqual({
       is: 'park',
       verdict: 'twins',
       ids: ['7', '8'],
@@ -97,7 +97,7 @@ describe('a record that equals what was sent', () => {
 
   test('is for a person where equal records are legitimate', () => {
     const readings = [reading(1, 'certified')];
-    expect(decide({ equal: ['7'], repeats: true, readings })).toEqual({
+    expect(decide({ equalIds: ['7'], repeats: true, readings })).toEqual({
       is: 'park',
       verdict: 'repeats',
       ids: ['7'],
@@ -125,11 +125,11 @@ describe('a create that is not found', () => {
   });
 
   test.each<[string, string, Partial<SettlementFacts>, readonly string[]]>([
-    ['something is left that may be it', 'look_alike', { left: ['8', '9'] }, ['8', '9']],
-    ['some line is left, and lines repeat', 'repeats', { left: ['8'], repeats: true }, ['8']],
+    ['something is left that may be it', 'look_alike', { plausibleIds: ['8', '9'] }, ['8', '9']],
+    ['some line is left, and lines repeat', 'repeats', { plausibleIds: ['8'], repeats: true }, ['8']],
     ['a record could not become a row', 'look_alike', { isDoubtful: true }, []],
     ['it was lost a second time', 'lost_twice', { lostSends: 2 }, []],
-    ['the service alters natural keys', 'alters_keys', { altersKeys: true }, []],
+    ['the service alters natural keys', 'alters_keys', { hasAlteredKeys: true }, []],
   ])('is parked where %s', (_what, verdict, facts, ids) => {
     expect(decide({ ...KNOWN, ...facts })).toMatchObject({ is: 'park', verdict, ids });
   });
@@ -141,11 +141,11 @@ describe('a create that is not found', () => {
       asked,
       readings: [reading(1, 'certified')],
       lostSends: 3,
-      altersKeys: true,
+      hasAlteredKeys: true,
     };
     expect(decide(known)).toEqual({ is: 'resend' });
     expect(decide({ ...known, elapsedMs: 299_000 })).toMatchObject({ is: 'wait' });
-    expect(decide({ ...known, left: ['8'] })).toMatchObject({ is: 'park', verdict: 'look_alike' });
+    expect(decide({ ...known, plausibleIds: ['8'] })).toMatchObject({ is: 'park', verdict: 'look_alike' });
     expect(decide({ ...known, isDoubtful: true })).toMatchObject({ is: 'park', hasUnreadable: true });
   });
 
@@ -157,41 +157,60 @@ describe('a create that is not found', () => {
       verdict: 'no_certificate',
       ids: [],
     });
-    expect(decide({ ...never, elapsedMs: 3 * PATIENCE_MS, equal: ['7'] })).toMatchObject({ ids: ['7'] });
+    expect(decide({ ...never, elapsedMs: 3 * PATIENCE_MS, equalIds: ['7'] })).toMatchObject({ ids: ['7'] });
     const before = { ...never, asked: { ...asked, due: 2 * PATIENCE_MS } };
-    expect(decide({ ...before, elapsedMs: 3 * PATIENCE_MS - 1 })).toMatchObject({ is: 'wait', asks: false });
+    expect(decide({ ...before, elapsedMs: 3 * PATIENCE_MS - 1 })).toMatchObject({
+      is: 'wait',
+      needsSweep: false,
+    });
   });
 });
 
 describe('a wait', () => {
   test('asks for a sweep at each look, once more after a minute, and no third time', () => {
-    expect(decide({ elapsedMs: 1_000, asked: null })).toEqual({ is: 'wait', untilMs: 300_000, asks: false });
-    expect(decide({ elapsedMs: 300_000, asked: null })).toEqual({ is: 'wait', untilMs: 360_000, asks: true });
-    expect(decide({ elapsedMs: 330_000 })).toEqual({ is: 'wait', untilMs: 360_000, asks: false });
-    expect(decide({ elapsedMs: 360_000 })).toEqual({ is: 'wait', untilMs: 420_000, asks: true });
+    expect(decide({ elapsedMs: 1_000, asked: null })).toEqual({
+      is: 'wait',
+      untilMs: 300_000,
+      needsSweep: false,
+    });
+    expect(decide({ elapsedMs: 300_000, asked: null })).toEqual({
+      is: 'wait',
+      untilMs: 360_000,
+      needsSweep: true,
+    });
+    expect(decide({ elapsedMs: 330_000 })).toEqual({ is: 'wait', untilMs: 360_000, needsSweep: false });
+    expect(decide({ elapsedMs: 360_000 })).toEqual({ is: 'wait', untilMs: 420_000, needsSweep: true });
     const readings = [reading(1, 'complete')];
-    expect(decide({ elapsedMs: 310_000, readings })).toMatchObject({ asks: true });
+    expect(decide({ elapsedMs: 310_000, readings })).toMatchObject({ needsSweep: true });
     const asked = { ...ASKED, times: 2, atMs: 360_000 };
-    expect(decide({ elapsedMs: 420_000, asked })).toEqual({ is: 'wait', untilMs: 3_600_000, asks: false });
-    expect(decide({ elapsedMs: 3_600_000, asked })).toMatchObject({ asks: true });
+    expect(decide({ elapsedMs: 420_000, asked })).toEqual({
+      is: 'wait',
+      untilMs: 3_600_000,
+      needsSweep: false,
+    });
+    expect(decide({ elapsedMs: 3_600_000, asked })).toMatchObject({ needsSweep: true });
   });
 
   test('asks for none where the look has been answered', () => {
     const readings = [reading(1, 'certified')];
-    expect(decide({ elapsedMs: 400_000, readings })).toEqual({ is: 'wait', untilMs: 3_600_000, asks: false });
+    expect(decide({ elapsedMs: 400_000, readings })).toEqual({
+      is: 'wait',
+      untilMs: 3_600_000,
+      needsSweep: false,
+    });
   });
 
   test('notes the first sweep, that of the look, and the first one after patience', () => {
-    const first = askedOnceMore(factsOf({ elapsedMs: 300_000, asked: null }), 4);
+    const first = addAskedSweep(factsOf({ elapsedMs: 300_000, asked: null }), 4);
     expect(first).toEqual({ first: 4, final: null, look: 4, due: 300_000, times: 1, atMs: 300_000 });
-    const again = askedOnceMore(factsOf({ elapsedMs: 360_000, asked: first }), 5);
+    const again = addAskedSweep(factsOf({ elapsedMs: 360_000, asked: first }), 5);
     expect(again).toEqual({ ...first, times: 2, atMs: 360_000 });
-    const last = askedOnceMore(factsOf({ elapsedMs: PATIENCE_MS, asked: again }), 9);
+    const last = addAskedSweep(factsOf({ elapsedMs: PATIENCE_MS, asked: again }), 9);
     expect(last).toEqual({ first: 4, final: 9, look: 9, due: PATIENCE_MS, times: 1, atMs: PATIENCE_MS });
     const waiting = factsOf({ elapsedMs: PATIENCE_MS + 60_000, asked: last });
-    expect(askedOnceMore(waiting, 10)).toMatchObject({ final: 9 });
+    expect(addAskedSweep(waiting, 10)).toMatchObject({ final: 9 });
     const isOutOfDate = { ...waiting, readings: [reading(9, 'certified')] };
-    expect(askedOnceMore(isOutOfDate, 11)).toMatchObject({ final: 11 });
+    expect(addAskedSweep(isOutOfDate, 11)).toMatchObject({ final: 11 });
   });
 });
 
@@ -211,8 +230,8 @@ test('nothing is sent again without patience, a certificate since, and an empty 
   });
   const some = fc.record({
     elapsedMs: fc.integer({ min: 0, max: 4 * PATIENCE_MS }),
-    equal: ids,
-    left: ids,
+    equalIds: ids,
+    plausibleIds: ids,
     readings,
     asked: fc.option(asked),
     isFresh: fc.boolean(),
@@ -220,23 +239,23 @@ test('nothing is sent again without patience, a certificate since, and an empty 
     isDoubtful: fc.boolean(),
     isAskedFor: fc.boolean(),
     lostSends: fc.integer({ min: 1, max: 3 }),
-    altersKeys: fc.boolean(),
+    hasAlteredKeys: fc.boolean(),
   });
   fc.assert(
     fc.property(some, (facts) => {
       const decision = decide(facts);
       if (decision.is === 'wait') expect(decision.untilMs).toBeGreaterThan(facts.elapsedMs);
-      if (decision.is === 'adopt') expect(facts.equal).toEqual([decision.id]);
+      if (decision.is === 'adopt') expect(facts.equalIds).toEqual([decision.id]);
       if (decision.is === 'adopt') expect(facts.repeats).toBe(false);
       if (decision.is !== 'resend') return;
-      expect(facts.left).toEqual([]);
+      expect(facts.plausibleIds).toEqual([]);
       expect(facts.isFresh && !facts.isDoubtful).toBe(true);
       expect(facts.elapsedMs).toBeGreaterThanOrEqual(facts.isAskedFor ? 300_000 : PATIENCE_MS);
       const final = facts.asked?.final ?? Infinity;
       expect(facts.readings.some(({ runId, certifiedAt }) => runId >= final && certifiedAt !== null)).toBe(
         true,
       );
-      if (!facts.isAskedFor) expect(facts.lostSends === 1 && !facts.altersKeys).toBe(true);
+      if (!facts.isAskedFor) expect(facts.lostSends === 1 && !facts.hasAlteredKeys).toBe(true);
     }),
     { numRuns: 2000 },
   );

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readMirrorStatus } from '../../../src/checks/status.ts';
-import { DEEPEST, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
+import { MAX_DEPTH, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import type { SettlementNotes } from '../../../src/store/outbox/settlement.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
@@ -101,7 +101,7 @@ describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) =>
 });
 
 describe.each(DATABASES)('a record that cannot become a row, in %s,', (database) => {
-  const deep = parseJson('['.repeat(DEEPEST + 2) + ']'.repeat(DEEPEST + 2));
+  const deep = parseJson('['.repeat(MAX_DEPTH + 2) + ']'.repeat(MAX_DEPTH + 2));
 
   test.each<[string, (id: number) => string, (id: number) => JsonObject]>([
     ['nested too deep', String, (id) => ({ id, deep })],

@@ -19,7 +19,7 @@ async function diesAt(on: Stage, id: number, n: number): Promise<boolean> {
   }
 }
 
-const takeOver = (on: Stage): Promise<void> => on.outbox.takeOver((owner) => owner === 'dead:1:a');
+const takeOver = (on: Stage): Promise<void> => on.outbox.releaseStaleClaims((owner) => owner === 'dead:1:a');
 
 test('D06, D07: wherever a process dies that creates, there is one record in the end', async () => {
   const on = await opened();
@@ -133,14 +133,14 @@ test('what is ours and in hand is left alone, what an error dropped is taken bac
   const on = await opened();
   const { source } = on.parts;
   const dropping: typeof source.write = async () => {
-    await outbox.takeOver(() => false); // In hand: nothing happens.
+    await outbox.releaseStaleClaims(() => false); // In hand: nothing happens.
     throw new Crash();
   };
   const outbox = outboxWork({ ...on.parts, source: { ...source, write: dropping } });
   const id = await on.store(create());
   await expect(outbox.work({ id, epoch: 0 })).rejects.toThrow(Crash);
   expect(await on.entry(id)).toMatchObject({ state: 'sending' });
-  await outbox.takeOver(() => false);
+  await outbox.releaseStaleClaims(() => false);
   expect(await on.entry(id)).toMatchObject({ state: 'unsettled', owner: null });
 });
 
@@ -149,6 +149,6 @@ test('another process that lives is left alone', async () => {
   const other = stage(on.service, on.session, { clock: on.clock, parts: { owner: 'us:2:b' } });
   const id = await on.store(create());
   await on.session.atomically((tx) => tx.query(sql`update outbox set owner = 'us:1:a' where id = ${id}`));
-  await other.outbox.takeOver(() => false);
+  await other.outbox.releaseStaleClaims(() => false);
   expect(await on.entry(id)).toMatchObject({ owner: 'us:1:a' });
 });

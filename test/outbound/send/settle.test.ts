@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
+import { MAX_DEPTH, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
@@ -202,7 +202,7 @@ describe('a create of unknown outcome', () => {
 
 describe('a record that no row can be made of', () => {
   /** Nested deeper than any record is. */
-  const deep = parseJson('['.repeat(DEEPEST + 2) + ']'.repeat(DEEPEST + 2));
+  const deep = parseJson('['.repeat(MAX_DEPTH + 2) + ']'.repeat(MAX_DEPTH + 2));
 
   /** A create that did not arrive, and the list shows something that may be it. */
   async function doubtful(): Promise<{ on: Stage; id: number; unreadable: string }> {

@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import type { Deed } from '../../../sandbox/faults.ts';
+import type { FaultAction } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
 
-async function sendUnder(on: Stage, deed: Deed, data: object = ZOE): Promise<number> {
+async function sendUnder(on: Stage, deed: FaultAction, data: object = ZOE): Promise<number> {
   spoil(on, 'POST', deed, { times: 1 });
   const id = await on.store(create({ ...data }));
   await on.work();
@@ -45,7 +45,7 @@ describe.each(DATABASES)('a success without a body, in %s,', (database) => {
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: newest(on) });
   });
 
-  test.each<[string, Deed]>([
+  test.each<[string, FaultAction]>([
     ['201 without a body', { status: 201, body: '' }],
     ['204', { status: 204, body: '' }],
     ['200 that reports a success', { status: 200, body: '{"success":true}' }],

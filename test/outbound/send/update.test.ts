@@ -4,7 +4,7 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
-import type { Deed } from '../../../sandbox/faults.ts';
+import type { FaultAction } from '../../../sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, spoil, update, textOf, type Opening, type Stage } from '../stage.ts';
@@ -101,7 +101,7 @@ describe('a field', () => {
   test('that two accepted writes leave out parks it, not the faults between and before them', async () => {
     const { on, client } = await scene();
     const put = { kind: 'clients', method: 'PUT' } as const;
-    const faults: readonly Deed[] = [{ html: true }, { status: 500 }, { drop: 'before' }];
+    const faults: readonly FaultAction[] = [{ html: true }, { status: 500 }, { drop: 'before' }];
     on.service.setFaults([
       ...faults.map((deed) => ({ on: put, times: 1, do: deed })),
       { on: put, do: { ignoreFields: ['name'] } },
@@ -120,7 +120,7 @@ describe('a field', () => {
     ]);
   });
 
-  test.each<[string, Deed]>([
+  test.each<[string, FaultAction]>([
     ['Un  nom   espacé', { storesText: 'spaces' }],
     ['Un nom beaucoup trop long pour la colonne', { storesText: 'first20' }],
   ])('E06: whose text %j the service keeps in its own form is taken as done, once', async (name, deed) => {
@@ -217,7 +217,7 @@ describe('an update', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone' });
   });
 
-  test.each<[string, Deed, string]>([
+  test.each<[string, FaultAction, string]>([
     ['records', { status: 404, body: '{"message":"Not found."}' }, 'clients'],
     [
       'lists',

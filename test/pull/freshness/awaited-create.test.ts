@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
+import { createSinglePageReader } from '../../../src/pull/freshness/read-single-page.ts';
 import { ZOE, create, enter, opened, spoil, zoes, type Stage } from '../../outbound/stage.ts';
 import { DATABASES, kindsNamed, newRequests, type MIRRORS } from '../steps.ts';
 import { RULES } from '../support.ts';
@@ -19,7 +19,7 @@ async function searched(database: keyof typeof MIRRORS): Promise<{ on: Stage; id
 
 /** Reads the pages of the list one by one, then works what is due. */
 async function readAll({ service, session, clock, work }: Stage): Promise<void> {
-  const read = createBetweenReader(partsOf({ service, session, clock }), {
+  const read = createSinglePageReader(partsOf({ service, session, clock }), {
     baseUrl: service.url,
     rules: RULES,
   });

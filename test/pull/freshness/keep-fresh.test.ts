@@ -5,7 +5,7 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
 import { Crash, pullFrom, sandbox } from '../support.ts';
 import { saveDirtyRows } from '../../../src/store/sightings/page-store.ts';
-import { mostTokens } from '../../../src/pull/freshness/spend-budget.ts';
+import { maxTokens } from '../../../src/pull/freshness/token-bucket.ts';
 import { passTime, readerOf } from './reading.ts';
 
 const SECOND = 1000;
@@ -197,7 +197,7 @@ test('a fault of the database before a request leaves costs none of the budget',
   for (let n = 2; n < 30; n++) {
     await clock.sleep(MINUTE);
     const before = requests().length;
-    const filled = mostTokens(10);
+    const filled = maxTokens(10);
     const failing = failingAt(session, n);
     await readerOf({ service, session: failing, clock, rules: { kinds } })().catch(() => faults++);
     const left = Number((await budgetOf(session))?.['thousandths']) / 1000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
+import { createSinglePageReader } from '../../../src/pull/freshness/read-single-page.ts';
 import { opened, update, type Stage } from '../../outbound/stage.ts';
 import { DATABASES, kindsNamed } from '../steps.ts';
 import { RULES } from '../support.ts';
 import { partsOf } from './reading.ts';
 
 async function readFirst({ service, session, clock }: Stage): Promise<void> {
-  const read = createBetweenReader(partsOf({ service, session, clock }), {
+  const read = createSinglePageReader(partsOf({ service, session, clock }), {
     baseUrl: service.url,
     rules: RULES,
   });

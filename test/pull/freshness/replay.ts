@@ -6,7 +6,7 @@ import {
   type ChangeHistory,
   type NextRead,
 } from '../../../src/pull/freshness/choose-read.ts';
-import { takeToken, untilToken } from '../../../src/pull/freshness/spend-budget.ts';
+import { takeToken, msUntilToken } from '../../../src/pull/freshness/token-bucket.ts';
 import type { RequestBudget } from '../../../src/store/kinds/request-budget.ts';
 import {
   observePage,
@@ -82,7 +82,7 @@ export function replay(plan: ReplayPlan): Replayed {
     }
     const taken = perMinute === 0 ? null : takeToken(bucket, perMinute, nowMs);
     if (taken === null) {
-      const waitMs = perMinute === 0 ? Infinity : Math.max(1, untilToken(bucket, perMinute, nowMs));
+      const waitMs = perMinute === 0 ? Infinity : Math.max(1, msUntilToken(bucket, perMinute, nowMs));
       nowMs = advance(play, nowMs, Math.min(nextSweepMs, nowMs + waitMs));
       continue;
     }

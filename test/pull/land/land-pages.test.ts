@@ -7,11 +7,11 @@ import type { Json } from '../../../src/lib/json/json.ts';
 import { LeaseError } from '../../../src/db/session/errors.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { TOGETHER, landPages, type Landing } from '../../../src/pull/land/land-pages.ts';
+import { BATCH_LIMITS, landPages, type Landing } from '../../../src/pull/land/land-pages.ts';
 import { createSweepState, createTicks, type Sweep } from '../../../src/pull/run/sweep.ts';
 import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
-import { readTenants } from '../../../src/store/kinds/source-binding.ts';
+import { readCompanies } from '../../../src/store/kinds/source-binding.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { sized } from '../../support/tiers.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
@@ -30,20 +30,20 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     isNew: false,
     isBound: false,
     isConfirmed: false,
-    isAsked: false,
+    isCompanyRead: false,
     refusal: null,
   };
   return {
     kind,
     lease,
     runId: 1,
-    claim,
+    binding: claim,
     knownRows: 0,
     wholeUpTo: 0,
     hasHoles: false,
     began: lease.tick,
-    digestScope: 'digestScope',
-    tenants: await readTenants(session, kind, false),
+    hashScope: 'digestScope',
+    tenants: await readCompanies(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
@@ -63,7 +63,7 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
     rows: records.length,
     read: () => records,
     keys: records.map((record) => String((record as { id?: unknown } | null)?.id)),
-    isKnown: false,
+    isUnchanged: false,
     digest: { digest: JSON.stringify(records), bytes: 1 },
     meta: null,
     hasNext: null,
@@ -215,7 +215,7 @@ test('A→Z→A within one sweep, read in another order than it happened, is hea
   await landPages(session, second, [first, late], NOW);
 
   const third = await sweepOf(session);
-  const known = { ...response([11, 12], [a, category(2, 'C')]), isKnown: true };
+  const known = { ...response([11, 12], [a, category(2, 'C')]), isUnchanged: true };
   await landOne(session, third, { response: known, now: NOW });
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A' }, { code: 'C' }]);
 });
@@ -249,7 +249,7 @@ test.each([
     await landOne(session, sweep, { response: response([4, 5], [z], 2), now: NOW });
     expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'Z' }, { code: 'B' }]);
 
-    const next = { ...response([11, 12], [a, category(2, 'B')]), isKnown: true };
+    const next = { ...response([11, 12], [a, category(2, 'B')]), isUnchanged: true };
     await landOne(session, await sweepOf(session), { response: next, now: NOW });
     expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A' }, { code: 'B' }]);
   },
@@ -260,15 +260,15 @@ test('a transaction takes a page by its rows, or by its kilobytes if those are m
     [1, 2],
     Array.from({ length: 100 }, (_, at) => category(at + 1, 'A')),
   );
-  const ofBytes = (bytes: number) => ({ ...page, digest: { digest: '', bytes } });
+  const ofBytes = (bytes: number) => ({ ...page, pageHash: { digest: '', bytes } });
   const weights = [
     ofBytes(80_000),
     ofBytes(5_000_000),
     { ...page, digest: null },
-    { ...page, isKnown: true },
+    { ...page, isUnchanged: true },
   ];
-  expect(weights.map(TOGETHER.weigh)).toEqual([110, 5_010, 110, 40]);
-  expect(TOGETHER.most).toBeLessThan(5_010);
+  expect(weights.map(BATCH_LIMITS.weigh)).toEqual([110, 5_010, 110, 40]);
+  expect(BATCH_LIMITS.maxWeight).toBeLessThan(5_010);
 });
 
 test('what a transaction learned counts only once it has landed', async () => {
@@ -355,7 +355,7 @@ async function leftBy(
     pages: [...(await readPages(session, 'categories'))]
       .map(([page, { ids, digest }]) => [page, ids, digest] as const)
       .sort(([page], [other]) => page - other),
-    touched: await readDirtyRows(session, 'categories', 0),
+    dirtyRows: await readDirtyRows(session, 'categories', 0),
   };
 }
 
@@ -370,9 +370,9 @@ test('rows whose former text is long are written few at a time, however short th
       session.atomically((tx) =>
         work({
           ...tx,
-          putRows: (rows) => {
+          upsertRows: (rows) => {
             if (rows.table === 'categories') portions.push(rows.rows.length);
-            return tx.putRows(rows);
+            return tx.upsertRows(rows);
           },
         }),
       ),

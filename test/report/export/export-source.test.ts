@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/lib/sync-error.ts';
-import { asOfInstant, whyPartial, whyUnknown } from '../../../src/report/export/export-source.ts';
+import { asOfInstant, partialReason, unknownReason } from '../../../src/report/export/export-source.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
@@ -50,17 +50,19 @@ describe('the state at an instant', () => {
   const at = (text: string): Date => new Date(text);
 
   test('is unknown before the first record was read, and where events were removed', () => {
-    expect(whyUnknown('clients', at('2026-01-31T23:59:59.999Z'), past)).toContain('first record of clients');
-    expect(whyUnknown('clients', at('2026-02-01T00:00:00Z'), past)).toBeNull();
-    expect(whyUnknown('clients', NOW, { ...past, firstSeenAt: null })).toContain('no record of clients');
+    expect(unknownReason('clients', at('2026-01-31T23:59:59.999Z'), past)).toContain(
+      'first record of clients',
+    );
+    expect(unknownReason('clients', at('2026-02-01T00:00:00Z'), past)).toBeNull();
+    expect(unknownReason('clients', NOW, { ...past, firstSeenAt: null })).toContain('no record of clients');
     const pruned = { ...past, forgottenBefore: '2026-02-20 00:00:00.000' };
-    expect(whyUnknown('clients', at('2026-02-10T00:00:00Z'), pruned)).toContain('retention.changesDays');
-    expect(whyUnknown('clients', at('2026-02-20T00:00:00Z'), pruned)).toBeNull();
+    expect(unknownReason('clients', at('2026-02-10T00:00:00Z'), pruned)).toContain('retention.changesDays');
+    expect(unknownReason('clients', at('2026-02-20T00:00:00Z'), pruned)).toBeNull();
   });
 
   test('is partial before the list was known whole', () => {
-    expect(whyPartial('clients', at('2026-02-01T12:00:00Z'), past)).toContain('records may be missing');
-    expect(whyPartial('clients', NOW, { ...past, baselineAt: null })).toContain('it still is not');
-    expect(whyPartial('clients', NOW, past)).toBeNull();
+    expect(partialReason('clients', at('2026-02-01T12:00:00Z'), past)).toContain('records may be missing');
+    expect(partialReason('clients', NOW, { ...past, baselineAt: null })).toContain('it still is not');
+    expect(partialReason('clients', NOW, past)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { instantOf, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
+import { parseInstant, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
 import { ExportStopped } from '../../../src/report/export/export.ts';
 import { takeSnapshot } from '../../../src/report/export/snapshot.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
@@ -88,7 +88,8 @@ describe.each(DATABASES)('beside a pull, in %s, a snapshot', (database) => {
     const { n, state, ...told } = clientsIn(path);
     expect({ n, state }).toEqual({ n: CLIENTS, state: 'certified' });
     const ageMs =
-      instantOf(String(told['taken_at'])).getTime() - instantOf(String(told['last_sweep_at'])).getTime();
+      parseInstant(String(told['taken_at'])).getTime() -
+      parseInstant(String(told['last_sweep_at'])).getTime();
     expect(Math.abs(Number(told['lag_seconds']) - ageMs / 1000)).toBeLessThanOrEqual(1);
   });
 

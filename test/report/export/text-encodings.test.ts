@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvEncoding, excelEncoding, ndjsonEncoding } from '../../../src/report/export/text-encodings.ts';
-import { exportColumns, keyOf, type ExportColumn } from '../../../src/report/export/read-rows.ts';
+import { exportColumns, orderingKey, type ExportColumn } from '../../../src/report/export/read-rows.ts';
 
 const columns: readonly ExportColumn[] = [
   { name: 'id', type: 'integer' },
@@ -189,12 +189,12 @@ test('both databases declare the same types in other words', () => {
 test('a view is read by the columns that name its rows', () => {
   const having = (...names: readonly string[]): ExportColumn[] =>
     names.map((name) => ({ name, type: 'integer' }));
-  expect(keyOf('bi_clients', having('id', 'code'))).toEqual(['id']);
-  expect(keyOf('bi_clients_contacts', having('parent_id', 'position', 'id'))).toEqual([
+  expect(orderingKey('bi_clients', having('id', 'code'))).toEqual(['id']);
+  expect(orderingKey('bi_clients_contacts', having('parent_id', 'position', 'id'))).toEqual([
     'parent_id',
     'position',
   ]);
-  expect(keyOf('bi_clients_history', having('id', 'seq'))).toEqual(['id', 'seq']);
-  expect(keyOf('bi_changes', having('seq', 'kind'))).toEqual(['seq']);
-  expect(keyOf('bi_sync_status', having('kind', 'state'))).toBeNull();
+  expect(orderingKey('bi_clients_history', having('id', 'seq'))).toEqual(['id', 'seq']);
+  expect(orderingKey('bi_changes', having('seq', 'kind'))).toEqual(['seq']);
+  expect(orderingKey('bi_sync_status', having('kind', 'state'))).toBeNull();
 });

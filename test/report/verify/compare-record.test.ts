@@ -2,10 +2,19 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { recordComparer } from '../../../src/report/verify/compare-record.ts';
-import { date, decimal, flag, integer, json, text, time, timestamp } from '../../../src/catalog/field.ts';
+import {
+  dateField,
+  decimalField,
+  flagField,
+  integerField,
+  jsonField,
+  textField,
+  timeField,
+  timestampField,
+} from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import { changedFields } from '../../../src/diff/judge-page.ts';
-import { recordDecoder } from '../../../src/diff/decode-record.ts';
+import { listChangedFields } from '../../../src/diff/compare-page.ts';
+import { createRecordDecoder } from '../../../src/diff/decode-record.ts';
 import { compactJson, parseJson, type Json, type JsonObject } from '../../../src/lib/json/json.ts';
 import type { Row } from '../../../src/db/session/session.ts';
 import { filledColumns, writtenRow } from '../../../src/store/tables/kind-table.ts';
@@ -22,24 +31,24 @@ const kind: Kind = {
   update: null,
   naturalKey: 'all sent fields',
   fields: [
-    integer('id'),
-    integer('rank'),
-    flag('active'),
-    decimal('price', 2),
+    integerField('id'),
+    integerField('rank'),
+    flagField('active'),
+    decimalField('price', 2),
     { name: 'found', type: 'decimal' },
-    date('day'),
-    time('start'),
-    timestamp('updated'),
-    text('note'),
-    json('tags'),
+    dateField('day'),
+    timeField('start'),
+    timestampField('updated'),
+    textField('note'),
+    jsonField('tags'),
   ],
-  hints: [decimal('hinted', 2)],
+  hints: [decimalField('hinted', 2)],
 };
 const NAMES = [...kind.fields.map(({ name }) => name).filter((name) => name !== 'id'), 'hinted', 'unknown'];
 
 /** The row that the mirror makes of a record. */
 function rowOf(record: JsonObject): Row {
-  const row = writtenRow(kind, 'sqlite', recordDecoder(kind)(record).values);
+  const row = writtenRow(kind, 'sqlite', createRecordDecoder(kind)(record).values);
   const columns = filledColumns(kind, 'sqlite').map((name, at) => [name, row[at] ?? null]);
   return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
 }
@@ -118,7 +127,7 @@ test('a row that the mirror leaves as it was agrees, and one that it would updat
   );
   fc.assert(
     fc.property(pairs, ([before, after]) => {
-      const isChanged = changedFields(kind, before, after).length > 0;
+      const isChanged = listChangedFields(kind, before, after).length > 0;
       expect(differencesOf(after, rowOf(before)).length > 0).toBe(isChanged);
     }),
     { numRuns: sized({ quick: 1_500, acceptance: 5_000, deep: 5_000 }) },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  createReopening,
+  createReopeningClient,
   type ClientOptions,
   type QueueClient,
 } from '../../../src/runs/bullmq/queue-client.ts';
@@ -23,10 +23,10 @@ function stage() {
       },
       on: () => undefined,
     };
-    return { queue, worker: null, ready: Promise.resolve(), drop: () => undefined };
+    return { queue, worker: null, ready: Promise.resolve(), disconnect: () => undefined };
   };
   const faults = (_work: string, error: unknown): void => void logged.push(error);
-  const client = createReopening('work', open, new Set(), { clock, timings: TIMINGS, faults });
+  const client = createReopeningClient('work', open, new Set(), { clock, timings: TIMINGS, faults });
   return { clock, opened, closed, logged, client };
 }
 

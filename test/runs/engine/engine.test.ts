@@ -180,12 +180,12 @@ describe('an engine', () => {
   test('frees rows of the dead again and again', async () => {
     let times = 0;
     const third = gate();
-    const takeOver = (): Promise<void> => {
+    const releaseStaleClaims = (): Promise<void> => {
       times += 1;
       if (times === 3) third.open();
       return Promise.reject(new Error('database away')); // Which is no reason to stop.
     };
-    const { start, log } = await alone({ takeOver });
+    const { start, log } = await alone({ takeOver: releaseStaleClaims });
     start();
     await third.opened;
     expect(log.lines).toContainEqual(expect.objectContaining({ msg: 'taking over work failed' }));

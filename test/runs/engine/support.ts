@@ -111,7 +111,7 @@ export function workQueue(session: Session, options: WorkOptions = {}): Work {
       await change(sql`update work set state = 'done', worked = worked + 1 where id = ${id} returning id`);
       counter.add();
     },
-    takeOver: options.takeOver ?? (() => Promise.resolve()),
+    releaseStaleClaims: options.takeOver ?? (() => Promise.resolve()),
   };
   return {
     queue,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { codedFault, networkWords } from '../../../src/source/http/network-faults.ts';
+import { findCodedError, describeNetworkFault } from '../../../src/source/http/network-faults.ts';
 
 const failing = (code: string, more: object = {}): Error => Object.assign(new Error('x'), { code, ...more });
 
-const wordsOf = (error: Error): string => networkWords(codedFault(error) ?? expect.fail('no code'));
+const wordsOf = (error: Error): string =>
+  describeNetworkFault(findCodedError(error) ?? expect.fail('no code'));
 
 describe('an error of the network is worded', () => {
   test.each([

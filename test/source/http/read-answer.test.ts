@@ -1,6 +1,6 @@
 import { expect, test, describe } from 'vitest';
 import type { SourceError } from '../../../src/source/http/errors.ts';
-import { refuseCached, openList, openRecord } from '../../../src/source/http/read-answer.ts';
+import { refuseCached, unwrapList, unwrapRecord } from '../../../src/source/http/read-answer.ts';
 import { parseJson, type Json } from '../../../src/lib/json/json.ts';
 
 const WHERE = 'GET /x';
@@ -51,7 +51,7 @@ describe('a list', () => {
     ['{"data":{"id":1}}', 1],
     ['{"data":[[]]}', 1], // No list is taken for empty on such a word.
   ])('%s has its records', (text, rows) => {
-    expect(openList(parseJson(text), WHERE).records).toHaveLength(rows);
+    expect(unwrapList(parseJson(text), WHERE).records).toHaveLength(rows);
   });
 
   test.each<[string, string]>([
@@ -68,7 +68,7 @@ describe('a list', () => {
     ['{"data":[],"meta":"1"}', 'bad_meta'],
     ['{"data":[],"meta":[1]}', 'bad_meta'],
   ])('B03, B04, A20: %s is refused as %s', (text, reason) => {
-    expect(() => openList(parseJson(text), WHERE)).toThrow(fault(reason));
+    expect(() => unwrapList(parseJson(text), WHERE)).toThrow(fault(reason));
   });
 
   test.each<[string, number | null]>([
@@ -85,12 +85,12 @@ describe('a list', () => {
     ['{}', null],
     ['12345678901234567890', null],
   ])('A15: a total of %s is read as %s', (total, expected) => {
-    expect(openList(parseJson(`{"data":[],"meta":{"total":${total}}}`), WHERE).meta?.total).toBe(expected);
+    expect(unwrapList(parseJson(`{"data":[],"meta":{"total":${total}}}`), WHERE).meta?.total).toBe(expected);
   });
 
   test('A13: page numbers below one are none', () => {
     const meta = { current_page: 0, last_page: 0, per_page: 0, total: 0 };
-    expect(openList({ data: [], meta }, WHERE).meta).toEqual({
+    expect(unwrapList({ data: [], meta }, WHERE).meta).toEqual({
       currentPage: null,
       lastPage: null,
       perPage: 0,
@@ -108,11 +108,11 @@ describe('a record', () => {
     ['bare, with data of its own', { id: 7, data: [] }],
     ['with its id as text', { data: { id: '7' } }],
   ])('comes %s', (_, body) => {
-    expect(['7', 7]).toContain(openRecord(body, '7', WHERE)?.['id']);
+    expect(['7', 7]).toContain(unwrapRecord(body, '7', WHERE)?.['id']);
   });
 
   test('is not there where data is an empty array', () => {
-    expect(openRecord({ data: [] }, '7', WHERE)).toBeNull();
+    expect(unwrapRecord({ data: [] }, '7', WHERE)).toBeNull();
   });
 
   test.each<[Json, string]>([
@@ -123,6 +123,6 @@ describe('a record', () => {
     [null, 'wrong_record'],
     [{ success: false }, 'success_false'],
   ])('%j is refused as %s', (body, reason) => {
-    expect(() => openRecord(body, '7', WHERE)).toThrow(fault(reason));
+    expect(() => unwrapRecord(body, '7', WHERE)).toThrow(fault(reason));
   });
 });

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOddEnvelope } from '../../../src/source/http/read-answer.ts';
+import { isUnusualEnvelope } from '../../../src/source/http/read-answer.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import {
-  readKnown,
-  readPage,
+  unchangedPageReader,
+  pageReader,
   type KnownPageHint,
   type ListPage,
   type KnownPage,
 } from '../../../src/source/paging/list-page.ts';
-import type { Received } from '../../../src/source/http/http.ts';
+import type { ReceivedAnswer } from '../../../src/source/http/http.ts';
 import { sized } from '../../support/tiers.ts';
 import { lists, received, textOf } from '../lists.ts';
 
@@ -24,16 +24,16 @@ function knownAs(records: string, keys: readonly string[] = []): KnownPage {
 
 /** The page that a body shows, as it is known from then on. */
 function landed(body: string | Uint8Array): KnownPage | null {
-  const { digest, keys } = readPage({ digestScope: SALT })(received(body));
-  return digest && { ...digest, keys };
+  const { digest: pageHash, keys } = pageReader({ hashScope: SALT })(received(body));
+  return pageHash && { ...pageHash, keys };
 }
 
 /** Reads an answer as a sweep does. */
-const reader = (expected: KnownPageHint) => (answer: Received) =>
-  readKnown(expected)(answer) ?? readPage(expected)(answer);
+const reader = (expected: KnownPageHint) => (answer: ReceivedAnswer) =>
+  unchangedPageReader(expected)(answer) ?? pageReader(expected)(answer);
 
-const again = (body: string | Uint8Array, known: KnownPage | null, digestScope = SALT): ListPage =>
-  reader({ digestScope, ...(known && { known }) })(received(body));
+const again = (body: string | Uint8Array, known: KnownPage | null, hashScope = SALT): ListPage =>
+  reader({ hashScope, ...(known && { known }) })(received(body));
 
 /** A page with its keys as an array. */
 const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
@@ -42,7 +42,7 @@ const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
 function said(read: () => ListPage): unknown {
   try {
     const page = read();
-    const left = { isKnown: null, digest: null, read: null, texts: null };
+    const left = { isUnchanged: null, pageHash: null, read: null, texts: null };
     return { ...plain(page), records: page.read(), ...left };
   } catch (error) {
     return (error as { reason?: unknown }).reason ?? error;
@@ -51,13 +51,13 @@ function said(read: () => ListPage): unknown {
 
 /** Whether a page was read whose records stand in a plain array: any other is parsed every time. */
 const isPlain = (page: unknown): boolean =>
-  typeof page !== 'string' && !isOddEnvelope((page as ListPage).envelope);
+  typeof page !== 'string' && !isUnusualEnvelope((page as ListPage).envelope);
 
 describe('any list', () => {
   test('has the digest of the text of its records and nothing else', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        fc.pre(isPlain(said(() => readPage({})(received(textOf(list))))));
+        fc.pre(isPlain(said(() => pageReader({})(received(textOf(list))))));
         const { bytes, digest } = knownAs(list.records);
         expect(landed(textOf(list))).toMatchObject({ bytes, digest });
       }),
@@ -69,11 +69,11 @@ describe('any list', () => {
     fc.assert(
       fc.property(lists, (list) => {
         const body = textOf(list);
-        const parsed = said(() => readPage({})(received(body)));
+        const parsed = said(() => pageReader({})(received(body)));
         fc.pre(isPlain(parsed));
         const page = again(body, landed(body));
-        expect(page.isKnown).toBe(true);
-        expect(readPage({ digestScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
+        expect(page.isUnchanged).toBe(true);
+        expect(pageReader({ hashScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
         expect(said(() => page)).toEqual(parsed);
       }),
       { numRuns: RUNS },
@@ -84,8 +84,8 @@ describe('any list', () => {
     fc.assert(
       fc.property(lists, (list) => {
         const body = textOf(list);
-        fc.pre(typeof said(() => readPage({})(received(body))) !== 'string');
-        const page = readPage({ digestScope: SALT, known: knownAs('[]') })(received(body));
+        fc.pre(typeof said(() => pageReader({})(received(body))) !== 'string');
+        const page = pageReader({ hashScope: SALT, known: knownAs('[]') })(received(body));
         const texts = page.texts ?? [];
         expect(texts.map(parseJson)).toEqual(page.digest === null ? [] : page.read());
         expect(`[${texts.join(',')}]`).toBe(page.digest === null || texts.length === 0 ? '[]' : list.records);
@@ -104,7 +104,7 @@ describe('any list', () => {
     fc.assert(
       fc.property(bent, ([list, place, length, put]) => {
         const body = Buffer.from(textOf(list));
-        fc.pre(typeof said(() => readPage({})(received(body))) !== 'string');
+        fc.pre(typeof said(() => pageReader({})(received(body))) !== 'string');
         const known = landed(body);
         const at = place % (body.length + 1);
         const other = Buffer.concat([
@@ -112,7 +112,7 @@ describe('any list', () => {
           Buffer.from(put, 'latin1'),
           body.subarray(at + length),
         ]);
-        expect(said(() => again(other, known))).toEqual(said(() => readPage({})(received(other))));
+        expect(said(() => again(other, known))).toEqual(said(() => pageReader({})(received(other))));
       }),
       { numRuns: 2 * RUNS },
     );
@@ -125,7 +125,7 @@ const KNOWN = knownAs(RECORDS, ['7', '8', '{"name":"without"}']);
 describe('a page with the records of the known one', () => {
   test('is not parsed until it is read', () => {
     const page = again(`{"success":true,"data":${RECORDS},"meta":{"total":3}}`, KNOWN);
-    expect(plain(page)).toMatchObject({ isKnown: true, keys: KNOWN.keys, envelope: 'data meta success' });
+    expect(plain(page)).toMatchObject({ isUnchanged: true, keys: KNOWN.keys, envelope: 'data meta success' });
     expect(page.digest).toEqual({ digest: KNOWN.digest, bytes: KNOWN.bytes });
     expect(page.read()).toEqual([{ id: 7, name: 'é ]' }, { id: '8' }, { name: 'without' }]);
     expect(page.read()).toBe(page.read());
@@ -139,7 +139,7 @@ describe('a page with the records of the known one', () => {
     [`\ufeff ${RECORDS}\n`, undefined],
   ])('tells what is new around them: %s', (body, total) => {
     const page = again(body, KNOWN);
-    expect(page.isKnown).toBe(true);
+    expect(page.isUnchanged).toBe(true);
     expect(page.meta?.total).toBe(total);
   });
 
@@ -174,7 +174,7 @@ describe('a page with the records of the known one', () => {
 
   test('is refused where it is compressed, or has another status', () => {
     const answer = received(RECORDS);
-    const read = reader({ digestScope: SALT, known: KNOWN });
+    const read = reader({ hashScope: SALT, known: KNOWN });
     const fault = (reason: string) => expect.objectContaining({ reason }) as Error;
     expect(() => read({ ...answer, headers: { 'content-encoding': 'gzip' } })).toThrow(fault('not_json'));
     expect(() => read({ ...answer, status: 500 })).toThrow(fault('unavailable'));
@@ -182,13 +182,13 @@ describe('a page with the records of the known one', () => {
 
   test('another digestScope makes them other records', () => {
     const page = again(RECORDS, KNOWN, 'decoder 2, clients');
-    expect(page.isKnown).toBe(false);
+    expect(page.isUnchanged).toBe(false);
     expect(page.digest).not.toBeNull();
     expect(page.digest?.digest).not.toBe(KNOWN.digest);
   });
 
   test('without a digestScope nothing is known, and no digest made', () => {
-    expect(reader({ known: KNOWN })(received(RECORDS))).toMatchObject({ isKnown: false, digest: null });
+    expect(reader({ known: KNOWN })(received(RECORDS))).toMatchObject({ isUnchanged: false, pageHash: null });
   });
 });
 
@@ -197,7 +197,7 @@ describe('a page that is not the known one', () => {
     for (let at = 0; at < RECORDS.length; at++) {
       const other = `${RECORDS.slice(0, at)}${RECORDS[at] === '7' ? '9' : '7'}${RECORDS.slice(at + 1)}`;
       const body = `{"data":${other}}`;
-      expect(said(() => again(body, KNOWN))).toEqual(said(() => readPage({})(received(body))));
+      expect(said(() => again(body, KNOWN))).toEqual(said(() => pageReader({})(received(body))));
     }
   });
 
@@ -210,7 +210,7 @@ describe('a page that is not the known one', () => {
     ['in a string', `{"x":"\\"data\\":${RECORDS.replaceAll('"', '\\"')}","data":[{"id":1}]}`, ['1']],
   ])('"data" that stands there %s counts as in any JSON', (_, body, keys) => {
     const page = again(body, KNOWN);
-    expect(plain(page)).toMatchObject({ isKnown: false, keys });
+    expect(plain(page)).toMatchObject({ isUnchanged: false, keys });
   });
 
   test.each([
@@ -220,13 +220,13 @@ describe('a page that is not the known one', () => {
     `{"d\\u0061ta":${RECORDS}}`,
     `{"data":${RECORDS},"d\\u0061ta":[]}`,
   ])('has no digest where its records cannot be told for certain: %s', (body) => {
-    expect(readPage({ digestScope: SALT })(received(body)).digest).toBeNull();
+    expect(pageReader({ hashScope: SALT })(received(body)).digest).toBeNull();
   });
 });
 
 test('a record is told from its neighbours by its id, as text however it was sent', () => {
   const body = '[{"id":7},{"id":"7"},{"id":12345678901234567890},{"id":""},{"id":null},{"a":1},5,null]';
-  expect([...readPage({})(received(body)).keys]).toEqual([
+  expect([...pageReader({})(received(body)).keys]).toEqual([
     '7',
     '7',
     '12345678901234567890',

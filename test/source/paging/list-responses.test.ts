@@ -116,7 +116,11 @@ describe('a sweep over HTTP', () => {
     total = 36;
     const closing: ListResponse[] = [];
     const reopen = before.at(-1)?.walk;
-    for await (const response of source.sweep(documentedKind, { thorough: true, tick: ticker(), reopen }))
+    for await (const response of source.sweep(documentedKind, {
+      thorough: true,
+      tick: ticker(),
+      reopenFrom: reopen,
+    }))
       closing.push(response);
 
     expect(pages(before)).toEqual([1, 4, 1, 2, 3, 5]);
@@ -228,7 +232,7 @@ describe('a range of pages', () => {
     const responses = await read(source, [2, 4]);
 
     expect(pages(responses)).toEqual([2, 3, 4]);
-    expect(responses.map(({ end, isKnown, digest }) => [end, isKnown, digest])).toEqual(
+    expect(responses.map(({ end, isUnchanged, digest }) => [end, isUnchanged, digest])).toEqual(
       Array.from({ length: 3 }, () => [null, false, null]),
     );
     expect(responses.flatMap(({ read }) => read().map((record) => (record as { id: unknown }).id))).toEqual(

@@ -20,7 +20,7 @@ interface Options {
   readonly thorough?: boolean;
   readonly sizesVary?: boolean;
   readonly knownRows?: number;
-  readonly wholeUpTo?: number;
+  readonly maxWholeRows?: number;
 }
 
 function carryOut(service: Service, options: Options = {}): Reading {
@@ -237,8 +237,8 @@ describe('the order of a sweep', () => {
   });
 
   test('a list that ignores the page is asked again only when it is longer than ever, or may be one full page', () => {
-    const asked = (rows: number, wholeUpTo: number) =>
-      carryOut(unpaged(ids(rows)), { wholeUpTo, knownRows: rows }).asked;
+    const asked = (rows: number, maxWholeRows: number) =>
+      carryOut(unpaged(ids(rows)), { maxWholeRows, knownRows: rows }).asked;
     expect(asked(33, 0)).toEqual([1, 2]);
     expect(asked(33, 34)).toEqual([1]);
     expect(asked(35, 34)).toEqual([1, 2]);
@@ -274,7 +274,7 @@ describe('a page that has the rows of an earlier one', () => {
     expect(carryOut(named(unpaged(ids(9))))).toMatchObject({
       asked: [1, 2, 3],
       ends: [{ page: 3, end: { rows: 9 } }],
-      walk: { wholeAt: 9 },
+      walk: { wholeListRows: 9 },
     });
   });
 

@@ -21,12 +21,12 @@ for (let batch = 0; ; batch++) {
     rows: Array.from({ length: 100 }, (_, index) => [1000 * batch + from + index, batch, 'x'.repeat(500)]),
   });
   await session.atomically(async (tx) => {
-    await tx.putRows(half(0));
+    await tx.upsertRows(half(0));
     if (holdAt === String(batch)) {
       writeSync(1, 'half-way\n');
       await new Promise(() => undefined);
     }
-    await tx.putRows(half(100));
+    await tx.upsertRows(half(100));
   });
   writeSync(1, `committed ${batch}\n`);
 }

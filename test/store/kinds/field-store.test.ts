@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { decimal, json, text } from '../../../src/catalog/field.ts';
+import { decimalField, jsonField, textField } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import type { SeenField } from '../../../src/diff/observe-fields.ts';
 import {
-  asMirrored,
+  readMirroredKind,
   readFields,
   readUndiscovered,
   saveColumn,
@@ -69,27 +69,31 @@ test('documented fields are marked, and are never undiscovered', async () => {
 
 test('a kind is mirrored with its discovered columns, with the scale and the items that belong to them', async () => {
   const session = await tempMirror();
-  const hints = [decimal('price', 2), json('items', [text('nom')]), json('turned', [text('nom')])];
+  const hints = [
+    decimalField('price', 2),
+    jsonField('items', [textField('nom')]),
+    jsonField('turned', [textField('nom')]),
+  ];
   const kind: Kind = { ...CLIENTS, hints };
   const names = ['turned', 'price', 'bad', 'items', 'later'];
   await save(session, kind, { fields: Object.fromEntries(names.map((name) => [name, shown('text')])) });
   await session.atomically(async (tx) => {
-    await saveColumn(tx, 'clients', decimal('price', 2));
-    await saveColumn(tx, 'clients', json('items', [text('nom')]));
-    await saveColumn(tx, 'clients', text('turned'));
+    await saveColumn(tx, 'clients', decimalField('price', 2));
+    await saveColumn(tx, 'clients', jsonField('items', [textField('nom')]));
+    await saveColumn(tx, 'clients', textField('turned'));
     await saveUnusable(tx, 'clients', ['bad']);
   });
 
-  const mirrored = await asMirrored(session, kind);
+  const mirrored = await readMirroredKind(session, kind);
   expect(mirrored.fields.slice(CLIENTS.fields.length)).toEqual([
-    text('turned'),
-    decimal('price', 2),
-    json('items', [text('nom')]),
+    textField('turned'),
+    decimalField('price', 2),
+    jsonField('items', [textField('nom')]),
   ]);
   expect((await readUndiscovered(session, mirrored)).map(([name]) => name)).toEqual(['later']);
 
-  const documentedSince: Kind = { ...kind, fields: [...kind.fields, decimal('price', 4)] };
-  const names2 = (await asMirrored(session, documentedSince)).fields.map(({ name }) => name);
+  const documentedSince: Kind = { ...kind, fields: [...kind.fields, decimalField('price', 4)] };
+  const names2 = (await readMirroredKind(session, documentedSince)).fields.map(({ name }) => name);
   expect(names2.filter((name) => name === 'price')).toHaveLength(1);
 });
 

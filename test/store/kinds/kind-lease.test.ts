@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import {
   LEASE_MS,
   claimKind,
-  claimYielding,
+  claimPreemptible,
   releaseKind,
-  releaseYielding,
+  releasePreemptible,
   renewLease,
   type KindLease,
   type SweepEnd,
@@ -194,7 +194,7 @@ describe('giving a lease back', () => {
 });
 
 const claimBetween = (session: Session, owner: string, now = NOON) =>
-  claimYielding(session, { kind: 'clients', owner, now, isDead: alive });
+  claimPreemptible(session, { kind: 'clients', owner, now, isDead: alive });
 
 async function swept(open: () => Promise<Session>, state = 'certified'): Promise<Session> {
   const session = await open();
@@ -207,7 +207,7 @@ async function swept(open: () => Promise<Session>, state = 'certified'): Promise
 }
 
 const released = (session: Session, lease: KindLease): Promise<void> =>
-  session.atomically((tx) => releaseYielding(tx, lease, false, NOON));
+  session.atomically((tx) => releasePreemptible(tx, lease, false, NOON));
 
 describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
   test('leaves the standing of the kind as it is, and no run waits for it', async () => {

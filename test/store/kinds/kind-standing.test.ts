@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/db/session/session.ts';
-import { leapTick, readTick } from '../../../src/store/kinds/kind-standing.ts';
+import { jumpTick, readTick } from '../../../src/store/kinds/kind-standing.ts';
 import { DATABASES } from '../databases.ts';
 
 const leap = (session: Session, kind = 'clients'): Promise<number> =>
-  session.atomically((tx) => leapTick(tx, kind));
+  session.atomically((tx) => jumpTick(tx, kind));
 
 describe.each(DATABASES)('ticks in %s', (_name, open) => {
   test('begin at 0, and leap further than any sweep counts between two landings', async () => {

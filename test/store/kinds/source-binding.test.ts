@@ -5,9 +5,9 @@ import {
   bindSource,
   boundCompanies,
   boundUrl,
-  claimSource,
-  namesCompany,
-  readTenants,
+  openSourceBinding,
+  hasCompanyField,
+  readCompanies,
 } from '../../../src/store/kinds/source-binding.ts';
 import { OtherSourceError } from '../../../src/db/session/errors.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -28,8 +28,8 @@ async function bind(
   baseUrl: string,
   { acceptNew = false, kind = 'departments', company = '42' }: Binding = {},
 ): Promise<void> {
-  const claim = await claimSource(session, baseUrl, acceptNew);
-  const tenants = await readTenants(session, kindNamed(kind), acceptNew);
+  const claim = await openSourceBinding(session, baseUrl, acceptNew);
+  const tenants = await readCompanies(session, kindNamed(kind), acceptNew);
   if (tenants.isLearning && company !== null) tenants.companies.add(company);
   await session.atomically((tx) => bindSource(tx, claim, tenants));
 }
@@ -65,7 +65,7 @@ const [SWEPT, FORGOTTEN] = [3, 0].map((complete_sweeps) => ({ tick: 2, epoch: 5,
 describe('whose data the mirror holds', () => {
   test('an address that nothing has landed from binds nothing', async () => {
     const session = await boundMirror();
-    await claimSource(session, THEIRS, true);
+    await openSourceBinding(session, THEIRS, true);
     expect(await factsOf(session)).toMatchObject({ url: OURS, companies: { departments: ['42'] } });
   });
 
@@ -130,7 +130,7 @@ describe('whose data the mirror holds', () => {
 
 test('kinds whose records are documented with their company name it', () => {
   const named = KINDS.filter(({ fields }) => fields.some(({ name }) => name === 'system_id'));
-  expect(KINDS.filter(namesCompany)).toEqual(named);
+  expect(KINDS.filter(hasCompanyField)).toEqual(named);
   expect(named.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['purchase_products', 'punches', 'departments']),
   );

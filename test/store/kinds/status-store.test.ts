@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
-import { countIssues, hasMoreLive, readStatus } from '../../../src/store/kinds/status-store.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
+import { countIssues, hasMoreLiveRows, readStatus } from '../../../src/store/kinds/status-store.ts';
 import { NOON_TEXT, putRecords, tempMirror } from '../temp-mirror.ts';
 
 test('the status of every listed kind, with nulls where nothing happened yet', async () => {
   const session = await tempMirror();
-  const swept = instantText(new Date());
+  const swept = formatInstant(new Date());
   await session.atomically(async (tx) => {
     await putRecords(tx, 'products', [{ id: '1' }, { id: '2', _deleted_at: NOON_TEXT }]);
     await tx.query(sql`
@@ -52,7 +52,7 @@ test('open issues are counted by kind, field and code, the most frequent first',
     ['clients', null, 'no_id', null],
   ];
   await session.atomically((tx) =>
-    tx.append({
+    tx.insertRows({
       table: 'issues',
       columns: ['kind', 'field', 'code', 'closed_at', 'first_seen_at'],
       rows: issues.map((issue) => [...issue, NOON_TEXT]),
@@ -76,6 +76,6 @@ describe('hasMoreLive', () => {
     await session.atomically((tx) =>
       putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, { id: '3', _deleted_at: NOON_TEXT }]),
     );
-    expect(await hasMoreLive(session, 'clients', few)).toBe(expected);
+    expect(await hasMoreLiveRows(session, 'clients', few)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { leaveDigest } from '../../../src/feed/digest.ts';
-import { newsText } from '../../../src/feed/webhooks/news-text.ts';
+import { addDigest } from '../../../src/feed/digest.ts';
+import { notificationText } from '../../../src/feed/webhooks/notification-text.ts';
 import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { saveCheck } from '../../../src/store/integrity-check.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';
@@ -20,7 +20,7 @@ const PRIVATE = 'Zoé of the private street';
 async function needEverything(session: Session): Promise<void> {
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   const put = (table: string, columns: readonly string[], ...rows: (string | number | null)[][]) =>
-    session.atomically((tx) => tx.append({ table, columns, rows }));
+    session.atomically((tx) => tx.insertRows({ table, columns, rows }));
   await session.atomically(async (tx) => {
     await saveCheck(tx, ['row 5 is missing from the index'], NOON);
     await freeze(tx, 'the mirror knows of creations that its outbox does not', NOON);
@@ -96,12 +96,12 @@ test.each(DATABASES)(
     const wish = { ...anna, kinds: null, changes: null, fields: null };
     await addEndpoint(session, wish, { allowHosts: [], now: NOON });
     for (const day of [0, 86_400_000])
-      await leaveDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () => Promise.resolve(STALE));
+      await addDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () => Promise.resolve(STALE));
     const [digest] = await session.query(sql`select body from webhook_deliveries`);
     const body = String(digest?.['body']);
     expect(body).not.toContain(PRIVATE);
     const reader = { language: 'en', timezone: 'UTC', publicUrl: null } as const;
-    const { lines } = newsText({ body, names: [], changes: [] }, reader);
+    const { lines } = notificationText({ body, names: [], changes: [] }, reader);
     expect(lines.filter((line) => line.startsWith('– '))).toEqual(
       titles.toSpliced(12, 0, 'punches is stale').map((title) => `– ${title}`),
     );

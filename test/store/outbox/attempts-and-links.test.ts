@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
   closeAttempt,
-  highestForeignLink,
-  linkedEntry,
-  numberBeyond,
+  findHighestUnknownLink,
+  findCreator,
+  skipEntryIds,
   oldestUnsettledSend,
   openAttempt,
   readAttempts,
@@ -133,9 +133,9 @@ describe.each(DATABASES)('links in %s', (_name, open) => {
   test('tell which entry made a record', async () => {
     const session = await open();
     expect(await link(session, 'clients', '9223372036854775807', 3)).toBe(true);
-    expect(await linkedEntry(session, 'clients', '9223372036854775807')).toBe(3);
-    expect(await linkedEntry(session, 'products', '9223372036854775807')).toBe(null);
-    expect(await linkedEntry(session, 'clients', '5')).toBe(null);
+    expect(await findCreator(session, 'clients', '9223372036854775807')).toBe(3);
+    expect(await findCreator(session, 'products', '9223372036854775807')).toBe(null);
+    expect(await findCreator(session, 'clients', '5')).toBe(null);
   });
 
   test('give a record one maker, and an entry one record', async () => {
@@ -145,29 +145,29 @@ describe.each(DATABASES)('links in %s', (_name, open) => {
     expect(await link(session, 'clients', '6', 3)).toBe(false);
     expect(await link(session, 'clients', '5', 3)).toBe(false);
     expect(await link(session, 'products', '5', 4)).toBe(true);
-    expect(await linkedEntry(session, 'clients', '5')).toBe(3);
-    expect(await linkedEntry(session, 'clients', '6')).toBe(null);
+    expect(await findCreator(session, 'clients', '5')).toBe(3);
+    expect(await findCreator(session, 'clients', '6')).toBe(null);
   });
 
   test('beyond the last entry tell that the outbox is older than the mirror', async () => {
     const session = await open();
-    expect(await highestForeignLink(session)).toBe(null);
+    expect(await findHighestUnknownLink(session)).toBe(null);
     await insert(session, 'a');
     await link(session, 'clients', '5', 1);
-    expect(await highestForeignLink(session)).toBe(null);
+    expect(await findHighestUnknownLink(session)).toBe(null);
     await link(session, 'clients', '6', 7);
-    expect(await highestForeignLink(session)).toBe(7);
+    expect(await findHighestUnknownLink(session)).toBe(7);
   });
 
   test('of an outbox that is empty are foreign', async () => {
     const session = await open();
     await link(session, 'clients', '5', 1);
-    expect(await highestForeignLink(session)).toBe(1);
+    expect(await findHighestUnknownLink(session)).toBe(1);
   });
 
   test('beyond which entries are numbered are never taken by new ones', async () => {
     const session = await open();
-    await session.atomically((tx) => numberBeyond(tx, 7));
+    await session.atomically((tx) => skipEntryIds(tx, 7));
     expect(await insert(session, 'a')).toBe(8);
     expect(await insert(session, 'b')).toBe(9);
   });

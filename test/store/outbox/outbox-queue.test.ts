@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { instantText } from '../../../src/lib/time/clock.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
 import {
   claimEntry,
   dropBlock,
   dueEntries,
-  entryBefore,
+  findBlockingEntry,
   ownedEntries,
   readBlock,
   readBlocks,
@@ -34,7 +34,7 @@ const STATES: readonly EntryState[] = [
   'rejected',
   'abandoned',
 ];
-const FUTURE = instantText(later(60_000));
+const FUTURE = formatInstant(later(60_000));
 let keys = 0;
 
 async function put(session: Session, patch: EntryPatch = {}, more: Partial<NewEntry> = {}): Promise<number> {
@@ -114,7 +114,7 @@ describe.each(DATABASES)('a claim in %s', (_name, open) => {
 });
 
 describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
-  const before = async (session: Session, id: number) => entryBefore(session, await read(session, id));
+  const before = async (session: Session, id: number) => findBlockingEntry(session, await read(session, id));
 
   test('is the first open update of the same record', async () => {
     const session = await open();

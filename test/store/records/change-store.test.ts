@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { ChangeEvent } from '../../../src/diff/judge-page.ts';
+import type { ChangeEvent } from '../../../src/diff/compare-page.ts';
 import { appendChanges, pruneChanges, type NewChanges } from '../../../src/store/records/change-store.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Absence } from '../../../src/diff/plan-deletions.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
+import type { Absence } from '../../../src/diff/decide-deletions.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
 import {
   awaitsSweep,
   forgetAbsences,
@@ -103,7 +103,7 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
   test('say of each record when it was seen last, however many are noted at once', async () => {
     const session = await open();
     const ids = Array.from({ length: 500 }, (_, index) => String(index + 1));
-    const seenAt = (id: string): string | null => (id === '7' ? null : instantText(later(-Number(id))));
+    const seenAt = (id: string): string | null => (id === '7' ? null : formatInstant(later(-Number(id))));
     const absences = ids.map((id) => ({ ...missing(id), lastSeenAt: seenAt(id) }));
     await session.atomically((tx) => saveAbsences(tx, 'clients', absences));
     expect(await conclude(session, ids)).toEqual(new Map(ids.map((id) => [id, seenAt(id)])));

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/db/session/session.ts';
 import { findRecords } from '../../../src/store/records/find-records.ts';
-import { makeReportIndexes } from '../../../src/store/schema/grow-kind-tables.ts';
+import { createReportIndexes } from '../../../src/store/schema/change-kind-tables.ts';
 import { redecode } from '../../../src/store/schema/redecode.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, putRecords } from '../temp-mirror.ts';
@@ -62,7 +62,7 @@ describe.each(DATABASES)('in %s', (_name, open) => {
     const found = async (): Promise<string[]> =>
       (await findRecords(session, clients, { text, limit: 10 })).map(({ id }) => id);
     expect(await found()).toEqual(ids);
-    await makeReportIndexes(session, [clients]);
+    await createReportIndexes(session, [clients]);
     expect(await found()).toEqual(ids);
   });
 
@@ -77,7 +77,7 @@ describe.each(DATABASES)('in %s', (_name, open) => {
   test('by indexes that are made once the baseline is over', async () => {
     const session = await open();
     await fill(session);
-    await makeReportIndexes(session, [clients]);
+    await createReportIndexes(session, [clients]);
     const names =
       session.dialect === 'sqlite'
         ? sql`select name from sqlite_schema where type = 'index' and name like '%found%' order by 1`

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { decimal, flag, integer, json } from '../../../src/catalog/field.ts';
+import { decimalField, flagField, integerField, jsonField } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import { judge } from '../../../src/diff/judge-page.ts';
+import { compareRecord } from '../../../src/diff/compare-page.ts';
 import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
 import { findAlteredElements } from '../../../src/report/verify/compare-elements.ts';
-import { putNestedRows } from '../../../src/store/records/nested-rows.ts';
+import { writeNestedRows } from '../../../src/store/records/nested-rows.ts';
 import type { Issue } from '../../../src/store/records/issue-store.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
 import { nestedTables } from '../../../src/store/tables/kind-table.ts';
@@ -30,7 +30,7 @@ async function put(session: Session, kind: Kind, ...raws: readonly string[]): Pr
       kind.name,
       records.map(({ id }) => ({ id, _deleted_at: null })),
     );
-    await putNestedRows(tx, { kind, records, found, now: NOON });
+    await writeNestedRows(tx, { kind, records, found, now: NOON });
   });
   return found;
 }
@@ -103,9 +103,14 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     const write = async (raw: string): Promise<void> => {
       const record = parseObject(raw);
       const stored = { raw: before, response: 1, isDeleted: false };
-      const verdict = judge(clients, stored, { id: '1', raw, record });
+      const verdict = compareRecord(clients, stored, { id: '1', raw, record });
       await session.atomically((tx) =>
-        putNestedRows(tx, { kind: clients, records: [{ id: '1', record, verdict }], found: [], now: NOON }),
+        writeNestedRows(tx, {
+          kind: clients,
+          records: [{ id: '1', record, change: verdict }],
+          found: [],
+          now: NOON,
+        }),
       );
     };
     await put(session, clients, before);
@@ -127,11 +132,15 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     const before = '{"id":1,"code":"A","contacts":[{"id":1,"cell":5}]}';
     const raw = '{"id":1,"code":"B","contacts":[{"id":1,"cell":5.0}]}';
     const record = parseObject(raw);
-    const verdict = judge(clients, { raw: before, response: 1, isDeleted: false }, { id: '1', raw, record });
+    const verdict = compareRecord(
+      clients,
+      { raw: before, response: 1, isDeleted: false },
+      { id: '1', raw, record },
+    );
     await put(session, clients, before);
     await session.atomically(async (tx) => {
       const records = [{ id: '1', record, verdict }];
-      await putNestedRows(tx, { kind: clients, records, found: [], now: NOON });
+      await writeNestedRows(tx, { kind: clients, records, found: [], now: NOON });
       expect(await findAlteredElements(tx, clients, records)).toEqual(new Map());
     });
     expect(await shown(session, 'id, cell')).toEqual([{ id: 1, cell: '5.0' }]);
@@ -181,7 +190,9 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
 });
 
 describe('numbers of elements', () => {
-  const kind = madeUpKind('things', [json('parts', [integer('n'), flag('f'), decimal('d', 2)])]);
+  const kind = madeUpKind('things', [
+    jsonField('parts', [integerField('n'), flagField('f'), decimalField('d', 2)]),
+  ]);
 
   test.each<[string, Row]>([
     ['{"n":"7","f":1,"d":"12.50"}', { n: 7, f: 1, d: 12.5, d_exact: '12.50', d_e4: 125_000 }],

@@ -6,11 +6,11 @@ import { listRuns, startRun } from '../../../src/store/runs/run-store.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import {
-  readMark,
+  readHandledUntil,
   requestSlot,
-  writeMark,
+  saveHandledUntil,
   startableRuns,
-  type SlotEnd,
+  type SlotResult,
   type SlotRequest,
 } from '../../../src/store/runs/open-runs.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
@@ -20,7 +20,7 @@ import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
 
 const lives = (): boolean => false;
 
-const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<SlotEnd> => {
+const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<SlotResult> => {
   const full = { schedule: 'often', slot: NOON, kinds: ['clients'], now: NOON, isDead: lives };
   return session.atomically((tx) => requestSlot(tx, { ...full, ...wish }));
 };
@@ -48,15 +48,15 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
         slot: 'often@2026-03-01T12:00:00.000Z',
       },
     ]);
-    expect(await readMark(session, 'often')).toEqual(NOON);
-    expect(await readMark(session, 'other')).toBe(null);
+    expect(await readHandledUntil(session, 'often')).toEqual(NOON);
+    expect(await readHandledUntil(session, 'other')).toBe(null);
   });
 
   test('is dealt with once, however often it is asked for, and even if the clock was put back since', async () => {
     const session = await open();
     await request(session);
     expect(await request(session)).toEqual({ is: 'taken' });
-    await session.atomically((tx) => writeMark(tx, 'often', later(-5000)));
+    await session.atomically((tx) => saveHandledUntil(tx, 'often', later(-5000)));
     await session.atomically((tx) => tx.query(sql`update runs set state = 'done'`));
     expect(await request(session)).toEqual({ is: 'taken' });
     expect(await listRuns(session, { limit: 9, now: NOON })).toHaveLength(1);

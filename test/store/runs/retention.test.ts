@@ -2,7 +2,11 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { appendChanges } from '../../../src/store/records/change-store.ts';
 import { findEnded, findEndedByKey } from '../../../src/store/outbox/ended-entries.ts';
-import { highestForeignLink, linkedEntry, saveLink } from '../../../src/store/outbox/attempts-and-links.ts';
+import {
+  findHighestUnknownLink,
+  findCreator,
+  saveLink,
+} from '../../../src/store/outbox/attempts-and-links.ts';
 import {
   changeEntry,
   findEntry,
@@ -72,7 +76,7 @@ async function entry(
     });
     if (id === null) throw new Error(`The key ${key} is taken.`);
     await changeEntry(tx, { id, epoch: 0, patch: changes, now: later(-days * DAY) });
-    await tx.append({
+    await tx.insertRows({
       table: 'outbox_attempts',
       columns: ['outbox_id', 'n', 'opened_at', 'request'],
       rows: [[id, 1, '2026-01-01 00:00:00.000', 'POST']],
@@ -135,10 +139,10 @@ describe.each(DATABASES)('retention in %s', (_name, open) => {
       recordId: '17',
       state: 'done',
     });
-    expect(await linkedEntry(session, 'clients', '17')).toBe(id);
+    expect(await findCreator(session, 'clients', '17')).toBe(id);
     const again = { kind: 'clients', recordId: '17', outboxId: id + 1 };
     expect(await session.atomically((tx) => saveLink(tx, again, NOON))).toBe(false);
-    expect(await highestForeignLink(session)).toBeNull();
+    expect(await findHighestUnknownLink(session)).toBeNull();
   });
 
   test('leaves entries that are open, young or watched for a twin', async () => {
@@ -174,7 +178,7 @@ describe.each(DATABASES)('retention in %s', (_name, open) => {
       '2024-01-01 00:00:00.000',
     ]);
     const columns = ['idempotency_key', 'kind', 'operation', 'payload', 'state', 'updated_at'];
-    await session.atomically((tx) => tx.append({ table: 'outbox', columns, rows: values }));
+    await session.atomically((tx) => tx.insertRows({ table: 'outbox', columns, rows: values }));
     await keep(session, { outboxDays: 365 });
     expect([await rows(session, 'outbox'), await rows(session, 'outbox_keys')]).toEqual([0, 1203]);
   });

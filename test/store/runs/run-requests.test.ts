@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { readStatus } from '../../../src/store/kinds/status-store.ts';
 import { openSession } from '../../../src/db/open-session.ts';
 import {
-  UNHEARD,
+  LEASE_LAPSED,
   claimRun,
-  closeDeadRuns,
+  closeStaleRuns,
   raiseRun,
   renewRun,
   requestPull,
@@ -149,11 +149,11 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     const session = await open();
     const runId = await start(session, 'another-host:1:x');
     expect(await stateAt(session, later(44_999))).toEqual(['running', null]);
-    expect(await stateAt(session, LAPSED)).toEqual(['interrupted', UNHEARD]);
+    expect(await stateAt(session, LAPSED)).toEqual(['interrupted', LEASE_LAPSED]);
     await renewRun(session, { runId, owner: 'another-host:1:x' }, later(40_000));
     expect(await stateAt(session, later(84_999))).toEqual(['running', null]);
     await renewRun(session, { runId, owner: 'somebody else' }, later(80_000));
-    expect(await stateAt(session, later(85_000))).toEqual(['interrupted', UNHEARD]);
+    expect(await stateAt(session, later(85_000))).toEqual(['interrupted', LEASE_LAPSED]);
   });
 
   test('is noted as interrupted by the next process that runs anything', async () => {
@@ -161,7 +161,7 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     const lost = await start(session, 'another-host:1:x');
     const next = await start(session, 'me', LAPSED);
     expect(await stored(session)).toEqual([
-      { id: lost, state: 'interrupted', owner: 'another-host:1:x', reason: UNHEARD },
+      { id: lost, state: 'interrupted', owner: 'another-host:1:x', reason: LEASE_LAPSED },
       { id: next, state: 'running', owner: 'me', reason: null },
     ]);
   });
@@ -169,7 +169,7 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
   test('may still say how it ended, where it only stood still', async () => {
     const session = await open();
     const runId = await start(session, 'frozen');
-    await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    await session.atomically((tx) => closeStaleRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
     await finishRun(session, { runId, owner: 'frozen' }, { state: 'done', reason: null, now: LAPSED });
     expect(await stateAt(session, LAPSED)).toEqual(['done', null]);
   });
@@ -181,7 +181,7 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
       session.atomically((tx) => claimRun(tx, { id: runId, epoch, owner, now }));
     expect(await claim(0, 'frozen', NOON)).toEqual(['clients']);
     expect(await stateAt(session, LAPSED)).toEqual(['requested', null]);
-    await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    await session.atomically((tx) => closeStaleRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
     expect(await claim(2, 'other', LAPSED)).toEqual(['clients']);
 
     const say = (owner: string): Promise<void> =>
@@ -221,7 +221,7 @@ test('a run and a sweep of a process that was killed with -9 read as running unt
     await child.kill();
   };
   await killed(45_001);
-  expect(await shown()).toEqual(['interrupted', UNHEARD, 'aborted', 'interrupted']);
+  expect(await shown()).toEqual(['interrupted', LEASE_LAPSED, 'aborted', 'interrupted']);
   await killed(0);
   expect(await shown()).toEqual(['running', null, 'running', null]);
 });

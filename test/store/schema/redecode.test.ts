@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { date, decimal, integer, json, text } from '../../../src/catalog/field.ts';
+import { dateField, decimalField, integerField, jsonField, textField } from '../../../src/catalog/field.ts';
 import type { Field, Kind } from '../../../src/catalog/kind.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
-import { growKindTable } from '../../../src/store/schema/grow-kind-tables.ts';
+import { changeKindTables } from '../../../src/store/schema/change-kind-tables.ts';
 import { redecode } from '../../../src/store/schema/redecode.ts';
 import type { Row, Session, Transaction } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
@@ -33,9 +33,9 @@ function counting(session: Session): { session: Session; written: () => number }
   let rows = 0;
   const watched = (tx: Transaction): Transaction => ({
     ...tx,
-    putRows: async (put) => {
+    upsertRows: async (put) => {
       rows += put.rows.length;
-      await tx.putRows(put);
+      await tx.upsertRows(put);
     },
   });
   return {
@@ -45,7 +45,7 @@ function counting(session: Session): { session: Session; written: () => number }
 }
 
 test('fills the columns from _raw and leaves what the rows say of themselves', async () => {
-  const kind = kindOf(integer('rank'), decimal('price', 2));
+  const kind = kindOf(integerField('rank'), decimalField('price', 2));
   const session = await mirrored(kind, ['{"id":1,"rank":"7","price":1.5}', '{"id":2}']);
   await session.atomically((tx) => tx.query(sql`update things set _deleted_at = ${NOON_TEXT} where id = 2`));
   const [first, second] = await rowsOf(session);
@@ -59,7 +59,7 @@ test('fills the columns from _raw and leaves what the rows say of themselves', a
 });
 
 test('leaves a row alone of which a hand has made a copy under another id', async () => {
-  const kind = kindOf(integer('rank'));
+  const kind = kindOf(integerField('rank'));
   const session = await mirrored(kind, ['{"id":1,"rank":7}', '{"id":1,"rank":7}']);
   await session.atomically((tx) => tx.query(sql`update things set _deleted_at = ${NOON_TEXT} where id = 2`));
   const [first, copy] = await rowsOf(session);
@@ -73,7 +73,7 @@ test('leaves a row alone of which a hand has made a copy under another id', asyn
 });
 
 test('after a change of a type, opens issues for what no longer fits and closes those of what now does', async () => {
-  const kind = kindOf(text('day'));
+  const kind = kindOf(textField('day'));
   const session = await mirrored(kind, [
     '{"id":1,"day":"7"}',
     '{"id":2,"day":"2026-01-01"}',
@@ -85,7 +85,7 @@ test('after a change of a type, opens issues for what no longer fits and closes 
   const nested = { record_id: '3', field: 'day', detail: '[1]', first_seen_at: NOON_TEXT };
   expect(await issuesOf(session)).toEqual([{ ...nested, code: 'not_text', closed_at: null }]);
 
-  await redecode(session, kindOf(date('day')), { now: later(1000) });
+  await redecode(session, kindOf(dateField('day')), { now: later(1000) });
   const second = '2026-03-01 12:00:01.000';
   expect(await days()).toEqual([null, '2026-01-01', null]);
   const open = { field: 'day', code: 'not_a_date', first_seen_at: second, closed_at: null };
@@ -96,20 +96,20 @@ test('after a change of a type, opens issues for what no longer fits and closes 
   ]);
 
   const nestedDay = kindOf({ name: 'day', type: 'json' });
-  await session.atomically((tx) => growKindTable(tx, nestedDay, 'sqlite'));
+  await session.atomically((tx) => changeKindTables(tx, nestedDay, 'sqlite'));
   await redecode(session, nestedDay, { now: later(2000) });
   expect(await days()).toEqual(['"7"', '"2026-01-01"', '[1]']);
   expect((await issuesOf(session)).filter((issue) => issue['closed_at'] === null)).toEqual([]);
 });
 
 test('does nothing where nothing has changed, and nothing to a kind that was never swept', async () => {
-  const kind = kindOf(decimal('price', 2));
+  const kind = kindOf(decimalField('price', 2));
   const { session, written } = counting(await mirrored(kind, ['{"id":1,"price":1}']));
   await redecode(session, kind, { now: NOON });
   expect(written()).toBe(1);
   await redecode(session, kind, { now: NOON });
   expect(written()).toBe(1);
-  await redecode(session, kindOf(decimal('price', 4)), { now: NOON });
+  await redecode(session, kindOf(decimalField('price', 4)), { now: NOON });
   expect(written()).toBe(2);
 
   await session.atomically((tx) => tx.query(sql`delete from kind_state`));
@@ -118,8 +118,8 @@ test('does nothing where nothing has changed, and nothing to a kind that was nev
 });
 
 test('reads every row of thousands once, in short transactions, and starts over where it was interrupted', async () => {
-  const others = Array.from({ length: 40 }, (_, index) => text(`other_${index}`));
-  const kind = kindOf(integer('rank'), ...others);
+  const others = Array.from({ length: 40 }, (_, index) => textField(`other_${index}`));
+  const kind = kindOf(integerField('rank'), ...others);
   const raws = Array.from({ length: 2_000 }, (_, index) => `{"id":${index + 1},"rank":${index}}`);
   const whole = await mirrored(kind, raws);
   let transactions = 0;
@@ -135,14 +135,14 @@ test('reads every row of thousands once, in short transactions, and starts over 
 });
 
 test('refills nested tables alone where only their fields have changed, and tells how far it is', async () => {
-  const kind = kindOf(json('parts', [text('name')]));
+  const kind = kindOf(jsonField('parts', [textField('name')]));
   const whole = await mirrored(kind, [
     '{"id":1,"parts":[{"name":"a","cost":"1.50"}]}',
     '{"id":2,"parts":[]}',
   ]);
   await redecode(whole, kind, { now: NOON });
-  const longer = kindOf(json('parts', [text('name'), decimal('cost', 2)]));
-  await whole.atomically((tx) => growKindTable(tx, longer, 'sqlite'));
+  const longer = kindOf(jsonField('parts', [textField('name'), decimalField('cost', 2)]));
+  await whole.atomically((tx) => changeKindTables(tx, longer, 'sqlite'));
   const { session, written } = counting(whole);
   const told: unknown[] = [];
   await redecode(session, longer, { now: NOON, onProgress: (progress) => told.push(progress) });

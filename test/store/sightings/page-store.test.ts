@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import {
-  idsOf,
-  idsText,
+  parseIds,
+  formatIds,
   readPages,
   savePages,
   prunePages,
   confirmRows,
   readDirtyRows,
   saveDirtyRows,
-  thinDirtyRows,
+  compactDirtyRows,
   type StoredPage,
 } from '../../../src/store/sightings/page-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -20,7 +20,7 @@ const IDS = ['7', '9223372036854775807'];
 const PAGE = {
   digest: 'd1',
   bytes: 2 ** 31 + 1,
-  ids: idsText(IDS),
+  ids: formatIds(IDS),
   fields: ['id', 'né'],
   sent: 3,
   response: 4,
@@ -87,8 +87,8 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
 });
 
 test.each([[[]], [['1']], [IDS]])('the ids %j are a JSON array of numbers, and are read back', (ids) => {
-  expect([...idsOf(idsText(ids))]).toEqual(ids);
-  expect(idsText(ids)).toBe(JSON.stringify(ids).replaceAll('"', ''));
+  expect([...parseIds(formatIds(ids))]).toEqual(ids);
+  expect(formatIds(ids)).toBe(JSON.stringify(ids).replaceAll('"', ''));
 });
 
 const LARGEST = '9223372036854775807';
@@ -141,7 +141,7 @@ describe.each(DATABASES)('dirty rows in %s', (_name, open) => {
     });
     const before = await readDirtyRows(session, 'clients', 0);
 
-    await thinDirtyRows(session);
+    await compactDirtyRows(session);
 
     expect(await readDirtyRows(session, 'clients', 0)).toEqual(before);
     const rows = await session.query(sql`select kind, record_id from touched order by kind, record_id`);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { idsText, saveSightings, type NewSighting } from '../../../src/store/sightings/page-store.ts';
-import { pruneSightings, readSightings, voidEnds } from '../../../src/store/sightings/sighting-store.ts';
+import { formatIds, saveSightings, type NewSighting } from '../../../src/store/sightings/page-store.ts';
+import { pruneSightings, readSightings, clearEnds } from '../../../src/store/sightings/sighting-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
 
@@ -13,7 +13,7 @@ const SIGHTING: NewSighting = {
   page: 1,
   sent: 1,
   answered: 2,
-  ids: idsText(IDS),
+  ids: formatIds(IDS),
   rows: 4,
   endRows: null,
   total: null,
@@ -73,7 +73,7 @@ test('a void sweep keeps what it saw, and proves no end; others prove theirs', a
   const end = { ids: '[5]', rows: 1, endRows: 1 };
   await save(session, { ...end, answered: 2 }, { ...end, answered: 4, sent: 3, sweep: 2 });
   await save(session, { ...end, answered: 6, sent: 5, sweep: null }, { ...end, kind: 'products', sweep: 2 });
-  await session.atomically((tx) => voidEnds(tx, 'clients', 2));
+  await session.atomically((tx) => clearEnds(tx, 'clients', 2));
   const facts = (await readSightings(session, 'clients')).map(({ ids, endRows }) => [ids, endRows]);
   expect(facts).toEqual([
     ['[5]', 1],

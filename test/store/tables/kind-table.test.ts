@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import { recordDecoder } from '../../../src/diff/decode-record.ts';
-import { sortPage } from '../../../src/diff/judge-page.ts';
+import { createRecordDecoder } from '../../../src/diff/decode-record.ts';
+import { splitPage } from '../../../src/diff/compare-page.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../../src/store/tables/kind-table.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -94,7 +94,7 @@ describe('the columns of a kind', () => {
     const columns = writtenColumns(kind, 'sqlite');
     const values = kind.fields.map((field) => (field.name === name ? '12.50' : '1'));
     const row = writtenRow(kind, 'sqlite', values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
-    await session.atomically((tx) => tx.putRows({ table: kind.name, columns, rows: [row] }));
+    await session.atomically((tx) => tx.upsertRows({ table: kind.name, columns, rows: [row] }));
     const [stored] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
     expect(stored).toEqual({ e4: 125_000 });
   });
@@ -115,7 +115,7 @@ describe('decimals', () => {
       return writtenRow(kind, 'sqlite', values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     });
     const columns = writtenColumns(kind, 'sqlite');
-    await session.atomically((tx) => tx.putRows({ table: 'punches', columns, rows }));
+    await session.atomically((tx) => tx.upsertRows({ table: 'punches', columns, rows }));
     return session.query(sql`
       select ptotal as exact, cast(ptotal_e4 as text) as e4, ptotal_real as real, typeof(ptotal) as type
       from punches order by id limit ${texts.length}`);
@@ -217,7 +217,7 @@ describe('a record that is decoded, stored and read back', () => {
             'departments',
             ids.map((id) => ({ id, _raw: `{"id":${id}}` })),
           );
-          const found = await tx.rowsById('departments', ['_raw'], ids);
+          const found = await tx.readRowsById('departments', ['_raw'], ids);
           const rows = await tx.query(
             sql`select cast(id as text) as id, typeof(id) as type from departments order by departments.id`,
           );
@@ -232,13 +232,13 @@ describe('a record that is decoded, stored and read back', () => {
 
   /** Stores a record as landing does and reads its columns back as text. */
   async function throughTheMirror(session: Session, kind: Kind, { raw }: SentRecord) {
-    const [incoming] = sortPage([parseJson(raw)]).incoming;
+    const [incoming] = splitPage([parseJson(raw)]).incoming;
     if (!incoming) throw new Error(`no record in ${raw}`);
-    const { values } = recordDecoder(kind)(incoming.record);
+    const { values } = createRecordDecoder(kind)(incoming.record);
     const own = [NOON_TEXT, NOON_TEXT, null, 7, 3, incoming.raw];
     const row = writtenRow(kind, 'sqlite', values, own);
     await session.atomically((tx) =>
-      tx.putRows({ table: kind.name, columns: writtenColumns(kind, 'sqlite'), rows: [row] }),
+      tx.upsertRows({ table: kind.name, columns: writtenColumns(kind, 'sqlite'), rows: [row] }),
     );
     const columns = sql.join(
       writtenColumns(kind, 'sqlite').map(

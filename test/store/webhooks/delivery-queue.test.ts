@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
+import { formatInstant } from '../../../src/lib/time/clock.ts';
 import {
   readyDeliveries,
   writeOutcomes,
@@ -14,7 +14,7 @@ const now = new Date('2026-01-05T08:00:00.000Z');
 const NEWS = sql`
   insert into webhook_deliveries (endpoint_id, webhook_id, type, kind, body, state, next_attempt_at, created_at)
   values (1, 'msg', 'entry.parked', 'clients', '{"code":"A","email":"a@example.test"}', 'ready',
-    ${instantText(now)}, ${instantText(now)})`;
+    ${formatInstant(now)}, ${formatInstant(now)})`;
 
 describe.each(DATABASES)('%s', (_name, open) => {
   test('a field that is excluded while a delivery is under way does not come back with its outcome', async () => {

@@ -1,0 +1,63 @@
+import { readStale, startStaleWatch } from '../checks/stale-kinds.ts';
+import { requireListedKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
+import { startRunRequests } from '../runs/request-runs.ts';
+import { nextSlots } from '../runs/schedule.ts';
+import { parseInstant } from '../lib/time/clock.ts';
+import { startFreshnessReads } from '../pull/freshness/keep-fresh.ts';
+import { pullSettings } from './pull.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+import { schedulesOf } from './schedules.ts';
+
+/** Requests the scheduled runs as they come due. Returns a function that stops it. */
+export function startPulling(config: Config, process: ProcessContext): () => Promise<void> {
+  const schedules = schedulesOf(config);
+  const stops = [startRunRequests(process, schedules), startStaleWatch(process, schedules)];
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}
+
+/** Makes a function that reads which scheduled kinds are stale. */
+export function staleReader(config: Config, context: MirrorContext) {
+  const schedules = schedulesOf(config);
+  const startedAt = context.clock.now();
+  return () => readStale(context.session, schedules, startedAt, context.clock.now());
+}
+
+/** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */
+export function startFreshness(config: Config, parts: PullParts): () => Promise<void> {
+  const { requestsPerMinute } = config.freshness;
+  if (requestsPerMinute === null) return () => Promise.resolve();
+  const rules = pullSettings(config);
+  return startFreshnessReads(parts, {
+    requestsPerMinute,
+    rules,
+    baseUrl: rules.baseUrl,
+    kinds: requireListedKinds(config),
+  });
+}
+
+/** Says what this process is going to pull by itself, and when each schedule is due next. */
+export function describePulls(config: Config, now: Date) {
+  const slots = nextSlots(schedulesOf(config), now);
+  const schedules = slots.map((slot) => ({
+    name: slot.name,
+    cron: slot.cron,
+    kinds: slot.kinds,
+    next: isoOf(slot.at),
+  }));
+  const words: string[] = [];
+  const [first] = slots;
+  if (first === undefined) words.push('nothing is pulled by itself, because no schedule is set (schedules)');
+  else {
+    const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
+    words.push(`${which} ${first.name} is due at ${isoOf(first.at)}`);
+  }
+  const { requestsPerMinute: budget } = config.freshness;
+  if (budget !== null) words.push(`up to ${budget} requests a minute read pages between sweeps`);
+  return { schedules, words };
+}
+
+const isoOf = (at: string): string => parseInstant(at).toISOString();

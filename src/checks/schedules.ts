@@ -1,0 +1,57 @@
+import { requireListedKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import { nextSlots, type Schedule } from '../runs/schedule.ts';
+import { passedCheck, type CheckResult } from '../lib/check-result.ts';
+import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving.ts';
+
+/** Says which background services are at work. */
+export function* checkServing(serving: Serving): Iterable<CheckResult> {
+  if (serving.workers.length === 0)
+    yield passedCheck('serve', 'no background service is at work on this mirror');
+  for (const { owner, roles, startedAt } of serving.workers) {
+    const [host, pid] = owner.split(':');
+    const detail = `a background service is at work on this mirror: process ${pid ?? ''} on ${host ?? ''}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
+    yield passedCheck('serve', detail);
+  }
+}
+
+/**
+ * Says when the background service that runs pulls, and what one would do by these settings: when it pulls, if none runs,
+ * whether it sends, what it removes and rereads.
+ *
+ * @param schedules Those of the settings.
+ */
+export function* checkSchedules(
+  config: Config,
+  schedules: readonly Schedule[],
+  serving: Serving,
+  now: Date,
+): Iterable<CheckResult> {
+  const all = requireListedKinds(config).length;
+  const slots = nextSlots(serving.schedules ?? schedules, now);
+  if (slots.length === 0)
+    yield passedCheck('schedules', 'no pull is scheduled: serve pulls nothing by itself');
+  if (hasOtherSchedules(serving, schedules)) yield passedCheck('schedules', OTHER_SCHEDULES_NOTE);
+  for (const { name, cron, timezone, kinds, at } of slots) {
+    const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
+    const detail = `serve pulls ${which} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
+    yield passedCheck(`schedules.${name}`, detail);
+  }
+  yield config.outbound.writes === 'on'
+    ? passedCheck('writes', 'outbound.writes is on: serve sends the entries of the outbox')
+    : passedCheck('writes', 'outbound.writes is off: entries are kept in the outbox, and nothing is sent');
+  const retentionText = (what: string, days: number | null): string =>
+    `${what} ${days === null ? 'for ever' : `for ${days} days`}`;
+  const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
+  const parts = [
+    retentionText('change events', changesDays),
+    retentionText('runs', runsDays),
+    retentionText('ended entries of the outbox', outboxDays),
+    retentionText('closed issues', issuesDays),
+  ];
+  yield passedCheck('retention', `kept are ${parts.join(', ')}`);
+  const { requestsPerMinute: budget } = config.freshness;
+  yield budget === null
+    ? passedCheck('freshness', 'serve reads nothing between sweeps (freshness.requestsPerMinute)')
+    : passedCheck('freshness', `serve spends up to ${budget} requests a minute between sweeps`);
+}

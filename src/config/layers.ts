@@ -1,0 +1,79 @@
+export type Path = readonly string[];
+export type Tree = Readonly<Record<string, unknown>>;
+
+/** What is wrong with the value at a path. */
+export interface SettingFault {
+  readonly path: Path;
+  readonly fault: string;
+}
+
+/** Settings from one origin, in the nested form. */
+export interface Layer {
+  /** Where they came from, for messages: a variable, a file, the command line. */
+  readonly origin: string;
+  readonly values: Tree;
+}
+
+/** The layers that were read, the strongest first, and the faults found in reading them. */
+export interface ReadLayers {
+  readonly layers: readonly Layer[];
+  readonly faults: readonly string[];
+}
+
+export const combineLayers = (readings: readonly ReadLayers[]): ReadLayers => ({
+  layers: readings.flatMap((reading) => reading.layers),
+  faults: readings.flatMap((reading) => reading.faults),
+});
+
+/** Lays the layers over each other: maps are merged, other values replace weaker ones. */
+export function mergeLayers(layers: readonly Layer[]): Tree {
+  return layers.reduceRight<Tree>((below, layer) => mergeTrees(below, layer.values), {});
+}
+
+/** The origin of a merged value; for a missing value, the origin of its nearest existing parent. */
+function findOrigin(layers: readonly Layer[], path: Path): string {
+  const value = valueAt(mergeLayers(layers), path);
+  const layersWithValue = layers.filter((layer) => valueAt(layer.values, path) !== undefined);
+  const layer =
+    layersWithValue.find((holder) => valueAt(holder.values, path) === value) ?? layersWithValue[0];
+  if (layer) return layer.origin;
+  return path.length > 0 ? findOrigin(layers, path.slice(0, -1)) : 'nowhere';
+}
+
+/** Names a setting and its origin, for a message. */
+export function nameWithOrigin(layers: readonly Layer[], path: Path): string {
+  return `${path.join('.')} (from ${findOrigin(layers, path)})`;
+}
+
+export function valueAt(values: unknown, path: Path): unknown {
+  return path.reduce((value, key) => {
+    const hasKey = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+    return hasKey ? (value as Tree)[key] : undefined;
+  }, values);
+}
+
+/** The map at a path; empty where there is none, which is for the schema to say. */
+export function mapAt(values: Tree, path: Path): Tree {
+  const map = valueAt(values, path);
+  return isTree(map) ? map : {};
+}
+
+/** Wraps a value so that it lies at a path. */
+export function nestAt(path: Path, value: unknown): Tree {
+  return path.reduceRight((inner, key) => ({ [key]: inner }), value) as Tree;
+}
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mergeTrees(below: Tree, above: Tree): Tree {
+  const mergeKey = (key: string): unknown => {
+    const weaker = valueAt(below, [key]);
+    const stronger = valueAt(above, [key]);
+    if (!isTree(stronger)) return stronger === undefined ? weaker : stronger;
+    // A value where a map belongs stays, so that it is refused rather than hidden by a stronger map.
+    return isTree(weaker) ? mergeTrees(weaker, stronger) : (weaker ?? stronger);
+  };
+  return Object.fromEntries(Object.keys({ ...below, ...above }).map((key) => [key, mergeKey(key)]));
+}

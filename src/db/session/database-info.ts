@@ -1,0 +1,39 @@
+import { statSync } from 'node:fs';
+import { sql } from 'drizzle-orm';
+import type { Session } from './session.ts';
+
+/** Names the database and its version. */
+export async function databaseVersion(session: Session): Promise<string> {
+  const isSqlite = session.dialect === 'sqlite';
+  const [row = {}] = await session.query(
+    isSqlite ? sql`select sqlite_version() as v` : sql`show server_version`,
+  );
+  return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${String(Object.values(row)[0])}`;
+}
+
+/**
+ * Tells a database apart from its copies, whatever paths and addresses lead to them: a file by its inode and the time of its
+ * birth, a database on a server by the identifiers that the server gave itself and it.
+ */
+export async function databaseIdentity(session: Session): Promise<string> {
+  if (session.dialect === 'sqlite') {
+    const { ino, birthtimeNs } = statSync(session.location, { bigint: true });
+    return `${ino}:${birthtimeNs}`;
+  }
+  const [row] = await session.query(sql`
+    select (select system_identifier from pg_control_system()) || ':' || oid as place
+    from pg_database where datname = current_database()`);
+  return String(row?.['place']);
+}
+
+/** The size of a database on a server, in bytes. */
+export async function postgresSize(session: Session): Promise<number> {
+  const [row] = await session.query(sql`select pg_database_size(current_database()) as size`);
+  return Number(row?.['size']);
+}
+
+/** Whether the user of a connection to PostgreSQL may create schemas in its database. */
+export async function canCreateSchema(session: Session): Promise<boolean> {
+  const right = sql`select 1 as may where has_database_privilege(current_database(), 'create')`;
+  return (await session.query(right)).length > 0;
+}

@@ -1,0 +1,206 @@
+import { findSentField, type Field, type Kind } from '../catalog/kind.ts';
+import { isArray, isNumber, isObject, canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
+import { decodeIfFits, ownValue } from './decode-record.ts';
+import { canonicalNumber } from '../lib/json/decimal.ts';
+import { listChangedFields } from './compare-page.ts';
+import { normalizeSpelling } from './normalize-spelling.ts';
+
+/** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
+interface FieldStates {
+  readonly field: string;
+  readonly base: Json;
+  readonly remote: Json;
+  readonly wanted: Json;
+}
+
+export type Merge =
+  | { readonly is: 'nothing' }
+  /** The changes only, by the names of a write. */
+  | { readonly is: 'set'; readonly body: JsonObject }
+  /** Fields that another writer changed in the meantime, to another value than the wanted one. */
+  | { readonly is: 'conflict'; readonly conflicts: readonly FieldStates[] };
+
+interface ReadBack {
+  /** Written fields that were not kept; `base` is the value before the write, `remote` the present one. */
+  readonly missed: readonly FieldStates[];
+  /** Further fields that changed between the two readings: through the write itself, or by another writer. */
+  readonly alsoChanged: readonly string[];
+}
+
+/**
+ * Merges an update (`wanted`, by the names of a write) into the service's present state (`remote`): a single conflict stops the
+ * whole update. `base` is the state that its author saw; null = unknown.
+ */
+export function merge(update: {
+  readonly kind: Kind;
+  readonly wanted: JsonObject;
+  readonly base: JsonObject | null;
+  readonly remote: JsonObject;
+}): Merge {
+  const { kind, wanted, base, remote } = update;
+  const states = listDifferences(kind, wanted, remote).map(([name, value]) => {
+    const field = readNameOf(kind, name);
+    const seen = base === null ? undefined : shownValue(kind, base, field);
+    return { name, field, base: seen, remote: shownValue(kind, remote, field), wanted: value };
+  });
+  const isSame = (field: string, valueA?: Json, valueB?: Json): boolean =>
+    valueA !== undefined && valueB !== undefined && isSameInAnySpelling(kind, field, valueA, valueB);
+  // What is there in another spelling need not be sent, unless its author wants that spelling changed.
+  const changes = states.filter(
+    ({ field, base: seen, remote: shownNow, wanted: value }) =>
+      !isSame(field, value, shownNow) ||
+      seen === undefined ||
+      (isSame(field, seen, value) && !isShownAsWritten(kind, field, value, seen)),
+  );
+  const conflicts = changes.flatMap(({ field, base: seen, remote: shownNow, wanted: value }) => {
+    // A field that one state does not show is unknown, so no change can be proved.
+    if (seen === undefined || shownNow === undefined || isSame(field, seen, shownNow)) return [];
+    return [{ field, base: seen, remote: shownNow, wanted: value }];
+  });
+  if (conflicts.length > 0) return { is: 'conflict', conflicts };
+  if (changes.length === 0) return { is: 'nothing' };
+  return { is: 'set', body: Object.fromEntries(changes.map((change) => [change.name, change.wanted])) };
+}
+
+/** Compares the readings before and after a write of `body`: fields that were not kept, and other fields that changed. */
+export function compareReadBack(write: {
+  readonly kind: Kind;
+  readonly body: JsonObject;
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+}): ReadBack {
+  const { kind, body, before, after } = write;
+  const missed = listDifferences(kind, body, after).map(([name, wanted]) => {
+    const field = readNameOf(kind, name);
+    const base = shownValue(kind, before, field);
+    const remote = shownValue(kind, after, field);
+    return { field, base: base ?? null, remote: remote ?? null, wanted };
+  });
+  const written = new Set(Object.keys(body).flatMap((name) => [name, readNameOf(kind, name)]));
+  return { missed, alsoChanged: listChangedFields(kind, before, after).filter((name) => !written.has(name)) };
+}
+
+function listDifferences(
+  kind: Kind,
+  wanted: JsonObject,
+  record: JsonObject,
+): readonly (readonly [string, Json])[] {
+  return Object.entries(wanted).filter(([name, sent]) => {
+    const field = readNameOf(kind, name);
+    return !isShownAsWritten(kind, field, sent, shownValue(kind, record, field));
+  });
+}
+
+/** The name by which a field is written. */
+export const writeNameOf = (field: Field): string => field.write?.name ?? field.name;
+
+/** The name by which a written field is read; a name that the kind does not know is itself. */
+export function readNameOf(kind: Kind, writeName: string): string {
+  const fields = [...kind.fields, ...kind.hints];
+  return fields.find((field) => writeNameOf(field) === writeName)?.name ?? writeName;
+}
+
+/** A record's value of a field: under its name of a read or, as some copies do, under its name of a write. */
+export function shownValue(kind: Kind, record: JsonObject, name: string): Json | undefined {
+  const value = ownValue(record, name);
+  const field = findSentField(kind, name);
+  return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
+}
+
+/** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
+export function isShownAsWritten(kind: Kind, name: string, sent: Json, remote: Json | undefined): boolean {
+  return isSameValue(findSentField(kind, name), sent, remote);
+}
+
+/** Whether two values of a field are one value in two spellings of the service; in an array, members that it has added count too. */
+export function isSameInAnySpelling(kind: Kind, name: string, valueA: Json, valueB: Json): boolean {
+  const field = findSentField(kind, name);
+  return (
+    isSameValue(field, normalizeSpelling(valueA), normalizeSpelling(valueB)) &&
+    isSameValue(field, normalizeSpelling(valueB), normalizeSpelling(valueA))
+  );
+}
+
+/** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */
+export function isSameValue(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
+  if (remote === undefined || isBlank(field, remote)) return isBlank(field, sent);
+  if (isArray(sent)) return isArray(remote) && isSameArray(field?.items ?? [], sent, remote);
+  if (normalForm(field, sent) === normalForm(field, remote)) return true;
+  return !hasType(field) && (isTextOf(sent, remote) || isTextOf(remote, sent));
+}
+
+/** The service adds ids and further members to the elements of an array, so only the sent members must hold. */
+function isSameArray(items: readonly Field[], sent: readonly Json[], remote: readonly Json[]): boolean {
+  const isSameElement = (element: Json, shownNow: Json | undefined): boolean => {
+    if (!isObject(element) || !isObject(shownNow)) return isSameValue(undefined, element, shownNow);
+    return Object.entries(element).every(([name, value]) => {
+      const field = items.find((item) => item.name === name);
+      return isSameValue(field, value, ownValue(shownNow, name));
+    });
+  };
+  return sent.length === remote.length && sent.every((element, at) => isSameElement(element, remote[at]));
+}
+
+function isTextOf(text: Json, number: Json): boolean {
+  return isNumber(number) && (text === String(number) || text === normalForm(undefined, number));
+}
+
+const NO_DAY = new Set<Json>(['0000-00-00', '0000-00-00 00:00:00']);
+const TYPES_WITH_NO_DAY = new Set<Field['type'] | undefined>(['date', 'time', 'timestamp', 'decimal']); // Decimals: seen so.
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Whether a value is blank: the service answers null for '' and '' for null, and '0000-00-00' for no date. */
+export function isBlank(field: Field | undefined, value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return TYPES_WITH_NO_DAY.has(field?.type) && NO_DAY.has(value);
+}
+
+/** A text that is equal for values that the service holds equal: by the field's type, as JSON where it fits none. */
+function normalForm(field: Field | undefined, value: Json): string {
+  return (field && FORMS[field.type]?.(value, field)) ?? canonicalJson(value);
+}
+
+/** A value's part in a key: equal for equal values, and for a number and its own text in a field without a number's type. */
+export function keyForm(field: Field | undefined, value: Json): Json {
+  if (isBlank(field, value)) return null;
+  if (isArray(value)) return value.map((element) => elementForm(field?.items ?? [], element));
+  if (hasType(field)) return normalForm(field, value);
+  if (isNumber(value) || (typeof value === 'string' && JSON_NUMBER.test(value)))
+    return numberText(value) ?? String(value);
+  return value;
+}
+
+/** Whether the field's type defines a spelling of its values; texts and unknown fields are compared as they are. */
+function hasType(field: Field | undefined): field is Field {
+  return field !== undefined && field.type in FORMS;
+}
+
+/** The shortest text of a number, or of a text that is one; null for all else. */
+export function numberText(value: Json): string | null {
+  return isNumber(value) || typeof value === 'string' ? canonicalNumber(String(value)) : null;
+}
+
+/** A date or time as its column holds it; null where it is none. */
+function calendarText(value: Json, field: Field): string | null {
+  const decoded = decodeIfFits(field, value);
+  return typeof decoded === 'string' ? decoded : null;
+}
+
+const FORMS: Partial<Record<Field['type'], (value: Json, field: Field) => string | null>> = {
+  integer: numberText,
+  decimal: numberText,
+  flag: (value) => numberText(typeof value === 'boolean' ? Number(value) : value),
+  date: calendarText,
+  time: calendarText,
+  timestamp: calendarText,
+};
+
+/** An element of an array, without the members that say nothing. */
+function elementForm(items: readonly Field[], element: Json): Json {
+  if (!isObject(element)) return keyForm(undefined, element);
+  const members = Object.entries(element).map(([name, value]) => {
+    const field = items.find((candidate) => candidate.name === name);
+    return [name, keyForm(field, value)] as const;
+  });
+  return Object.fromEntries(members.filter(([, form]) => form !== null)) satisfies JsonObject;
+}

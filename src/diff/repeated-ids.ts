@@ -1,0 +1,30 @@
+import type { Sighting } from './certify.ts';
+
+const MAX_REPORTED = 100;
+
+/**
+ * Finds the records that several pages of a list show, in the last reading of each and in the one before: between two readings of a
+ * moving list a row may go from one page to the next.
+ * @param began The sweep whose pages count; `sightings` are in the order of answers.
+ */
+export function findRepeatedIds(
+  sightings: readonly Pick<Sighting, 'page' | 'ids' | 'sweep'>[],
+  began: number,
+) {
+  const readings = new Map<number, readonly string[]>();
+  for (const { page, ids } of sightings) readings.set(page, [ids, ...(readings.get(page) ?? [])].slice(0, 2));
+  const present = new Set(
+    sightings.filter((sighting) => sighting.sweep === began).map((sighting) => sighting.page),
+  );
+  const pagesOf = new Map<string, number[]>();
+  for (const [page, [last = '[]', before = '[]']] of readings) {
+    const earlier = new Set(idsIn(before));
+    for (const id of present.has(page) ? new Set(idsIn(last)) : [])
+      if (earlier.has(id)) pagesOf.set(id, [...(pagesOf.get(id) ?? []), page]);
+  }
+  return [...pagesOf]
+    .flatMap(([id, pages]) => (pages.length > 1 ? [{ id, pages }] : []))
+    .slice(0, MAX_REPORTED);
+}
+
+const idsIn = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));

@@ -1,0 +1,153 @@
+import { compactJson, type Json } from '../../lib/json/json.ts';
+import {
+  LOCALES,
+  translatorFor,
+  type Language,
+  type Translator,
+  type MessageKey,
+} from '../../lib/text/translator.ts';
+import { sanitizeLine } from '../../lib/text/text.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
+import { parseObjectText, recordName } from '../../store/records/record-name.ts';
+import { hasWords, needWords, plainWhy, type NeedOf } from '../../words/needs.ts';
+import type { RecordedChange } from '../read-changes.ts';
+
+/** News with what only the mirror knows: read when the news is sent, so that stored news holds no content of a record. */
+export interface NamedNotification {
+  /** As stored. */
+  readonly body: string;
+  /** The names of the records that it is about. */
+  readonly names: readonly string[];
+  /** The changes that an alert is about. */
+  readonly changes: readonly RecordedChange[];
+}
+
+/** How people read: in which language and time zone, and where their dashboard is. */
+export interface ReaderRules {
+  readonly language: Language;
+  readonly timezone: string;
+  /** The setting `server.publicUrl`: news leads to a page. Null: it names a command. */
+  readonly publicUrl: string | null;
+}
+
+/** News as a person reads it. */
+export interface NotificationText {
+  readonly headline: string;
+  /** What there is to know besides; the last line says where to look. */
+  readonly lines: readonly string[];
+}
+
+/** The type of a test event. */
+export const TEST_TYPE = 'webhook.test';
+
+interface NotificationParts extends NotificationText {
+  /** The page that shows it. */
+  readonly page: string;
+  /** What to do on the command line. */
+  readonly command: string;
+}
+
+/** Puts news into words. */
+export function notificationText(news: NamedNotification, reader: ReaderRules): NotificationText {
+  const { headline, lines, page, command } = notificationParts(news, reader);
+  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
+  return { headline: sanitizeLine(headline), lines: [...lines, link].map(sanitizeLine) };
+}
+
+function notificationParts(news: NamedNotification, reader: ReaderRules): NotificationParts {
+  const { type, data } = JSON.parse(news.body) as { readonly type: string; readonly data: object };
+  const translator = translatorFor(reader.language);
+  if (type === 'alert.matched') return alertParts(data as AlertFacts, news.changes, translator);
+  if (type === 'digest.daily') return digestParts(data as DigestFacts, translator);
+  if (!hasWords(type))
+    return { headline: `bms-sync: ${type}`, lines: [], page: '/', command: 'bms-sync status' };
+  const { title, since, page, command, ...words } = needWords(
+    { type, facts: data } as NeedOf,
+    translator,
+    news.names,
+  );
+  const lines = [
+    plainWhy(words),
+    since === null ? '' : translator.t('Since {time}.', { time: timeOf(since, reader) }),
+  ];
+  return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
+}
+
+/** @param since An instant of ours; a notification has an ISO one. */
+function timeOf(since: string, rules: ReaderRules): string {
+  const style = { timeZone: rules.timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
+  const at = since.endsWith('Z') ? new Date(since) : parseInstant(since);
+  return new Intl.DateTimeFormat(LOCALES[rules.language], style).format(at);
+}
+
+interface AlertFacts {
+  readonly kind: string;
+  readonly field: string;
+  readonly is: string;
+  readonly limit: string | null;
+  /** How many match. */
+  readonly changes: number;
+}
+
+const ALERT: MessageKey =
+  '{is, select, above {{field} of {kind} is above {limit}} below {{field} of {kind} is below {limit}} other {{field} of {kind} has changed}}: {changes, plural, one {one record} other {# records}}';
+
+function alertParts(
+  facts: AlertFacts,
+  changes: readonly RecordedChange[],
+  translator: Translator,
+): NotificationParts {
+  const { kind, field, is, limit, changes: all } = facts;
+  const amount = (value: Json | undefined): string => {
+    const text = typeof value === 'string' ? value : value === undefined ? '–' : compactJson(value);
+    return /^-?(?:0|[1-9]\d*)\.\d+$/.test(text) ? translator.decimal(text) : text; // A code has no decimals.
+  };
+  const lines = changes.map((change) => {
+    const name = recordName(change.after ?? change.before);
+    const [old = '', present = ''] = [change.before, change.after].map((raw) =>
+      amount(parseObjectText(raw)[field]),
+    );
+    return `${kind} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
+  });
+  const more = all - changes.length;
+  const others =
+    more > 0 ? [translator.t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
+  return {
+    headline: translator.t(ALERT, { kind, field, is, limit: amount(limit), changes: all }),
+    lines: [...lines, ...others],
+    page: only === undefined ? `/changes?kind=${kind}` : `/records/${kind}/${only.recordId}`,
+    command: `bms-sync changes --kind ${kind}`,
+  };
+}
+
+interface DigestFacts {
+  readonly needs: readonly { readonly type: string; readonly data: object }[];
+  readonly changes: readonly Readonly<Record<string, string | number>>[];
+}
+
+function digestParts(facts: DigestFacts, translator: Translator): NotificationParts {
+  const { needs, changes } = facts;
+  const { t } = translator;
+  const titles = needs.map((need) =>
+    hasWords(need.type)
+      ? needWords({ type: need.type, facts: need.data } as NeedOf, translator).title
+      : need.type,
+  );
+  const counts = changes.map((each) =>
+    t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', each),
+  );
+  return {
+    headline: t(
+      '{needs, plural, =0 {Nothing needs you} one {One matter needs you} other {# matters need you}}',
+      { needs: needs.length },
+    ),
+    lines: [
+      ...titles.map((title) => `– ${title}`),
+      t(changes.length === 0 ? 'No record has changed.' : 'Changed since the last digest:'),
+      ...counts,
+    ],
+    page: '/',
+    command: 'bms-sync status',
+  };
+}

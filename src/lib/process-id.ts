@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { errorCode } from './sync-error.ts';
+
+/** Whether a process of this place runs. */
+export function isProcessRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0); // Signal 0 only checks that the process exists.
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
+  }
+}
+
+/** Names the place within which a process number means one process; null where it cannot be told: elsewhere than on Linux. */
+export function processNamespace(): string | null {
+  try {
+    const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const namespace = readlinkSync('/proc/self/ns/pid');
+    return createHash('sha256').update(`${start} ${namespace}`).digest('hex').slice(0, 12);
+  } catch (error) {
+    if (errorCode(error) !== '') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import french from './locales/fr.json' with { type: 'json' };
+
+/** The languages of those who read our pages and messages. */
+export const LANGUAGES = ['en', 'fr'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/**
+ * A text of ours, an ICU message in English (`{rows, plural, one {# row} other {# rows}}`, `{size, number}`). `locales/fr.json` has
+ * the French one under it: one without is an error of types.
+ */
+export type MessageKey = keyof typeof french;
+
+/** What stands for the arguments of a text; `Part` is what is neither a text nor a number, as HTML. */
+type MessageValues<Part = never> = Readonly<Record<string, string | number | Part>>;
+
+/** Says a text; with parts that are no texts, says the pieces in their order. */
+interface Translate {
+  (text: MessageKey, values?: MessageValues): string;
+  <Part extends object>(
+    text: MessageKey,
+    values: MessageValues<Part>,
+  ): string | Part | readonly (string | Part)[];
+}
+
+/** What our texts are in one language. */
+export interface Translator {
+  readonly language: Language;
+  readonly t: Translate;
+  /** A word that is data, as a state is: itself if there is no French one. */
+  readonly term: (english: string) => string;
+  /** A number with its thousands apart. */
+  readonly count: (number: number) => string;
+  /** The text of a decimal (`-1234.50`) likewise, with every digit of it. */
+  readonly decimal: (text: string) => string;
+}
+
+/** The languages with the rules for numbers and dates, as Canada writes them. */
+export const LOCALES = { en: 'en-CA', fr: 'fr-CA' } as const satisfies Record<Language, string>;
+
+const TRANSLATORS: Readonly<Record<Language, Translator>> = {
+  en: createTranslator('en'),
+  fr: createTranslator('fr'),
+};
+
+/** Our texts in a language. */
+export const translatorFor = (language: Language): Translator => TRANSLATORS[language];
+
+/** A text in both languages. */
+export interface Translations {
+  readonly en: string;
+  readonly fr: string;
+}
+
+/** Says a text in both languages, each of its bilingual values in the same one. */
+export function translateAll(
+  text: MessageKey,
+  values: Readonly<Record<string, string | Translations>> = {},
+): Translations {
+  const translate = (language: Language): string => {
+    const translatedValues = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : value[language],
+    ]);
+    return TRANSLATORS[language].t(text, Object.fromEntries(translatedValues) as MessageValues);
+  };
+  return { en: translate('en'), fr: translate('fr') };
+}
+
+const FRENCH: ReadonlyMap<string, string> = new Map(Object.entries(french));
+
+function createTranslator(language: Language): Translator {
+  const locale = LOCALES[language];
+  const numbers = new Intl.NumberFormat(locale);
+  const compiled = new Map<string, IntlMessageFormat>();
+  const term = (english: string): string => (language === 'en' ? english : (FRENCH.get(english) ?? english));
+  const formatOf = (english: string): IntlMessageFormat => {
+    const format =
+      compiled.get(english) ?? new IntlMessageFormat(term(english), locale, undefined, { ignoreTag: true });
+    compiled.set(english, format);
+    return format;
+  };
+  function t(text: MessageKey, values?: MessageValues): string;
+  function t<Part extends object>(
+    text: MessageKey,
+    values: MessageValues<Part>,
+  ): string | Part | (string | Part)[];
+  function t<Part extends object>(
+    text: MessageKey,
+    values?: MessageValues<Part>,
+  ): string | Part | (string | Part)[] {
+    return formatOf(text).format<Part>(values);
+  }
+  return {
+    language,
+    t,
+    term,
+    count: (number) => numbers.format(number),
+    decimal: (text) => {
+      const places = text.split('.')[1]?.length ?? 0;
+      const digits = { minimumFractionDigits: places, maximumFractionDigits: places };
+      return new Intl.NumberFormat(locale, digits).format(text as `${number}`);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { splitPage, withoutSuppressed } from '../../diff/compare-page.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { excludedSince } from '../../store/kinds/exclusions.ts';
+import { saveLastChange, readStanding, jumpTick } from '../../store/kinds/kind-standing.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { compareRetrieved, readStoredRows, writeRows } from '../../store/records/stored-rows.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
+import type { OutboundParts } from '../parts.ts';
+
+export interface OwnRecord {
+  readonly kind: Kind;
+  readonly record: JsonObject;
+  /** `service` for the record before our write, `outbox:<id>` for the record after it. */
+  readonly origin: string;
+  /** A record that the mirror does not know gets a row. */
+  readonly canBeNew: boolean;
+}
+
+/**
+ * Lands a record from the answer to our own write at once, with its event.
+ *
+ * It counts as newer than every list response requested until now, so that no page read earlier reverts it.
+ */
+export async function landOwnWrite(tx: Transaction, parts: OutboundParts, reading: OwnRecord): Promise<void> {
+  // What was sent is noted all the same; a process that knows what is kept out by now lands the record.
+  if ((await excludedSince(tx, reading.kind)).length === 0) await landKnown(tx, parts, reading);
+}
+
+async function landKnown(tx: Transaction, parts: OutboundParts, reading: OwnRecord): Promise<void> {
+  const { kind, record, origin, canBeNew } = reading;
+  const page = withoutSuppressed(splitPage([record]), await readSuppressed(tx, kind.name));
+  const [incoming] = page.incoming;
+  if (incoming === undefined) return; // It cannot become a row (the next sweep opens the issue), or is kept out on purpose.
+  const mirrored = await readMirroredKind(tx, kind);
+  const stored = (await readStoredRows(tx, mirrored, [incoming.id])).get(incoming.id);
+  const isListedNow = stored !== undefined && stored.listed !== null && !stored.isDeleted;
+  if (stored === undefined ? !canBeNew : canBeNew && isListedNow) return;
+
+  const judged = compareRetrieved(mirrored, stored, incoming);
+  const response = await jumpTick(tx, kind.name);
+  if (judged.change.is === 'unchanged') {
+    await confirmRows(tx, kind.name, [judged.id], response);
+    await saveDirtyRows(tx, kind.name, new Map([[judged.id, response]]));
+    return;
+  }
+  const now = parts.clock.now();
+  await saveLastChange(tx, kind.name, now);
+  await writeRows(tx, {
+    kind: mirrored,
+    answers: [{ records: [judged], response }],
+    isListed: false,
+    origin,
+    runId: null,
+    now,
+    standing: await readStanding(tx, kind.name),
+    ignoredFields: new Set(parts.rules.ignoreFields[kind.name] ?? []),
+  });
+}
+
+/** The mirror's copy of a record. */
+export interface MirrorRow {
+  /** The record as compact JSON, by the names of a read. */
+  readonly raw: string;
+  readonly isLive: boolean;
+}
+
+/** Reads the mirror's copies of these records; a record without a row is absent from the map. */
+export async function readOwnRows(
+  tx: Transaction,
+  kind: string,
+  ids: readonly string[],
+): Promise<Map<string, MirrorRow>> {
+  const copies = new Map<string, MirrorRow>();
+  for (const [id, [raw, deletedAt]] of await tx.readRowsById(kind, ['_raw', '_deleted_at'], ids))
+    copies.set(id, { raw: String(raw), isLive: deletedAt === null });
+  return copies;
+}

@@ -1,0 +1,122 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { hasNaturalKeyOf, hasAllSentValues, keyFields } from '../../diff/match.ts';
+import { isRuledOut, longTexts, type SentText } from '../../diff/rule-out.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { openCreates } from '../../store/outbox/outbox-queue.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
+import {
+  contentsSince,
+  isSharedByMoreThan,
+  possibleMatchesSince,
+  rewrittenSince,
+  type Rewritten,
+} from '../../store/records/record-store.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { payloadOf } from '../attempt/journal.ts';
+import { watermarkOf } from './create.ts';
+
+/** A record that appeared after a create was sent, returned, or took the id of another record. */
+interface PossibleMatch {
+  readonly id: string;
+  readonly record: JsonObject;
+  /** Its id was that of a live record before: who changed the record so far cannot be told. */
+  readonly wasLive: boolean;
+}
+
+/** The newcomers since an entry's last send, without those that another entry explains. */
+export async function readPossibleMatches(
+  tx: Transaction,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+): Promise<readonly PossibleMatch[]> {
+  const watermark = watermarkOf(entry);
+  const wanted = payloadOf(entry);
+  const found = new Map<string, PossibleMatch>();
+  for (const { id, raw } of await possibleMatchesSince(tx, kind.name, watermark))
+    found.set(id, { id, record: parseObject(raw), wasLive: false });
+  for (const match of await rewrittenSince(tx, kind.name, watermark))
+    if (found.get(match.id)?.wasLive !== false && isReused(kind, wanted, match))
+      found.set(match.id, { id: match.id, record: parseObject(match.raw), wasLive: true });
+  const otherPayloads = (await openCreates(tx, kind.name))
+    .filter((create) => create.id !== entry.id)
+    .map(payloadOf);
+  return [...found.values()].filter((newcomer) => {
+    const isExplained = otherPayloads.some((payload) => hasAllSentValues(kind, payload, newcomer.record));
+    return !isExplained || hasAllSentValues(kind, wanted, newcomer.record);
+  });
+}
+
+/** A live record that now has another natural key may be another record under the same id. */
+function isReused(kind: Kind, payload: JsonObject, rewritten: Rewritten): boolean {
+  const old = parseObject(rewritten.before);
+  const present = parseObject(rewritten.raw);
+  const fields = keyFields(kind, payload, old);
+  const keyOf = Object.fromEntries(fields.map((field) => [field.name, field.remote ?? null]));
+  return !hasNaturalKeyOf(kind, keyOf, present) && Object.values(keyOf).some((value) => value !== null);
+}
+
+/** The newcomers that are equal to what was sent. */
+export function equalMatches(kind: Kind, entry: Entry, matches: readonly PossibleMatch[]): readonly string[] {
+  return matches
+    .filter((newcomer) => !newcomer.wasLive && hasAllSentValues(kind, payloadOf(entry), newcomer.record))
+    .map((newcomer) => newcomer.id);
+}
+
+/** The newcomers that may be what the service made of an entry, as they are or as they were before somebody changed them. */
+export async function plausibleMatches(
+  tx: Transaction,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  matches: readonly PossibleMatch[],
+): Promise<readonly string[]> {
+  if (matches.length === 0) return [];
+  const payload = payloadOf(entry);
+  const distinctive = await distinctiveTexts(tx, kind, payload);
+  const isPossible = (record: JsonObject): boolean => !isRuledOut({ kind, payload, distinctive, record });
+  const wasPossible = async (id: string): Promise<boolean> =>
+    (await contentsSince(tx, kind.name, id, watermarkOf(entry))).map(parseObject).some(isPossible);
+  const plausible: string[] = [];
+  for (const { id, record } of matches) if (isPossible(record) || (await wasPossible(id))) plausible.push(id);
+  return plausible;
+}
+
+/**
+ * The only newcomer that may be an entry's; null where its id was another record's, where it may be another open entry's, or where
+ * it has not the natural key that was sent: another person's record may contain the same words.
+ */
+export async function soleMatch(
+  tx: Transaction,
+  kind: Kind,
+  entry: Entry,
+  matches: readonly PossibleMatch[],
+): Promise<string | null> {
+  const [match, ...more] = matches;
+  if (match === undefined || more.length > 0 || match.wasLive) return null;
+  if (kind.naturalKey !== 'all sent fields' && !hasNaturalKeyOf(kind, payloadOf(entry), match.record))
+    return null;
+  for (const otherEntry of await openCreates(tx, kind.name))
+    if (
+      otherEntry.id !== entry.id &&
+      (await plausibleMatches(tx, { kind, entry: otherEntry }, [match])).length > 0
+    )
+      return null;
+  return match.id;
+}
+
+/** A word that many records share tells none of them from the others: the service may well spell it in a form of its own. */
+const MAX_SHARING = 3;
+
+async function distinctiveTexts(
+  tx: Transaction,
+  kind: Kind,
+  payload: JsonObject,
+): Promise<readonly SentText[]> {
+  const mirrored = await readMirroredKind(tx, kind);
+  const distinctive: SentText[] = [];
+  for (const sent of longTexts(mirrored, payload)) {
+    const column = mirrored.fields.find(({ name, type }) => name === sent.field && type === 'text');
+    if (column === undefined) continue;
+    const sharing = { column: column.name, text: sent.text, most: MAX_SHARING };
+    if (!(await isSharedByMoreThan(tx, kind.name, sharing))) distinctive.push(sent);
+  }
+  return distinctive;
+}

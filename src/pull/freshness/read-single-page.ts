@@ -1,0 +1,96 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import { claimPreemptible, releasePreemptible } from '../../store/kinds/kind-lease.ts';
+import { openSourceBinding } from '../../store/kinds/source-binding.ts';
+import { wakeSearches } from '../../store/outbox/outbox-queue.ts';
+import { decoderHash } from '../../store/tables/kind-table.ts';
+import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import { landPages } from '../land/land-pages.ts';
+import type { PullParts, ReadingRules } from '../run/parts.ts';
+import { beginPage } from '../sweep/begin-sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
+import { requireTenant } from '../land/guard-source.ts';
+
+/** How a reading between sweeps ended. */
+export type SinglePageResult =
+  /** The page has landed; how many of its records were new, different or back. */
+  | { readonly is: 'landed'; readonly found: number }
+  /** The list is being read, or its columns are to be filled anew first: nothing was requested. */
+  | { readonly is: 'not begun' }
+  /** A sweep has taken the list over meanwhile, or this process is to end: nothing has landed. */
+  | { readonly is: 'overtaken' }
+  /** Nothing has landed. `waitMs`: how long the service asked us to wait; null = it did not ask. */
+  | {
+      readonly is: 'failed';
+      readonly reason: string;
+      readonly isRefused: boolean;
+      readonly waitMs: number | null;
+    };
+
+/**
+ * Creates the reader of single pages: each is one request, and lands as in a sweep: rows, events, and a sighting that proves
+ * nothing about the end of the list. A sweep that takes the list over has precedence; then nothing lands.
+ *
+ * The reader throws {OtherSourceError} if the mirror holds the data of another base URL, {MirrorError} if the database fails.
+ */
+export function createSinglePageReader(
+  parts: PullParts,
+  { baseUrl, rules }: { readonly baseUrl: string; readonly rules: ReadingRules },
+) {
+  const { session, owner, clock } = parts;
+  let isConfirmed = false; // The company of the token: it is asked for once, not for every page that does not name it.
+  /** @param onSend Called before the request leaves. */
+  return async (kind: ListedKind, page: number, onSend?: () => void): Promise<SinglePageResult> => {
+    const binding = { ...(await openSourceBinding(session, baseUrl, false)), isConfirmed };
+    const leaseRequest = { kind: kind.name, owner: owner.name, now: clock.now(), isDead: owner.isDead };
+    const lease = await claimPreemptible(session, leaseRequest);
+    if (lease === null) return { is: 'not begun' };
+    let end: SinglePageResult = { is: 'not begun' };
+    try {
+      const reading = await beginPage(parts, { kind, page, binding, rules }, lease);
+      if (lease.decodedAs !== decoderHash(reading.kind)) return end;
+      end = await requestPage(parts, reading, { kind, page }, onSend);
+      isConfirmed ||= binding.isConfirmed;
+    } catch (error) {
+      end = resultOfError(error);
+    } finally {
+      const hasChanges = end.is === 'landed' && end.found > 0;
+      await session.atomically((tx) => releasePreemptible(tx, lease, hasChanges, clock.now()));
+    }
+    return end;
+  };
+}
+
+async function requestPage(
+  parts: PullParts,
+  reading: Sweep,
+  { kind, page }: { readonly kind: ListedKind; readonly page: number },
+  onSend?: () => void,
+): Promise<SinglePageResult> {
+  const { session, source, clock, signal } = parts;
+  const { ticks, hashScope, pages: knownPages, tenants, binding } = reading;
+  const tick = (): number => {
+    onSend?.();
+    return ticks.next();
+  };
+  const options = { tick, signal, once: true, hashScope, knownPages } as const;
+  const pages = source.pages(kind, { from: page, to: page }, options);
+  for await (const response of requireTenant(pages, { parts, kind, binding, tenants })) {
+    const landings = await landPages(session, reading, [response], clock.now());
+    const appeared = landings.flatMap((landing) => [...landing.created, ...landing.restored]).length;
+    if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
+    return { is: 'landed', found: appeared + landings.flatMap((landing) => landing.changed).length };
+  }
+  return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
+}
+
+/** A single page that shows no known record need not be another company's: the next sweep decides. */
+function resultOfError(error: unknown): SinglePageResult {
+  if (error instanceof LeaseError) return { is: 'overtaken' };
+  if (error instanceof OtherSourceError)
+    return { is: 'failed', reason: 'other_source', isRefused: false, waitMs: null };
+  if (!(error instanceof SourceError)) throw error;
+  const { reason, passing } = error;
+  if (reason === 'interrupted') return { is: 'overtaken' };
+  return { is: 'failed', reason, isRefused: reason === 'rate_limited', waitMs: passing?.waitMs ?? null };
+}

@@ -1,0 +1,66 @@
+import { openSourceBinding } from '../store/kinds/source-binding.ts';
+import { requestPull } from '../store/runs/run-requests.ts';
+import { findRun } from '../store/runs/run-store.ts';
+import { hasLiveRole } from '../store/runs/worker-store.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { parseInstant, sleepUnlessStopped } from '../lib/time/clock.ts';
+import { unsweptReport, withUtcInstants, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+
+const POLL_MS = 500;
+
+/**
+ * Requests a pull from the background service and follows it until it ends, this command is stopped, or no service is left.
+ *
+ * @returns Null if no service is running: the caller does the work. A pull that accepts another source is the caller's too.
+ * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed`
+ */
+export async function delegatePull(parts: PullParts, request: PullRequest): Promise<PullReport | null> {
+  const { session, clock, logger } = parts;
+  if (request.acceptNewSource || !(await isServedNow(parts))) return null;
+  await openSourceBinding(session, request.baseUrl, false);
+  const kinds = request.kinds.map((kind) => kind.name);
+  const wanted = { kinds, request: 'pull', now: clock.now() };
+  const startedMs = clock.monotonicMs();
+  const runId = await session.atomically((tx) => requestPull(tx, wanted));
+  logger.info({ runId }, 'asked the background service for it');
+  const { run, detail } = await followRun(parts, runId);
+  const durationMs = Math.round(clock.monotonicMs() - startedMs);
+  const reports = request.kinds.map((kind) => {
+    const report = run.reports.find((one) => one.kind === kind.name);
+    return report ?? unsweptReport(kind, { reason: 'interrupted', detail });
+  });
+  const startedAt = run.startedAt === null ? clock.now() : parseInstant(run.startedAt);
+  return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withUtcInstants) };
+}
+
+/** Follows a run for as long as it can be waited for. `detail` says what became of the kinds that have no report. */
+async function followRun(parts: PullParts, runId: number) {
+  const { session, clock, signal, onProgress } = parts;
+  const reportedKinds = new Set<string>();
+  for (;;) {
+    const run = await findRun(session, runId, clock.now());
+    if (run === null) throw runFailed(runId, 'its row is gone');
+    if (run.state === 'failed') throw runFailed(runId, run.reason ?? 'its row is gone');
+    for (const { kind, pages, rows } of run.reports) {
+      if (!reportedKinds.has(kind)) onProgress?.({ kind, pages, lastPage: pages, rows });
+      reportedKinds.add(kind);
+    }
+    if (!['requested', 'running'].includes(run.state))
+      return { run, detail: `The background service has broken run ${runId} off.` };
+    if (signal?.aborted === true)
+      return { run, detail: `Nobody waits for it; run ${runId} goes on without.` };
+    if (!(await isServedNow(parts)))
+      return { run, detail: `The background service has ended; the next one takes run ${runId} up.` };
+    await sleepUnlessStopped(POLL_MS, { clock, signal });
+  }
+}
+
+const runFailed = (runId: number, reason: string): SyncError =>
+  new SyncError(`Run ${runId} of the background service failed: ${reason}`, {
+    code: 'run.failed',
+    hint: `See its log, and bms-sync runs show ${runId}.`,
+  });
+
+const isServedNow = (parts: PullParts): Promise<boolean> =>
+  hasLiveRole(parts.session, 'pulls', { now: parts.clock.now(), isDead: parts.owner.isDead });

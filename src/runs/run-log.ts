@@ -1,0 +1,69 @@
+import type { Logger } from '../lib/log/logger.ts';
+import { formatDuration } from '../lib/time/clock.ts';
+import { driftSince } from '../store/kinds/drift-store.ts';
+import { readHolds } from '../store/records/deletion-store.ts';
+import { findRun, isReadToEnd, type KindReport } from '../store/runs/run-store.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+
+/**
+ * Begins to watch a run. The function that it returns tells in the log how the run has ended and what it found: held deletions,
+ * drift. A run that goes on later is not told.
+ */
+export async function createRunLog(parts: PullParts, runId: number): Promise<() => Promise<void>> {
+  const { session, clock, logger } = parts;
+  const startedAt = clock.now();
+  const startMs = clock.monotonicMs();
+  const holds = (await readHolds(session)).filter((hold) => hold.state === 'held');
+  const heldBefore = new Map(holds.map((hold) => [hold.kind, hold.records]));
+  return async () => {
+    const run = await findRun(session, runId, clock.now());
+    if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return;
+    logRunEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
+    const kinds = new Set(run.reports.map((report) => report.kind));
+    for (const { kind, state, records } of await readHolds(session)) {
+      const isNew = state === 'held' && records > (heldBefore.get(kind) ?? 0); // It waits for a person now, and did not before.
+      if (!isNew || !kinds.has(kind)) continue;
+      const hint = `bms-sync deletions, then approve ${kind} or reject ${kind}`;
+      const message = `${records} records of ${kind} have disappeared at once: they stay until a person decides`;
+      logger.warn({ event: 'kind.held', kind, records, hint }, message);
+    }
+    for (const { kind, code, field, detail } of await driftSince(session, startedAt)) {
+      if (!kinds.has(kind)) continue;
+      const where = field === null ? kind : `${kind}.${field}`;
+      const message = `the service answers otherwise: ${where}: ${detail}`;
+      logger.warn({ event: 'drift.found', kind, code, field, runId }, message);
+    }
+  };
+}
+
+/** A run without kinds had nothing to do, and of a busy kind another process takes care: neither is a fault. */
+function logRunEnd(
+  logger: Logger,
+  nullable: NonNullable<Awaited<ReturnType<typeof findRun>>>,
+  durationMs: number,
+): void {
+  const { id: runId, command, reports, reason } = nullable;
+  const read = reports.filter(isReadToEnd);
+  const hasFailed = reason !== null || (reports.length > 0 && read.length === 0);
+  const faulty = reports.filter((report) => !isReadToEnd(report) && report.reason !== 'busy');
+  const rows = reports.reduce((sum, report) => sum + report.rows, 0);
+  const changes = reports.reduce((sum, report) => sum + changesOf(report), 0);
+  const why =
+    reason ?? faulty.map((decoded) => `${decoded.kind}: ${decoded.detail ?? 'not read'}`).join('; ');
+  const message =
+    `run ${runId} (${command}) has ${hasFailed ? 'failed' : 'finished'} after ${formatDuration(durationMs)}: ` +
+    `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
+  const event = hasFailed ? 'run.failed' : 'run.finished';
+  const kinds = reports.map((report) => {
+    const { kind, state, reason: ended, rows: read } = report;
+    return { kind, state, ...(ended !== null && { reason: ended }), rows: read, changes: changesOf(report) };
+  });
+  const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
+  logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](
+    { event, ...facts, kinds, rows, changes },
+    message,
+  );
+}
+
+const changesOf = (report: KindReport): number =>
+  report.created + report.updated + report.deleted + report.restored;

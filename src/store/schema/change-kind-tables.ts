@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sql, type SQL } from 'drizzle-orm';
+import { columnType, idColumnName, type Kind } from '../../catalog/kind.ts';
+import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
+import { readMirroredKind } from '../kinds/field-store.ts';
+import { SEARCH_COLUMN } from '../tables/search-text.ts';
+import {
+  searchTables,
+  kindColumns,
+  nestedColumns,
+  nestedTables,
+  type Column,
+  type Dialect,
+} from '../tables/kind-table.ts';
+import { hasRow, readTexts } from '../../db/rows/rows.ts';
+import { guardTable } from './guard-tables.ts';
+
+/** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
+export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
+  await changeTable(tx, { name: kind.name, columns: kindColumns(kind, dialect), create: createTable });
+  for (const table of nestedTables(kind))
+    await changeTable(tx, { name: table.name, columns: nestedColumns(table, dialect), create: createNested });
+}
+
+interface TableChange {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly create: (name: string, columns: readonly Column[]) => readonly string[];
+}
+
+async function changeTable(tx: Transaction, growing: TableChange): Promise<void> {
+  const { name, columns, create } = growing;
+  const present = await tx.listColumns(name);
+  const missing = columns.filter((column) => !present.has(column.name));
+  const statements = present.size === 0 ? create(name, columns) : addColumns(tx.dialect, name, missing);
+  for (const statement of statements) {
+    await tx.execute(statement);
+    await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
+  }
+  await guardTable(tx, name);
+}
+
+function createTable(name: string, columns: readonly Column[]): string[] {
+  const table = identifier(name);
+  return [
+    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n)`,
+    // Nearly always empty, so it costs nothing; with it, live rows are counted without reading them.
+    `create index ${identifier(`${name}_deleted`)} on ${table} (_deleted_at) where _deleted_at is not null`,
+  ];
+}
+
+/** No key over parent and position: parents come in any order, and to keep elements in theirs costs twice the insert. */
+function createNested(name: string, columns: readonly Column[]): string[] {
+  const table = identifier(name);
+  return [
+    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n);
+    create index ${identifier(`${name}_parents`)} on ${table} (parent_id)`,
+  ];
+}
+
+/** SQLite adds one column a statement. PostgreSQL takes all in one, which changes its catalogue once. */
+function addColumns(dialect: Dialect, name: string, columns: readonly Column[]): string[] {
+  const added = columns.map((column) => `add column ${definition(column)}`);
+  const changes = dialect === 'postgres' && added.length > 0 ? [added.join(', ')] : added;
+  return changes.map((change) => `alter table ${identifier(name)} ${change}`);
+}
+
+const definition = (column: Column): string =>
+  [identifier(column.name), column.type, column.rule ?? ''].join(' ').trimEnd();
+
+interface ReportIndex {
+  readonly name: string;
+  readonly table: string;
+  /** What is indexed, as SQL after the name of the table. */
+  readonly on: string;
+}
+
+/**
+ * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, one that counts live
+ * rows and finds changed ones without the table, and those by which people find records. A kind gets them after its baseline,
+ * because they would slow its first load.
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
+ * missing indexes are made after the next run.
+ */
+export async function createReportIndexes(session: Session, kinds: readonly Kind[]): Promise<void> {
+  for (const kind of kinds) {
+    const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
+    if (!(await hasRow(session, settled))) continue;
+    for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
+    await createSearchIndexes(session, await readMirroredKind(session, kind));
+  }
+}
+
+async function createIndex(session: Session, index: ReportIndex): Promise<void> {
+  await session.atomically((tx) =>
+    tx.execute(
+      `create index if not exists ${identifier(index.name)} on ${identifier(index.table)} ${index.on}`,
+    ),
+  );
+}
+
+/** Makes the indexes of what is searched. SQLite reads one through; PostgreSQL looks for the parts of the text. */
+async function createSearchIndexes(session: Session, kind: Kind): Promise<void> {
+  const trigrams = session.dialect === 'postgres' ? await ensureTrigrams(session) : null;
+  for (const { name: table, id } of searchTables(kind)) {
+    const name = indexName(table, 'found');
+    const present = await readTexts(session, INDEXES[session.dialect](table));
+    if (present.includes(name)) continue;
+    if (session.dialect === 'sqlite')
+      await createIndex(session, { name, table, on: `(${id}, ${SEARCH_COLUMN})` });
+    else if (trigrams !== null)
+      await createIndex(session, { name, table, on: `using gin (${SEARCH_COLUMN} ${trigrams})` });
+  }
+}
+
+/** PostgreSQL's operators that find any part of a text by an index; null where we may not install them: a search takes longer. */
+async function ensureTrigrams(session: Session): Promise<string | null> {
+  const mayInstall = sql`
+    select 1 from pg_available_extensions where name = 'pg_trgm' and installed_version is null
+      and has_database_privilege(current_database(), 'create')`;
+  if (await hasRow(session, mayInstall))
+    await session.atomically((tx) =>
+      tx.execute(`create extension if not exists pg_trgm schema ${VIEWS_SCHEMA}`),
+    );
+  const [place] = await readTexts(
+    session,
+    sql`
+      select nspname from pg_opclass join pg_namespace n on n.oid = opcnamespace where opcname = 'gin_trgm_ops'`,
+  );
+  return place === undefined ? null : `${identifier(place)}.gin_trgm_ops`;
+}
+
+async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
+  const { dialect } = session;
+  const columns = await session.atomically((tx) => tx.listColumns(kind.name));
+  const present = new Set(await readTexts(session, INDEXES[dialect](kind.name)));
+  const isReported = (type: string): boolean => type === 'date' || type === 'timestamp';
+  return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
+    .filter((field) => columns.has(field.name))
+    .filter((field) => (field.refersTo ?? field.recordOf) !== undefined || isReported(columnType(field)))
+    .map(({ name, recordOf }) => (recordOf === undefined ? name : idColumnName(name)))
+    .concat('_changed_at')
+    .map((column) => ({
+      name: indexName(kind.name, column),
+      table: kind.name,
+      on: column === '_changed_at' ? '(_changed_at, _deleted_at)' : `(${identifier(column)})`,
+    }))
+    .filter(({ name }) => !present.has(name));
+}
+
+const INDEXES: Record<Dialect, (table: string) => SQL> = {
+  sqlite: (table) => sql`select name from sqlite_schema where type = 'index' and tbl_name = ${table}`,
+  postgres: (table) => sql`
+    select indexname from pg_indexes where schemaname = ${TABLES_SCHEMA} and tablename = ${table}`,
+};
+
+/** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
+function indexName(table: string, column: string): string {
+  const name = `${table}_${column}_index`;
+  if (Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES) return name;
+  return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { hasRow, insertInto, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { USERS } from '../tables/user-tables.ts';
+
+type User = RowOf<typeof USERS>;
+export type UserRole = User['role'];
+/** Who may come in. */
+export type SignedInUser = Omit<User, 'createdAt'>;
+
+/** From the least: a viewer looks, an operator also decides, an admin also administers. */
+export const USER_ROLES = ['viewer', 'operator', 'admin'] as const satisfies readonly UserRole[];
+
+/** Whether who has a role may do what another one is needed for. */
+export const isRoleAllowed = (role: UserRole, needed: UserRole): boolean =>
+  USER_ROLES.indexOf(role) >= USER_ROLES.indexOf(needed);
+
+/** Who has the token of the setting `server.adminToken`; no user can be taken for them. */
+export const FIRST_ADMIN: SignedInUser = { name: 'admin', nameKey: 'admin', role: 'admin', tokenHash: '' };
+
+/** Tokens are random: nobody can try all of them, so that a slow hash would protect nothing. */
+export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** Names are the same that differ only in their case, or in how accents are encoded. */
+export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
+
+export const isSameUserName = (nameA: string, nameB: string): boolean => nameKey(nameA) === nameKey(nameB);
+
+/** Everyone who has a token, by name. */
+export const listUsers = (db: Queryable): Promise<User[]> => select(db, USERS, sql`order by name_key`);
+
+export const findUser = (db: Queryable, name: string): Promise<User | null> =>
+  selectOne(db, USERS, sql`where name_key = ${nameKey(name)}`);
+
+export const findUserByToken = (db: Queryable, token: string): Promise<User | null> =>
+  selectOne(db, USERS, sql`where token_hash = ${tokenHash(token)}`);
+
+/** Stores a user; false if the name is taken. */
+export async function insertUser(
+  tx: Transaction,
+  options: Pick<User, 'name' | 'role'> & { readonly token: string },
+): Promise<boolean> {
+  const row = {
+    nameKey: nameKey(options.name),
+    name: options.name,
+    role: options.role,
+    tokenHash: tokenHash(options.token),
+  };
+  return hasRow(tx, sql`${insertInto(USERS, row)} on conflict (name_key) do nothing returning 1 as found`);
+}
+
+/** Removes a user; false if there is none of that name. */
+export const deleteUser = (tx: Transaction, name: string): Promise<boolean> =>
+  hasRow(tx, sql`delete from users where name_key = ${nameKey(name)} returning 1 as found`);

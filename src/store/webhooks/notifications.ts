@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import type { HoldClock } from '../../diff/hold-clock.ts';
+import { compactJson, type JsonObject } from '../../lib/json/json.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
+import type { Entry } from '../outbox/outbox-store.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { insertRows, hasRow } from '../../db/rows/rows.ts';
+import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
+import { readEndpoints } from './endpoint-store.ts';
+
+/** Fields that change with every sweep, as `clients.last_seen`, and the line of the settings that makes no events of it. */
+export interface VolatileFields {
+  readonly fields: readonly string[];
+  readonly setting: string;
+}
+
+/** The product's own news: what may need a person, and what people asked to be told. */
+export interface AppNotification {
+  readonly type:
+    | 'kind.held'
+    | `entry.${'parked' | 'rejected'}`
+    | 'kind.blocked'
+    | 'kind.stale'
+    | 'field.volatile'
+    | 'token.refused'
+    | 'outbox.frozen'
+    | 'mirror.damaged'
+    | 'alert.matched'
+    | 'digest.daily';
+  /** Null if it concerns all kinds: all endpoints want it. */
+  readonly kind: string | null;
+  /** Further facts: members of `data` beside `kind`. They hold no content of a record, which `forget` would have to find. */
+  readonly facts: JsonObject;
+  /** Names the happening: the same happening is told to an endpoint once. */
+  readonly key: string;
+  readonly now: Date;
+}
+
+/** Records of a kind have disappeared at once, and wait for a person. */
+export function heldNotification(kind: string, hold: HoldClock, now: Date): AppNotification {
+  const facts = { records: hold.records, since: hold.since.toISOString() };
+  return { type: 'kind.held', kind, facts, key: `${facts.since} ${facts.records}`, now };
+}
+
+/** An entry of the outbox waits for a person, or was refused. */
+export function entryNotification(state: 'parked' | 'rejected', entry: Entry, now: Date): AppNotification {
+  const { id: entryId, kind, operation, recordId, verdict, epoch } = entry;
+  const facts = { entryId, operation, recordId, verdict };
+  return { type: `entry.${state}`, kind, facts, key: `${entryId} ${epoch}`, now };
+}
+
+/** The service refuses our token. @param since The first time of these. */
+export const refusedNotification = (since: string, now: Date): AppNotification => {
+  return { type: 'token.refused', kind: null, facts: { since }, key: since, now };
+};
+
+/** The service does not allow us to write a kind. @param entry The one that it refused. */
+export function blockedNotification(
+  kind: string,
+  reason: string,
+  now: Date,
+  entry?: Pick<Entry, 'id' | 'recordId'>,
+): AppNotification {
+  const facts = { reason, entryId: entry?.id ?? null, recordId: entry?.recordId ?? null };
+  return { type: 'kind.blocked', kind, facts, key: now.toISOString(), now };
+}
+
+/** A scheduled kind was not read to its end for long. @param since When it last was; null = never. */
+export function staleNotification(kind: string, since: Date | null, now: Date): AppNotification {
+  const at = since?.toISOString() ?? null;
+  return { type: 'kind.stale', kind, facts: { since: at }, key: String(at), now };
+}
+
+/** Fields, as `clients.last_seen`, change with every sweep; the line of the settings makes no events of it. */
+export function volatileNotification(
+  kind: string | null,
+  volatile: VolatileFields,
+  now: Date,
+): AppNotification {
+  const facts = { fields: volatile.fields.join(', '), setting: volatile.setting };
+  return { type: 'field.volatile', kind, facts, key: now.toISOString(), now };
+}
+
+/** Nothing is sent to the service until a person says so. */
+export const frozenNotification = (reason: string, now: Date): AppNotification => {
+  return { type: 'outbox.frozen', kind: null, facts: { reason }, key: now.toISOString(), now };
+};
+
+/** A check found the database file damaged. */
+export const damagedNotification = (reason: string, now: Date): AppNotification => {
+  return { type: 'mirror.damaged', kind: null, facts: { reason }, key: reason, now };
+};
+
+/** What an alert is about: a rule, the first of the events that match it, and how many there are. */
+interface AlertFacts {
+  readonly kind: string;
+  readonly field: string;
+  readonly above?: string | undefined;
+  readonly below?: string | undefined;
+  readonly seqs: readonly number[];
+  readonly changes: number;
+}
+
+/** Changes match a rule of the setting `alerts`. */
+export function alertNotification(
+  { kind, field, above, below, seqs, changes }: AlertFacts,
+  now: Date,
+): AppNotification {
+  const is = above === undefined ? (below === undefined ? 'changed' : 'below') : 'above';
+  const facts = { field, is, limit: above ?? below ?? null, changes, seqs };
+  return { type: 'alert.matched', kind, facts, key: JSON.stringify(facts), now };
+}
+
+/** What waits for a person, and what has changed, since the digest of the day before. */
+export const digestNotification = (facts: JsonObject, day: string, now: Date): AppNotification => {
+  return { type: 'digest.daily', kind: null, facts, key: day, now };
+};
+
+/** Leaves a delivery for each active endpoint that wants news of this kind, the digest for those of e-mail; runs in the transaction of the happening. */
+export async function addNotification(tx: Transaction, notification: AppNotification): Promise<void> {
+  const { type, kind, facts, key, now } = notification;
+  const data = kind === null ? facts : { kind, ...facts };
+  const body = compactJson({ type, timestamp: now.toISOString(), data });
+  const at = formatInstant(now);
+  for (const { id, publicId, kinds, format } of await readEndpoints(
+    tx,
+    sql`where state = 'active' order by id`,
+  )) {
+    if (type === 'digest.daily' && format !== 'email') continue;
+    if (kinds !== null && kind !== null && !kinds.includes(kind)) continue;
+    const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);
+    const isAdded = sql`select 1 from webhook_deliveries where endpoint_id = ${id} and webhook_id = ${webhookId}`;
+    if (await hasRow(tx, isAdded)) continue;
+    const delivery = { endpointId: id, webhookId, type, kind, body, nextAttemptAt: at, createdAt: at };
+    await insertRows(tx, WEBHOOK_DELIVERIES, [delivery]);
+  }
+}
+
+/** The id under which an endpoint gets an event, on every attempt and every replay. */
+export function webhookIdOf(publicId: string, parts: readonly (string | number)[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([publicId, ...parts]));
+  return `msg_${hash.digest('hex').slice(0, 32)}`;
+}

@@ -1,0 +1,202 @@
+import { translatorFor, type Translator, type MessageKey } from '../lib/text/translator.ts';
+
+/** How the last reading of a kind's list ended. */
+interface ReadingEnd {
+  /** `certified`, `complete`, `invalid`, `aborted`, `busy`, `running` or `never`. */
+  readonly state: string;
+  /** The stable code beside the state. */
+  readonly reason: string | null;
+  /** True until a second reading has reached the end of the list. */
+  readonly isFirst?: boolean;
+  /** The number of rows that the words speak of; without it they name none. */
+  readonly rows?: number | null;
+  /** True where the words speak of several lists. */
+  readonly isOfSeveral?: boolean;
+  /** True where every row that the list lacks is held, or was decided to stay: no pull looks for proof. */
+  readonly isLeftToPerson?: boolean;
+}
+
+/** The same for people. */
+interface OutcomeText {
+  /** A few words for a column of a table. */
+  readonly label: string;
+  /** Why the list is not known exactly; null if it is. */
+  readonly why: string | null;
+  /** The knowledge about the mirror's rows; null if the state says all. */
+  readonly known: string | null;
+  /** The work of the next pull, or of a person; null if there is nothing to say. */
+  readonly next: string | null;
+}
+
+/** Whether a list was not read to its end, by a fault and not because another process read it. */
+export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
+
+/** Puts the end of a reading into words of a language. */
+export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
+  const { state, reason, rows, isOfSeveral } = end;
+  if (state === 'complete') return describeComplete(end, translator);
+  if (isFailedReading(state) || state === 'busy') return describeFault(end, translator);
+  const { t, term } = translator;
+  if (state !== 'certified')
+    return { label: term(LABELS[state] ?? state), why: reason, known: null, next: null };
+  const values = { rows: rows ?? ALL, lists: isOfSeveral === true ? 'several' : 'one' };
+  const isWhole = reason !== 'older_kept';
+  return { label: t('certified'), why: null, known: t(isWhole ? EXACTLY : KEPT, values), next: null };
+}
+
+/** In the place of a number of rows that is not named. */
+const ALL = -1;
+const EXACTLY: MessageKey =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, are in the mirror';
+
+/** Where a person has decided that rows older than the list stay. */
+const KEPT: MessageKey =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}} are in the mirror, and older rows that you have decided to keep';
+
+const LABELS: Readonly<Record<string, MessageKey>> = { never: 'never read', running: 'being read' };
+
+interface Doubt {
+  readonly why: MessageKey;
+  readonly next: MessageKey;
+}
+
+/** The reasons for which a list that was read to its end is not certified. */
+const COMPLETE: Readonly<Record<string, Doubt>> = {
+  rows_unseen: {
+    why: 'it is not proven yet that no row is missing',
+    next: 'The next pull has another chance to prove that none is missing.',
+  },
+  certified_earlier: {
+    why: 'it has changed since it was last proven',
+    next: 'The next pull can prove the present list.',
+  },
+  total_differs: {
+    why: 'the service counts another number of rows than it lists',
+    next: 'If it stays so, report it: the service counts rows that it never lists.',
+  },
+  too_many_rows: {
+    why: 'more rows were seen than it can hold by the service’s own count',
+    next: 'If it stays so, report it: a record left the list and returned, or an answer was stale.',
+  },
+  page_size_unproven: {
+    why: 'the service does not say how long it is, and one reading cannot tell',
+    next: 'The next pull can prove that none is missing.',
+  },
+  no_end: { why: 'the service never showed where it ends', next: 'If it stays so, report it.' },
+  rows_differ: {
+    why: 'the rows of the mirror are not those of the list',
+    next: 'If it stays so, this puts them right: bms-sync backfill KIND --all.',
+  },
+  quarantined: {
+    why: 'some of its records could not be stored as rows',
+    next: 'The table issues names these records.',
+  },
+  never_listed: {
+    why: 'an answer of the service named rows that no list has shown yet',
+    next: 'The next pull can find them in the list.',
+  },
+  absences_unproven: {
+    why: 'rows that left the list wait for proof or a person',
+    next: 'The next pull looks for proof; bms-sync deletions shows what waits.',
+  },
+};
+
+/** A first reading of a long list sees most rows once: rows need not have moved. */
+const FIRST: Doubt = {
+  why: 'one reading alone cannot prove that no row of a long list is missing',
+  next: 'The next pull can prove that none is missing, and from then on finds deletions.',
+};
+
+/** Instead of the proof that the next pull looks for. */
+const LEFT_TO_PERSON: Doubt = {
+  why: 'rows that left the list stay until a person decides',
+  next: 'They stay until you decide: bms-sync deletions.',
+};
+
+function describeComplete(end: ReadingEnd, translator: Translator): OutcomeText {
+  const { t } = translator;
+  const { reason, isFirst, rows, isLeftToPerson } = end;
+  const isOnlyFirst = isFirst === true && reason === 'rows_unseen';
+  const isUndecided = isLeftToPerson === true && reason === 'absences_unproven';
+  const doubt = isOnlyFirst ? FIRST : isUndecided ? LEFT_TO_PERSON : COMPLETE[reason ?? ''];
+  return {
+    label: t('read to its end'),
+    why: doubt === undefined ? reason : t(doubt.why),
+    known: t(KNOWN[reason ?? ''] ?? LISTED, { rows: rows ?? ALL }),
+    next: doubt === undefined ? null : t(doubt.next),
+  };
+}
+
+const LISTED: MessageKey =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that the service listed are in the mirror';
+
+/** The knowledge where not every listed record has become a live row. */
+const KNOWN: Readonly<Record<string, MessageKey>> = {
+  rows_differ: 'the list was read to its end, and the mirror has rows too many or too few',
+  quarantined: 'the list was read to its end, and all that could become rows are in the mirror',
+};
+
+const AGAIN: MessageKey =
+  'The next pull reads the whole list again; pages that have not changed are not written again.';
+
+/** The reasons for which a list was not read to its end. */
+const FAULTS: Readonly<Record<string, MessageKey>> = {
+  not_json: 'the service answered something other than JSON',
+  html: 'the service answered a web page',
+  not_utf8: 'the service answered text that is not UTF-8',
+  too_deep: 'the service answered a record that is nested too deep',
+  success_false: 'the service said that it failed',
+  data_not_a_list: 'the service answered no list',
+  bad_meta: 'the service numbered its pages in a form that cannot be read',
+  empty_body: 'the service answered nothing',
+  wrong_record: 'the service answered another record',
+  cached: 'a cache answered in place of the service',
+  page_ignored: 'the service answered another page than the requested one',
+  page_repeated: 'the service answered the same page twice',
+  page_grew: 'the size of its pages changed',
+  page_resized: 'the size of its pages changed',
+  endless: 'its pages never ended',
+  empty_pages: 'its pages were empty before its end',
+  page_unread: 'some of its pages could not be read',
+  unauthorized: 'the service refused the token',
+  forbidden: 'the token may not read this kind',
+  blocked: 'a firewall or proxy before the service refused the request',
+  not_found: 'the service has no such list',
+  redirected: 'the service redirected the request',
+  rejected: 'the service rejected the request',
+  unreachable: 'the service could not be reached',
+  timeout: 'the service took too long to answer',
+  too_big: 'an answer was longer than allowed',
+  unavailable: 'the service was not available',
+  rate_limited: 'the service asked for fewer requests (its rate limit)',
+  interrupted: 'the pull was interrupted',
+  busy: 'another process was reading it',
+  other_source: 'the list belongs to another company',
+  excluded_since:
+    'the mirror keeps fields out that this process does not know of: start it again with privacy.exclude',
+};
+
+function describeFault(end: ReadingEnd, translator: Translator): OutcomeText {
+  const { t } = translator;
+  const { state, reason, isFirst, rows } = end;
+  const fault = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? COMPLETE[reason]?.why);
+  const why = fault === undefined ? reason : t(fault);
+  const untouched = UNTOUCHED[reason ?? ''];
+  if (untouched !== undefined)
+    return { label: t(untouched.label), known: t(untouched.known), why, next: null };
+  const label = t(state === 'invalid' ? 'unreadable' : 'not read to its end');
+  const known = rows === 0 ? t('this command read nothing of it') : t(READ, { rows: rows ?? ALL });
+  const proof =
+    isFirst === true ? ` ${t('Nothing counts as deleted before a list was read to its end.')}` : '';
+  return { label, why, known, next: `${t(AGAIN)}${proof}` };
+}
+
+const READ: MessageKey =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that were read stay in the mirror';
+
+/** Reasons for which this pull read nothing of a list into the mirror, and need not. */
+const UNTOUCHED: Readonly<Record<string, { readonly label: MessageKey; readonly known: MessageKey }>> = {
+  busy: { label: 'busy', known: 'another process is reading it into this mirror' },
+  other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
+  excluded_since: { label: 'refused', known: 'nothing of it was taken into the mirror' },
+};

@@ -1,0 +1,228 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import {
+  alertNotification,
+  blockedNotification,
+  digestNotification,
+  addNotification,
+} from '../../../src/store/webhooks/notifications.ts';
+import { canary } from '../../support/canary.ts';
+import { listening } from '../../support/listening.ts';
+import { opened, update } from '../../outbound/stage.ts';
+import { DATABASES, ONE_DATABASE } from '../support.ts';
+import { startMailServer, type MailServer } from './mail-server.ts';
+import { deliveryStage, deliveryStageOn, SENDING, type DeliveryStage } from './stage.ts';
+
+const rulesFor = ({ url }: MailServer) => ({
+  ...SENDING,
+  mail: { url, from: 'bms-sync <bms@garage.example>' },
+  publicUrl: 'https://bms.garage.example',
+});
+
+const ANNA = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
+
+async function tell(on: DeliveryStage, ...reasons: readonly string[]): Promise<void> {
+  await on.session.atomically(async (tx) => {
+    for (const reason of reasons)
+      await addNotification(tx, blockedNotification(reason, 'status 403', on.now()));
+  });
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+  test('the first news is told at once, and what follows within ten minutes in one letter', async () => {
+    const server = await startMailServer(canary('smtp-password'));
+    const on = await deliveryStage(database, { rules: rulesFor(server) });
+    await on.add(ANNA);
+    await tell(on, 'clients');
+    await on.deliver();
+    await tell(on, 'products', 'bookings');
+    await on.deliver();
+    on.pass(599_000);
+    await on.deliver();
+    expect(server.letters).toHaveLength(1);
+    on.pass(1_000);
+    await on.deliver();
+    const [first, second] = server.letters;
+    expect(first).toMatchObject({
+      recipients: ['anna@garage.example'],
+      from: { address: 'bms@garage.example', name: 'bms-sync' },
+      subject: 'clients may not be written',
+      text: [
+        'clients may not be written',
+        'The service refuses it to the user of this token (status 403).',
+        'https://bms.garage.example/\n',
+      ].join('\n'),
+    });
+    expect(second?.subject).toBe('products may not be written (+ 1)');
+    expect(second?.text).toContain('bookings may not be written');
+    expect(first?.headers).toContainEqual(
+      expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
+    );
+    expect(await on.deliveries()).toMatchObject(
+      [1, 2, 3].map(() => ({ state: 'delivered', status: 250, attempts: 1 })),
+    );
+  });
+});
+
+// cspell:disable -- French.
+test('a person reads in their own language, and with the name of the record', async () => {
+  const server = await startMailServer(canary('smtp-password'));
+  const on = await opened({ service: { size: 20 } });
+  const hooks = deliveryStageOn(on.session, {
+    rules: rulesFor(server),
+    at: new Date(on.clock.now().getTime() + 60_000),
+  });
+  await hooks.add({ ...ANNA, language: 'fr' });
+  await on.store(update('999999', { name: 'Zoé' }));
+  await on.work();
+  await on.pass(900);
+  hooks.pass(900_000);
+  await hooks.deliver();
+  expect(server.letters).toMatchObject([
+    {
+      subject: 'L’entrée 1 est mise de côté\u00a0: modification de clients 999999',
+      text: expect.stringContaining(
+        'Il s’agit de\u00a0: Zoé.\nhttps://bms.garage.example/outbox/1',
+      ) as string,
+    },
+  ]);
+});
+
+test('an alert tells its values with all their digits, as they are when it is sent; the digest is a letter of its own', async () => {
+  const server = await startMailServer(canary('smtp-password'));
+  const [database] = ONE_DATABASE;
+  const on = await deliveryStage(database ?? 'SQLite', { rules: rulesFor(server) });
+  await on.add({ ...ANNA, language: 'fr' });
+  const before = JSON.stringify({ id: 7, code: 'C-7', nom: 'Garage Nord', credit: '4999.9900' });
+  const after = before.replace('4999.9900', '5000.0100');
+  await on.put({ record_id: '7', before, after, fields: '{"credit":["4999.9900","5000.0100"]}' });
+  const rule = { kind: 'clients', field: 'credit', above: '5000' };
+  await on.session.atomically(async (tx) => {
+    await addNotification(
+      tx,
+      digestNotification(
+        {
+          needs: [{ type: 'kind.held', data: { kind: 'products', records: 9 } }],
+          changes: [{ kind: 'clients', created: 1200, updated: 1, deleted: 0 }],
+        },
+        '2026-03-01',
+        on.now(),
+      ),
+    );
+    await addNotification(tx, alertNotification({ ...rule, seqs: [1], changes: 1 }, on.now()));
+  });
+  await on.deliver();
+  on.pass(600_000);
+  await on.deliver();
+  expect(
+    server.letters.map(({ subject, text }) =>
+      `${subject ?? ''}\n${text ?? ''}`.trimEnd().replaceAll('\u00a0', ' '),
+    ),
+  ).toEqual([
+    [
+      'credit de clients dépasse 5000 : une fiche',
+      'credit de clients dépasse 5000 : une fiche',
+      'clients 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
+      'https://bms.garage.example/records/clients/7',
+    ].join('\n'),
+    [
+      'Une affaire vous attend',
+      'Une affaire vous attend',
+      '– 9 suppressions de products sont retenues',
+      'Changements depuis le dernier résumé :',
+      'clients : 1 200 nouvelles, 1 modifiées, 0 supprimées',
+      'https://bms.garage.example/',
+    ].join('\n'),
+  ]);
+});
+
+// cspell:enable
+test('a letter that the server refuses is sent again, and the refusal is shown', async () => {
+  const password = canary('smtp-password');
+  const server = await startMailServer(password);
+  const on = await deliveryStage('SQLite', { rules: rulesFor(server) });
+  await on.add(ANNA);
+  server.refuseWith({ code: 451, text: `Come back later, ${password}` });
+  await tell(on, 'clients');
+  await on.deliver();
+  expect(await on.deliveries()).toMatchObject([
+    {
+      state: 'ready',
+      status: 451,
+      error: null,
+      response_start: expect.stringContaining('Come back later, [redacted]') as string,
+    },
+  ]);
+  server.refuseWith(null);
+  on.pass(5_000);
+  await on.deliver();
+  expect(server.letters).toHaveLength(1);
+});
+
+test.each([
+  ['nobody listens', 'smtp://127.0.0.1:1', 'ESOCKET'],
+  ['no server is set', null, 'mail.unset'],
+])('where %s, the delivery waits and says so', async (_, url, error) => {
+  const on = await deliveryStage('SQLite', {
+    rules: { ...SENDING, mail: { url, from: 'bms@garage.example' } },
+  });
+  await on.add(ANNA);
+  await tell(on, 'clients');
+  await on.deliver();
+  expect(await on.deliveries()).toMatchObject([{ state: 'ready', status: null, error }]);
+});
+
+describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
+  test.each([
+    ['has a null character', '550 No\0body\r\n', 550],
+    ['has no number', 'Go away\r\n', null],
+    ['has a number that is no status', '999 What\r\n', null],
+    ['is as long as a book', `550 ${'x'.repeat(20_000)}\r\n`, 550],
+    ['ends the connection', '', null],
+  ])('%s is an outcome like others', async (_, answer, status) => {
+    await using server = await listening(
+      createServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.write('220 here\r\n');
+        socket.on('data', (sent) => {
+          if (/^EHLO/i.test(sent.toString())) socket.write('250 here\r\n');
+          else if (answer === '') socket.destroy();
+          else socket.end(answer);
+        });
+      }),
+    );
+    const mail = { url: `smtp://127.0.0.1:${server.port}`, from: 'bms@garage.example' };
+    const on = await deliveryStage(database, { rules: { ...SENDING, mail } });
+    await on.add(ANNA);
+    await tell(on, 'clients');
+    await on.deliver();
+    expect(await on.deliveries()).toMatchObject([{ state: 'ready', attempts: 1, status }]);
+  });
+});
+
+test('a password is not sent to a server elsewhere that offers no TLS', async () => {
+  const password = canary('smtp-password');
+  const server = await startMailServer(password);
+  // Leads to this machine, but does not say so.
+  const url = server.url.replace('127.0.0.1', '0.0.0.0');
+  const on = await deliveryStage('SQLite', { rules: { ...SENDING, mail: { url, from: null } } });
+  await on.add(ANNA);
+  await tell(on, 'clients');
+  await on.deliver();
+  expect(server.letters).toEqual([]);
+  expect(server.passwords).toEqual([]);
+  expect(await on.deliveries()).toMatchObject([{ state: 'ready', attempts: 1 }]);
+});
+
+test.each([
+  'anna@garage.example',
+  'mailto:',
+  'mailto:a@b.c,d@e.f',
+  'mailto:a@b.c?bcc=d@e.f',
+  'https://garage.example',
+  'mailto:a%0a@b.c',
+  'mailto://a@b.c',
+])('%s is no address of a person', async (url) => {
+  const on = await deliveryStage('SQLite');
+  await expect(on.add({ ...ANNA, url })).rejects.toMatchObject({ code: 'webhooks.refused' });
+});

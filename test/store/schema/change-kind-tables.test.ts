@@ -1,0 +1,188 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { dateField, decimalField, integerField, textField } from '../../../src/catalog/field.ts';
+import type { Kind } from '../../../src/catalog/kind.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { changeKindTables, createReportIndexes } from '../../../src/store/schema/change-kind-tables.ts';
+import { nestedTables } from '../../../src/store/tables/kind-table.ts';
+import { readTexts } from '../../../src/db/rows/rows.ts';
+import { postgresMirror } from '../../both/support.ts';
+import { DATABASES } from '../../feed/support.ts';
+import { bystander } from '../../support/postgres.ts';
+import {
+  NOON_TEXT,
+  columnsOf,
+  kindNamed,
+  madeUpKind,
+  mirrorFault,
+  putRecords,
+  tempMirror,
+  tempSession,
+} from '../temp-mirror.ts';
+
+/** Mirrors that no pull has given its indexes. */
+const MIRRORS = {
+  SQLite: () => tempMirror(),
+  PostgreSQL: async () => (await postgresMirror('template_all_kinds')).session,
+};
+
+const grow = (session: Session, ...kinds: readonly Kind[]): Promise<void> =>
+  session.atomically(async (tx) => {
+    for (const kind of kinds) await changeKindTables(tx, kind, 'sqlite');
+  });
+
+const small = madeUpKind('things', [textField('name')]);
+const grown = madeUpKind('things', [
+  decimalField('price', 2),
+  textField('name'),
+  integerField('owner_id'),
+  dateField('day'),
+]);
+
+describe('growing kind tables', () => {
+  test('gives every kind its table', async () => {
+    const session = tempSession();
+    await grow(session, ...KINDS);
+    const tables = await session.query(
+      sql`select name from sqlite_schema where type = 'table' order by name`,
+    );
+    const nested = KINDS.flatMap(nestedTables);
+    expect(tables.map(({ name }) => name)).toEqual([...KINDS, ...nested].map(({ name }) => name).sort());
+  });
+
+  test('adds the missing columns to a table and keeps its rows', async () => {
+    const session = tempSession();
+    await grow(session, small);
+    await session.atomically((tx) =>
+      putRecords(tx, 'things', [
+        { id: '1', name: 'one', _raw: '{"id":1,"price":"3.10"}' },
+        { id: '9223372036854775807', name: 'last' },
+      ]),
+    );
+    await grow(session, grown);
+    const rows = await session.query(sql`
+      select cast(id as text) as id, name, price, price_e4, owner_id, day, _raw from things order by things.id`);
+    const added = { price: null, price_e4: null, owner_id: null, day: null };
+    expect(rows).toEqual([
+      { id: '1', name: 'one', _raw: '{"id":1,"price":"3.10"}', ...added },
+      { id: '9223372036854775807', name: 'last', _raw: '{}', ...added },
+    ]);
+  });
+
+  test('gives added columns the types that a new table would have', async () => {
+    const old = tempSession();
+    const fresh = tempSession();
+    await grow(old, small);
+    await grow(old, grown);
+    await grow(fresh, grown);
+    const byName = async (session: Session) => new Map(await columnsOf(session, 'things'));
+    expect(await byName(old)).toEqual(await byName(fresh));
+  });
+
+  test('never moves, retypes or drops a column that is there', async () => {
+    const session = tempSession();
+    await grow(session, small);
+    const before = await columnsOf(session, 'things');
+    await grow(session, grown);
+    await grow(session, small); // An older catalogue.
+    await grow(session, madeUpKind('things', [integerField('name')])); // A catalogue that sees it differently.
+    expect((await columnsOf(session, 'things')).slice(0, before.length)).toEqual(before);
+  });
+
+  test('a second time changes nothing', async () => {
+    const session = tempSession();
+    const schema = () => session.query(sql`select name, sql from sqlite_schema order by name`);
+    await grow(session, ...KINDS, grown);
+    const first = await schema();
+    await grow(session, ...KINDS, grown);
+    expect(await schema()).toEqual(first);
+  });
+
+  test('live rows are counted without reading them', async () => {
+    const session = tempSession();
+    await grow(session, small);
+    const plan = await session.query(
+      sql`explain query plan select count(*) from things where _deleted_at is not null`,
+    );
+    expect(JSON.stringify(plan)).toContain('COVERING INDEX things_deleted');
+  });
+
+  test('G17: names with quotes in them are taken as they are', async () => {
+    const session = tempSession();
+    const odd = madeUpKind('odd "things"; drop table x', [
+      textField(`it's "so" ü; --`),
+      integerField('select'),
+    ]);
+    await grow(session, odd);
+    await grow(session, { ...odd, fields: [...odd.fields, textField('one "more"')] });
+    expect((await columnsOf(session, odd.name)).map(([name]) => name)).toEqual(
+      expect.arrayContaining(['id', `it's "so" ü; --`, 'select', 'one "more"']),
+    );
+  });
+});
+
+const projects = kindNamed('projects');
+const bookings = kindNamed('bookings');
+const clients = kindNamed('clients');
+
+const indexesOf = (session: Session): Promise<string[]> =>
+  readTexts(
+    session,
+    session.dialect === 'sqlite'
+      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\' and name not like '%found%'
+          and tbl_name in ('projects', 'bookings', 'clients') order by 1`
+      : sql`select c.relname from pg_index i join pg_class c on c.oid = indexrelid
+          join pg_class t on t.oid = indrelid
+          where i.indisvalid and c.relname like '%\\_index' and c.relname not like '%found%' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
+  );
+
+const endBaseline = (session: Session, ...kinds: readonly string[]): Promise<void> =>
+  session.atomically(async (tx) => {
+    for (const kind of kinds)
+      await tx.query(sql`
+        insert into kind_state (kind, tick, state, complete_sweeps, epoch, baseline_at)
+        values (${kind}, 1, 'complete', 1, 1, ${NOON_TEXT})`);
+  });
+
+describe.each(DATABASES)('indexes for reports, in %s', (database) => {
+  test('references and dates that have a column are indexed once the baseline is over', async () => {
+    const session = await MIRRORS[database]();
+    await createReportIndexes(session, [projects, bookings, clients]);
+    expect(await indexesOf(session)).toEqual([]);
+    await endBaseline(session, 'projects', 'bookings');
+    await createReportIndexes(session, [projects, bookings, clients]);
+    expect(await indexesOf(session)).toEqual([
+      'bookings__changed_at_index',
+      'projects__changed_at_index',
+      'projects_client_id_index',
+    ]);
+    await session.atomically((tx) => tx.execute('alter table bookings add column pickup_date date'));
+    for (const again of [1, 2]) {
+      await createReportIndexes(session, [projects, bookings, clients]);
+      expect([again, await indexesOf(session)]).toEqual([
+        again,
+        [
+          'bookings__changed_at_index',
+          'bookings_pickup_date_index',
+          'projects__changed_at_index',
+          'projects_client_id_index',
+        ],
+      ]);
+    }
+  });
+});
+
+test('PostgreSQL: an index waits for no reader, and one that another writer kept back is made after the next run', async () => {
+  const { session, url } = await postgresMirror('template_all_kinds');
+  await endBaseline(session, 'projects');
+  const reader = await bystander(url);
+  const writer = await bystander(url);
+  await reader.query('begin isolation level repeatable read; select count(*) from bms_sync.projects');
+  await writer.query('begin; lock table bms_sync.projects in row exclusive mode');
+  expect(await mirrorFault(() => createReportIndexes(session, [projects]))).toBe('mirror.locked');
+  expect(await indexesOf(session)).toEqual([]);
+  await writer.query('rollback');
+  await createReportIndexes(session, [projects]);
+  expect(await indexesOf(session)).toEqual(['projects__changed_at_index', 'projects_client_id_index']);
+});
