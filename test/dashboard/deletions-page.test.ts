@@ -26,7 +26,7 @@ async function disappear(
 const pageOf = async ({ get }: Stage, path = '/deletions'): Promise<string> => (await get(path)).text();
 
 const namesIn = (page: string): string[] =>
-  [...page.matchAll(/href="\/records\/clients\/\d+">([^<]+)</g)].map(([, name = '']) => name);
+  [...page.matchAll(/href="\/records\/clients\/\d+"\s*>([^<]+)</g)].map(([, name = '']) => name);
 
 const actionsIn = (page: string): (string | undefined)[] =>
   [...page.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action);

@@ -209,7 +209,7 @@ test('a damaged database file is a reason not to be ready, and part of the statu
   const told = await get('/ready');
   expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [reason]]);
   expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: { reason } });
-  expect(await (await get('/')).text()).toContain(reason);
+  expect(await (await get('/')).text()).toContain('row 3 missing from index x');
   await session.atomically((tx) => saveCheck(tx, [], now));
   expect((await get('/ready')).status).toBe(200);
   expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: null });

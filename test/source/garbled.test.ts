@@ -106,7 +106,7 @@ test('a page whose records have changed is asked for again, too', async () => {
   const { source } = open(base, { concurrency: 1 });
   const options: SweepOptions = { thorough: false, hashScope: 'digestScope', tick: ticker() };
   const known = new Map<number, KnownPage>();
-  for await (const { page, digest, keys } of source.sweep(documentedKind, options)) {
+  for await (const { page, pageHash: digest, keys } of source.sweep(documentedKind, options)) {
     if (digest === null) continue;
     known.set(page, { ...digest, keys });
   }

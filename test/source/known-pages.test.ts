@@ -26,7 +26,7 @@ async function sweep(source: Source, options: Options = {}): Promise<ListRespons
 /** What a sweep leaves behind: its pages by number. */
 function knownFrom(responses: readonly ListResponse[]): Map<number, KnownPage> {
   return new Map(
-    responses.flatMap(({ page, digest, read }) => {
+    responses.flatMap(({ page, pageHash: digest, read }) => {
       const keys = read().map((record) => String((record as { id: unknown }).id));
       return digest ? [[page, { ...digest, keys }] as const] : [];
     }),
@@ -41,7 +41,7 @@ async function company(size: number): Promise<{ sandbox: Sandbox; source: Source
 
 const parsed = (responses: readonly ListResponse[]): number[] =>
   responses.filter(({ isUnchanged }) => !isUnchanged).map(({ page }) => page);
-const told = ({ page, rows, meta, envelope, digest, end, read }: ListResponse) => ({
+const told = ({ page, rows, meta, envelope, pageHash: digest, end, read }: ListResponse) => ({
   page,
   rows,
   meta,
@@ -71,7 +71,7 @@ describe('a list that is swept again', () => {
     const after = await sweep(source, { knownPages });
     expect(parsed(after)).toEqual([2]);
     expect(after.at(-1)?.read()[50]).toMatchObject({ id, name: 'Another' });
-    expect(after.at(-1)?.digest).not.toEqual(knownPages.get(2));
+    expect(after.at(-1)?.pageHash).not.toEqual(knownPages.get(2));
   });
 
   test('is not parsed where its answers are packed now, and were not before', async () => {
@@ -103,7 +103,7 @@ describe('a list that is swept again', () => {
     expect(parsed(await sweep(source, { knownPages, hashScope: 'other' }))).toEqual([1, 3, 1, 2]);
     const plain = await sweep(source, { knownPages, hashScope: undefined });
     expect(parsed(plain)).toEqual([1, 3, 1, 2]);
-    expect(plain.map(({ digest }) => digest)).toEqual([null, null, null, null]);
+    expect(plain.map(({ pageHash: digest }) => digest)).toEqual([null, null, null, null]);
   });
 
   test.each([
@@ -158,7 +158,9 @@ test('a known page that can no longer be parsed does not show the token', async 
   });
   const { source } = open(base);
   const knownPages = new Map(
-    (await sweep(source)).flatMap(({ page, digest }) => (digest ? [[page, { ...digest, keys: ['?'] }]] : [])),
+    (await sweep(source)).flatMap(({ page, pageHash: digest }) =>
+      digest ? [[page, { ...digest, keys: ['?'] }]] : [],
+    ),
   );
   meta = `{"current_page":1,"last_page":1,"per_page":25.0,"total":1,"echo":"${TOKEN}"}`; // Numbers with a point are read by another, slower parser.
   const [response] = await sweep(source, { knownPages });

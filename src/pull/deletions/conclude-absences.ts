@@ -223,7 +223,7 @@ async function decideAbsences(
       isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
       oldest,
-      canBeMixed: list.mayBeMixed,
+      canBeMixed: list.canBeMixed,
     },
     rules,
   );

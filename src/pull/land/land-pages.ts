@@ -42,7 +42,7 @@ export const BATCH_LIMITS = {
   weigh: (response: ListResponse): number =>
     response.isUnchanged
       ? KNOWN_WEIGHT
-      : PAGE_WEIGHT + Math.max(response.rows, (response.digest?.bytes ?? 0) / ROW_BYTES),
+      : PAGE_WEIGHT + Math.max(response.rows, (response.pageHash?.bytes ?? 0) / ROW_BYTES),
 };
 
 /**
@@ -151,7 +151,7 @@ const MAX_READ_AHEAD_BYTES = 4_000_000;
 function idsToReadAhead(sweep: Sweep, responses: readonly ListResponse[]): readonly string[] {
   const parsed = responses.filter((response) => !response.isUnchanged);
   let text = 0;
-  for (const { page, digest: pageHash } of parsed)
+  for (const { page, pageHash } of parsed)
     text += Math.max(pageHash?.bytes ?? Infinity, sweep.pages.get(page)?.bytes ?? 0);
   if (text > MAX_READ_AHEAD_BYTES) return [];
   return parsed.flatMap((response) => response.keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
@@ -217,7 +217,7 @@ async function landPage(
   parsed: ParsedPage,
 ): Promise<Landing> {
   await ownEventLoopTurn(); // A record of 100,000 fields takes long in each of these steps.
-  const { page, sent, answered, rows, digest: pageHash } = response;
+  const { page, sent, answered, rows, pageHash } = response;
   const { seen, ids } = parsed;
   const landed = await landRecords(tx, sweep, parsed, response);
   const fields = [...parsed.fields].filter((name) => sweep.effects.fields.has(name));

@@ -36,7 +36,7 @@ export function createTally() {
   const changes = { created: 0, updated: 0, restored: 0 };
   let lastPage = 0;
   let hasHoles = false;
-  let wholeAt: number | null = null;
+  let wholeListRows: number | null = null;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
@@ -60,7 +60,7 @@ export function createTally() {
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
       hasHoles ||= walk.hasHoles;
-      wholeAt = walk.wholeAt ?? wholeAt;
+      wholeListRows = walk.wholeListRows ?? wholeListRows;
       addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);
     },
@@ -74,7 +74,7 @@ export function createTally() {
     /** A short page was followed by pages with rows. */
     hasHoles: () => hasHoles,
     /** Rows of the whole list, where it came again as a later page; else null. */
-    wholeAt: () => wholeAt,
+    wholeListRows: () => wholeListRows,
     /** The ids of the records that were read. */
     ids: () => [...seen],
     changes: () => changes.created + changes.updated + changes.restored,

@@ -19,7 +19,7 @@ export interface ListCertification {
   /** The list was known exactly at an instant within this very sweep. */
   readonly isOfThisSweep: boolean;
   /** Its pages may be of different ages, as far as their totals show: a cache may have answered some. */
-  readonly mayBeMixed: boolean;
+  readonly canBeMixed: boolean;
 }
 
 /** Decides from the last sweeps' sightings whether the list is known exactly, and at which instant. */
@@ -35,13 +35,13 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
     responses.find((response) => response.sent === tick)?.seenAt ?? null;
   const facts = { certification, spans, sentAt, unseenSince: (tick: number) => findUnseen(shown, tick) };
   if (!certification.certified)
-    return { ...facts, certifiedAt: null, isOfThisSweep: false, mayBeMixed: true };
+    return { ...facts, certifiedAt: null, isOfThisSweep: false, canBeMixed: true };
   const { sent, sweep: ofSweep, total } = certification.point;
   const pages = responses.filter((response) => response.sweep === ofSweep && response.rows > 0);
-  const mayBeMixed =
+  const canBeMixed =
     pages.some((seenPage) => seenPage.page > 1) &&
     pages.some((page) => page.total === null || page.total !== total);
-  return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began, mayBeMixed };
+  return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began, canBeMixed };
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */

@@ -25,7 +25,7 @@ export interface Sweep {
   /** Live rows before the sweep. */
   readonly knownRows: number;
   /** The most rows with which this list was seen to answer whole, whichever page was asked for. */
-  readonly wholeUpTo: number;
+  readonly maxWholeRows: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */
   readonly hashScope: string;
   /** Fields whose changes are no events. */

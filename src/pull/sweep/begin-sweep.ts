@@ -65,7 +65,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
       hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
       binding.isNew ? null : readMeta(session, `whole.${kind.name}`),
     ]);
-    const known = { knownRows, pages, tenants, hasHoles, wholeUpTo: Number(whole ?? 0) };
+    const known = { knownRows, pages, tenants, hasHoles, maxWholeRows: Number(whole ?? 0) };
     const began = isPartial ? null : lease.tick;
     const sweep: Sweep = { ...state, ...known, runId: request.runId, began };
     return { sweep, stopHeartbeat, fieldsBefore };
@@ -91,7 +91,7 @@ export async function beginPage(
     began: null,
     hasHoles: false,
     knownRows: 0,
-    wholeUpTo: 0,
+    maxWholeRows: 0,
     tenants: await readCompanies(session, kind, false),
     pages: await readPages(session, kind.name, page),
     ...(await readLandingState(parts, request, lease, { mirrored, fields })),

@@ -59,7 +59,7 @@ export async function endSweep(
 ): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep, tally } = reading;
-  const { kind, lease, began, runId, wholeUpTo } = sweep;
+  const { kind, lease, began, runId, maxWholeRows } = sweep;
   const { ending, concluded, report, startedAt, fieldsBefore } = result;
   const isComplete = ending.state === 'complete';
   if (isComplete) await addDiscoveredColumns(parts, kind);
@@ -85,8 +85,9 @@ export async function endSweep(
       const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began ?? 0) : [];
       await saveRepeatedIds(tx, kind.name, doubled, now);
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
-      const wholeAt = tally.wholeAt();
-      if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));
+      const wholeListRows = tally.wholeListRows();
+      if (wholeListRows !== null && wholeListRows > maxWholeRows)
+        await writeMeta(tx, `whole.${kind.name}`, String(wholeListRows));
       await closeQuarantined(tx, kind.name, tally.quarantined, now);
       await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
       await storeUnlisted(tx, kind.name, spans);

@@ -95,11 +95,11 @@ async function landWholeList(
   reopen: ListResponse['walk'] | null,
 ): Promise<ListResponse['walk'] | null> {
   const { kind, sweep, tally } = reading;
-  const { binding, tenants, knownRows, wholeUpTo, hashScope, pages, ticks, lease, hasHoles } = sweep;
+  const { binding, tenants, knownRows, maxWholeRows, hashScope, pages, ticks, lease, hasHoles } = sweep;
   const stop = new AbortController();
   const list = parts.source.sweep(kind, {
     knownRows,
-    maxWholeRows: wholeUpTo,
+    maxWholeRows,
     hasHoles,
     hashScope,
     signal: AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]),

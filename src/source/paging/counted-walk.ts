@@ -33,14 +33,14 @@ function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
 function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, shown: PageTaken): PageWalk {
   const detour = step.detours < MOST_DETOURS ? detourFrom(walk, shown) : null;
   if (detour !== null) return { ...walk, step: { ...step, ask: only(detour), detours: step.detours + 1 } };
-  const isFull = shown.again === null && shown.rows > 0 && shown.rows >= walk.stride;
+  const isFull = shown.repeated === null && shown.rows > 0 && shown.rows >= walk.stride;
   if (isFull) return { ...walk, step: { ...step, ask: only(shown.page + 1) } };
   return lastPageFound(walk, shown);
 }
 
 /** The page to request instead if `meta` says that the list does not end here. */
 function detourFrom(walk: PageWalk, shown: PageTaken): number | null {
-  const { page, rows, meta, again } = shown;
+  const { page, rows, meta, repeated: again } = shown;
   if (again !== null || rows >= walk.stride) return null;
   const believed = meta.lastPage !== null && meta.lastPage < walk.firstEmptyPage ? meta.lastPage : null;
   if (rows === 0) return pageOfTotal(walk, shown, believed);

@@ -34,7 +34,7 @@ export interface ListPage {
   /** The text of the records is that of the known page of this number: it was not parsed. */
   readonly isUnchanged: boolean;
   /** Null without a digest scope, or if the bytes of the records cannot be located for certain. */
-  readonly digest: PageHash | null;
+  readonly pageHash: PageHash | null;
   /**
    * The records in `data`, unchecked. Parsed at the first call if `isKnown`.
    *
@@ -80,7 +80,7 @@ export function unchangedPageReader({
         ...list,
         keys: known.keys,
         isUnchanged: true,
-        digest: { digest, bytes },
+        pageHash: { digest, bytes },
         read: parseLater(answer),
       }
     );
@@ -113,7 +113,7 @@ const NO_PAGE: ListPage = {
   hasNext: null,
   envelope: '',
   isUnchanged: false,
-  digest: null,
+  pageHash: null,
   read: () => [],
 };
 
@@ -129,10 +129,11 @@ export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => Lis
     const keys = records.map(recordKey);
     const boundaries: number[] = [];
     const isPlain = hint.hashScope !== undefined && !isUnusualEnvelope(list.envelope);
-    const digest = isPlain ? hashPage(answer, hint.hashScope, boundaries) : null;
-    const canSplit = hint.known !== undefined && digest !== null && boundaries.length === records.length + 1;
+    const pageHash = isPlain ? hashPage(answer, hint.hashScope, boundaries) : null;
+    const canSplit =
+      hint.known !== undefined && pageHash !== null && boundaries.length === records.length + 1;
     const texts = canSplit ? textsBetween(answer.bytes, boundaries) : undefined;
-    return { ...list, keys, isUnchanged: false, digest, read: () => records, texts };
+    return { ...list, keys, isUnchanged: false, pageHash, read: () => records, texts };
   };
 }
 

@@ -68,7 +68,7 @@ export async function* readSweep(
     where: `GET ${kind.list.path}`,
     thorough,
     knownRows,
-    wholeUpTo: maxWholeRows,
+    maxWholeRows,
     sizesVary,
   });
   let walk = options.reopenFrom ? reopenWalk(options.reopenFrom) : start;

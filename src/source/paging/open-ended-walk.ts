@@ -49,7 +49,7 @@ const MOST_ON_PAGE = 1_000;
 function isWhole(walk: PageWalk, { rows, hasNext }: PageTaken): boolean {
   if (hasNext === true) return false;
   if (rows === 0) return true;
-  return !walk.thorough && (rows < walk.wholeUpTo || (rows === walk.wholeUpTo && rows > MOST_ON_PAGE));
+  return !walk.thorough && (rows < walk.maxWholeRows || (rows === walk.maxWholeRows && rows > MOST_ON_PAGE));
 }
 
 /** A list that has become shorter: its end is searched for a page back, or else from the beginning. */
@@ -66,7 +66,7 @@ function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, show
 
 /** Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one. */
 function afterBody(walk: PageWalk, step: Step & { readonly phase: 'body' }, taken: PageTaken): PageWalk {
-  const then = taken.again === null ? step.then : 'walk';
+  const then = taken.repeated === null ? step.then : 'walk';
   if (walk.latest.page < step.ask.to) return then === step.then ? walk : { ...walk, step: { ...step, then } };
   return then === 'walk' ? walkAnew(walk) : finish(walk, then === 'done');
 }

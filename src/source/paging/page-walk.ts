@@ -18,25 +18,25 @@ import { walkEnds, only, type PageTaken, type PageWalk } from './walk-steps.ts';
 
 /** The options of a walk; `where` and `thorough` are needed, the others are as for a list that was never read. */
 type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> &
-  Partial<Pick<PageWalk, 'knownRows' | 'wholeUpTo' | 'sizesVary'>>;
+  Partial<Pick<PageWalk, 'knownRows' | 'maxWholeRows' | 'sizesVary'>>;
 
 /** Starts a walk through the pages of a list at page 1. */
 export function startWalk({
   where,
   thorough,
   knownRows = 0,
-  wholeUpTo: maxWholeRows = 0,
+  maxWholeRows = 0,
   sizesVary = false,
 }: WalkOptions): PageWalk {
   return {
     where,
     thorough,
     knownRows,
-    wholeUpTo: maxWholeRows,
+    maxWholeRows,
     sizesVary,
     step: { phase: 'first', ask: only(1) },
     end: null,
-    wholeAt: null,
+    wholeListRows: null,
     shown: 0,
     possiblyRepeated: null,
     isCounted: false,
@@ -112,7 +112,7 @@ function readShown(known: PageWalk, response: PageResponse): PageTaken {
   }
   const { page, keys, meta, hasNext } = response;
   const shown = repeated === null || pageOfDoubt(repeated) !== null ? page : repeated.page;
-  return { page: shown, rows: keys.length, meta, hasNext, again: repeated };
+  return { page: shown, rows: keys.length, meta, hasNext, repeated };
 }
 
 /** The page that may have come again, which the next response decides; null = none. */
@@ -121,17 +121,17 @@ const pageOfDoubt = (repeated: RepeatedPage | null): number | null =>
 
 /** Rows of page 1, where it certainly came instead of a later page; else null. */
 const rowsOfWhole = (walk: PageWalk, taken: PageTaken): number | null =>
-  !walk.isCounted && taken.page === 1 && taken.again?.isSure === true ? taken.rows : null;
+  !walk.isCounted && taken.page === 1 && taken.repeated?.isSure === true ? taken.rows : null;
 
 function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
   const { isCounted, stride, top } = walk;
   const { keys, meta } = response;
-  const { page, rows, again: repeated } = shown;
+  const { page, rows, repeated } = shown;
   const isEmpty = rows === 0;
   return {
     ...walk,
     end: provenEnd(shown, stride),
-    wholeAt: rowsOfWhole(walk, shown),
+    wholeListRows: rowsOfWhole(walk, shown),
     shown: page,
     possiblyRepeated: pageOfDoubt(repeated),
     answers: walk.answers + 1,

@@ -32,15 +32,15 @@ export interface PageWalk extends WalkFacts {
   /** Reads on until an empty page, whatever else tells the end. */
   readonly thorough: boolean;
   /** The most rows with which page 1 came again as page 2 in an earlier sweep. */
-  readonly wholeUpTo: number;
+  readonly maxWholeRows: number;
   /** Rows of page 1, where the latest response showed it instead of a later page; else null. */
-  readonly wholeAt: number | null;
+  readonly wholeListRows: number | null;
 }
 
 /** The page that the latest response shows. */
 export interface PageTaken extends PageShown {
   /** It came instead of a later page; null where it is the requested one. */
-  readonly again: RepeatedPage | null;
+  readonly repeated: RepeatedPage | null;
 }
 
 export const MOST_DETOURS = 4;
@@ -48,7 +48,7 @@ export const MOST_DETOURS = 4;
 /** One page alone. */
 export const only = (page: number): PageRange => ({ from: page, to: page });
 
-export const showsEnd = (taken: PageTaken): boolean => taken.rows === 0 || taken.again !== null;
+export const showsEnd = (taken: PageTaken): boolean => taken.rows === 0 || taken.repeated !== null;
 
 export const walkEnds = (walk: PageWalk): PageWalk => ({ ...walk, step: { phase: 'done', ask: null } });
 

@@ -224,12 +224,18 @@ export function nestedTables(shape: Shape): readonly NestedTable[] {
   const all = [...fields, ...hints.filter(({ name }) => !known.has(name))];
   const arrays = all.filter((field) => isArrayField(field) || field.part !== undefined);
   return arrays.map(
-    ({ name: array, part, items = part && [part], discoveredItems: foundItems = [], itemHints = [] }) => ({
+    ({
+      name: array,
+      part,
+      items = part && [part],
+      discoveredItems: discoveredItems = [],
+      itemHints = [],
+    }) => ({
       name: nestedName(kind, array),
       kind,
       array,
       own: items === undefined ? [PARENT, POSITION, VALUE] : [PARENT, POSITION],
-      items: [...(items ?? []), ...foundItems],
+      items: [...(items ?? []), ...discoveredItems],
       hints: itemHints,
       part,
     }),

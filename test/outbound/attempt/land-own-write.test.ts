@@ -47,7 +47,8 @@ describe.each(ONE_DATABASE)('what a write of ours has shown lands in %s', (datab
     const id = await on.store(create());
     await on.work();
     const recordId = (await on.entry(id)).recordId ?? '';
-    on.service.world.remove('clients', Number(recordId)); // Neither shows it.
+    await on.pull('clients');
+    on.service.world.remove('clients', Number(recordId)); // Neither shows it any more.
     const isDeleted = async () =>
       (await on.rows(sql`select 1 from clients where id = ${recordId} and _deleted_at is not null`)).length >
       0;

@@ -24,7 +24,7 @@ function knownAs(records: string, keys: readonly string[] = []): KnownPage {
 
 /** The page that a body shows, as it is known from then on. */
 function landed(body: string | Uint8Array): KnownPage | null {
-  const { digest: pageHash, keys } = pageReader({ hashScope: SALT })(received(body));
+  const { pageHash, keys } = pageReader({ hashScope: SALT })(received(body));
   return pageHash && { ...pageHash, keys };
 }
 
@@ -73,7 +73,7 @@ describe('any list', () => {
         fc.pre(isPlain(parsed));
         const page = again(body, landed(body));
         expect(page.isUnchanged).toBe(true);
-        expect(pageReader({ hashScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
+        expect(pageReader({ hashScope: SALT })(received(body)).pageHash).toMatchObject({ ...page.pageHash });
         expect(said(() => page)).toEqual(parsed);
       }),
       { numRuns: RUNS },
@@ -87,8 +87,10 @@ describe('any list', () => {
         fc.pre(typeof said(() => pageReader({})(received(body))) !== 'string');
         const page = pageReader({ hashScope: SALT, known: knownAs('[]') })(received(body));
         const texts = page.texts ?? [];
-        expect(texts.map(parseJson)).toEqual(page.digest === null ? [] : page.read());
-        expect(`[${texts.join(',')}]`).toBe(page.digest === null || texts.length === 0 ? '[]' : list.records);
+        expect(texts.map(parseJson)).toEqual(page.pageHash === null ? [] : page.read());
+        expect(`[${texts.join(',')}]`).toBe(
+          page.pageHash === null || texts.length === 0 ? '[]' : list.records,
+        );
       }),
       { numRuns: RUNS },
     );
@@ -126,7 +128,7 @@ describe('a page with the records of the known one', () => {
   test('is not parsed until it is read', () => {
     const page = again(`{"success":true,"data":${RECORDS},"meta":{"total":3}}`, KNOWN);
     expect(plain(page)).toMatchObject({ isUnchanged: true, keys: KNOWN.keys, envelope: 'data meta success' });
-    expect(page.digest).toEqual({ digest: KNOWN.digest, bytes: KNOWN.bytes });
+    expect(page.pageHash).toEqual({ digest: KNOWN.digest, bytes: KNOWN.bytes });
     expect(page.read()).toEqual([{ id: 7, name: 'é ]' }, { id: '8' }, { name: 'without' }]);
     expect(page.read()).toBe(page.read());
   });
@@ -183,8 +185,8 @@ describe('a page with the records of the known one', () => {
   test('another digestScope makes them other records', () => {
     const page = again(RECORDS, KNOWN, 'decoder 2, clients');
     expect(page.isUnchanged).toBe(false);
-    expect(page.digest).not.toBeNull();
-    expect(page.digest?.digest).not.toBe(KNOWN.digest);
+    expect(page.pageHash).not.toBeNull();
+    expect(page.pageHash?.digest).not.toBe(KNOWN.digest);
   });
 
   test('without a digestScope nothing is known, and no digest made', () => {
@@ -220,7 +222,7 @@ describe('a page that is not the known one', () => {
     `{"d\\u0061ta":${RECORDS}}`,
     `{"data":${RECORDS},"d\\u0061ta":[]}`,
   ])('has no digest where its records cannot be told for certain: %s', (body) => {
-    expect(pageReader({ hashScope: SALT })(received(body)).digest).toBeNull();
+    expect(pageReader({ hashScope: SALT })(received(body)).pageHash).toBeNull();
   });
 });
 

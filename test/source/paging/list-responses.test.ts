@@ -232,7 +232,7 @@ describe('a range of pages', () => {
     const responses = await read(source, [2, 4]);
 
     expect(pages(responses)).toEqual([2, 3, 4]);
-    expect(responses.map(({ end, isUnchanged, digest }) => [end, isUnchanged, digest])).toEqual(
+    expect(responses.map(({ end, isUnchanged, pageHash: digest }) => [end, isUnchanged, digest])).toEqual(
       Array.from({ length: 3 }, () => [null, false, null]),
     );
     expect(responses.flatMap(({ read }) => read().map((record) => (record as { id: unknown }).id))).toEqual(

@@ -244,8 +244,8 @@ describe('the order of a sweep', () => {
     expect(asked(35, 34)).toEqual([1, 2]);
     expect(asked(34, 34)).toEqual([1, 2]); // Else row 35 of pages of 34 would stay unseen.
     expect(asked(1_001, 1_001)).toEqual([1]);
-    expect(carryOut(unpaged(ids(33))).walk.wholeAt).toBe(33);
-    expect(carryOut(bare(33)).walk.wholeAt).toBeNull();
+    expect(carryOut(unpaged(ids(33))).walk.wholeListRows).toBe(33);
+    expect(carryOut(bare(33)).walk.wholeListRows).toBeNull();
   });
 
   test('a list that shrank is followed to the page that it names', () => {
