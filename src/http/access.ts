@@ -146,10 +146,9 @@ export function createAccess(
       startSession(reply, codes.redeem(code) ? FIRST_ADMIN : null, CODE_USED),
     /** Ends the session of a cookie, so that a copy of it is worth nothing. */
     signOut: async (request: FastifyRequest) => {
-      const now = clock.now();
-      const open = readSession(request, now);
+      const open = readSession(request, clock.now());
       if (open === null) return;
-      const nowSeconds = Math.floor(now.getTime() / 1000);
+      const nowSeconds = Math.floor(clock.now().getTime() / 1000);
       await session.atomically((tx) => endSession(tx, open.id, open.untilSeconds, nowSeconds));
     },
   };
