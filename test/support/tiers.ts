@@ -24,6 +24,7 @@ const PROOF_FILES = pathsOf([
   'pull/freshness/seeded-schedules',
   'pull/many-fields',
   'source/garbled',
+  'ways',
   'world/first-half',
   'world/lies',
   'world/planted-bugs',
