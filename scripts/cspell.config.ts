@@ -16,7 +16,6 @@ export default {
     'test/proofs.lock',
     '**/*.sql',
     'bench/**/*.{py,sh}',
-    '**/*.fr.md', // In French.
     'docs/fr', // In French.
     'src/lib/text/locales/fr.json', // In French; its keys are checked where they stand, in src.
     'docs/reporting/reports/*.svg',
