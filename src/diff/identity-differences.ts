@@ -14,7 +14,7 @@ export interface IdentityDifference {
  * Finds what speaks for another record under the same id: the natural key differs, and so do at least half of the other texts,
  * references and dates that both show. Empty where it is the same record, renamed perhaps, or where that cannot be known.
  *
- * @param ours The payloads of this and of earlier updates, by the names of a write: what they wanted is no difference.
+ * @param ourPayloads The payloads of this and of earlier updates, by the names of a write: what they wanted is no difference.
  */
 export function findIdentityDifferences(
   kind: Kind,
@@ -22,31 +22,47 @@ export function findIdentityDifferences(
   remote: JsonObject,
   ourPayloads: readonly JsonObject[],
 ): readonly IdentityDifference[] {
-  const { naturalKey, fields } = kind;
+  const shown = shownInBoth(kind, base, remote);
+  const [key] = findKeyDifferences(kind, base, remote, ourPayloads);
+  if (key === undefined) return [];
+  const identifyingNames = kind.fields.filter((field) => isIdentifying(field)).map(({ name }) => name);
+  // Of a key of several fields, one is often corrected: its others count with the rest.
+  const names = identifyingNames.concat(kind.naturalKey);
+  const rest = shown.filter((one) => one.field !== key.field && names.includes(one.field));
+  const otherDifferences = rest.filter((one) => differs(kind, one, ourPayloads));
+  return otherDifferences.length > 0 && otherDifferences.length >= rest.length / 2
+    ? [key, ...otherDifferences]
+    : [];
+}
+
+/** Finds the fields of the natural key that differ: enough where the record was gone in between. */
+export function findKeyDifferences(
+  kind: Kind,
+  base: JsonObject,
+  remote: JsonObject,
+  ourPayloads: readonly JsonObject[],
+): readonly IdentityDifference[] {
+  const { naturalKey } = kind;
   if (naturalKey === 'all sent fields') return [];
-  const shown = fields.flatMap((known): readonly IdentityDifference[] => {
+  const keys = shownInBoth(kind, base, remote).filter(({ field }) => naturalKey.includes(field));
+  return keys.filter((key) => differs(kind, key, ourPayloads));
+}
+
+const shownInBoth = (kind: Kind, base: JsonObject, remote: JsonObject): readonly IdentityDifference[] =>
+  kind.fields.flatMap((known) => {
     const old = shownValue(kind, base, known.name) ?? null;
     const now = shownValue(kind, remote, known.name) ?? null;
     return isBlank(known, old) || isBlank(known, now) ? [] : [{ field: known.name, base: old, remote: now }];
   });
-  const wanted = ourPayloads.flatMap((payload) => Object.entries(payload));
-  const differs = ({ field, base: old, remote: now }: IdentityDifference): boolean =>
-    !isSameInAnySpelling(kind, field, old, now) &&
-    !wanted.some(
-      ([name, sent]) => readNameOf(kind, name) === field && isShownAsWritten(kind, field, sent, now),
-    );
-  const keys = shown.filter((other) => naturalKey.includes(other.field));
-  const key = keys.find(differs);
-  if (key === undefined) return [];
-  const identifyingNames = fields.filter((field) => isIdentifying(field)).map(({ name }) => name);
-  // Of a key of several fields, one is often corrected: its others count with the rest.
-  const rest = shown.filter(
-    (one) => one !== key && (keys.includes(one) || identifyingNames.includes(one.field)),
+
+function differs(kind: Kind, shown: IdentityDifference, ourPayloads: readonly JsonObject[]): boolean {
+  const { field, base, remote } = shown;
+  const isOurs = ([name, sent]: [string, Json]): boolean =>
+    readNameOf(kind, name) === field && isShownAsWritten(kind, field, sent, remote);
+  return (
+    !isSameInAnySpelling(kind, field, base, remote) &&
+    !ourPayloads.some((payload) => Object.entries(payload).some(isOurs))
   );
-  const otherDifferences = rest.filter(differs);
-  return otherDifferences.length > 0 && otherDifferences.length >= rest.length / 2
-    ? [key, ...otherDifferences]
-    : [];
 }
 
 /** A text, a reference or a date; the company of a record is that of all others. */

@@ -1,5 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { findIdentityDifferences, type IdentityDifference } from '../../diff/identity-differences.ts';
+import {
+  findIdentityDifferences,
+  findKeyDifferences,
+  type IdentityDifference,
+} from '../../diff/identity-differences.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
 import { readPasts, type RecordPast } from '../../store/records/change-store.ts';
@@ -40,5 +44,9 @@ export async function findOtherTarget(
   // A base that was taken from the mirror at the first claim is younger than the entry.
   const isYounger = baseAt !== null && baseAt > createdAt;
   const base = { ...parseObject(mirrored ?? '{}'), ...parseObject((isYounger ? null : seen) ?? '{}') };
-  return findOtherRecord(db, kind, past, { id, base, remote });
+  const other = await findOtherRecord(db, kind, past, { id, base, remote });
+  if (other !== null || entry.settlement.goneSince === undefined) return other;
+  // It did not answer for a while: with another natural key it is another one, however little both show beside.
+  const keys = findKeyDifferences(kind, base, remote, (await updatesOf(db, kind.name, id)).map(payloadOf));
+  return keys.length > 0 ? keys : null;
 }

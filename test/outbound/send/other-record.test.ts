@@ -63,6 +63,18 @@ describe.each(DATABASES)('an update whose id was given to another record, in %s'
     expect(conflicts).toContainEqual({ field: 'code', base: 'A-1', remote: 'B-9' });
   });
 
+  test('is parked where the record did not answer for a while and came back with another key, which alone both show', async () => {
+    const { on, id, number } = await scene(database, { code: 'A-1', name: '' });
+    const entry = await push(on, id, { term: 60 });
+    on.service.world.remove('clients', number);
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'ready', verdict: 'gone' });
+    on.service.world.insert('clients', { code: 'B-9', name: '', id: number });
+    await on.clock.sleep(600_000);
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
+  });
+
   test('is parked although the clock was set back by a day before the mirror saw the other record', async () => {
     const { on, id, number } = await scene(database, { ...ADA, term: 30 });
     await on.clock.sleep(DAY_MS);
