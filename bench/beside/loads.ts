@@ -15,11 +15,13 @@ async function run({ command }: Tool, load: Load): Promise<number> {
     env: { PATH: process.env['PATH'], HOME: load.folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let told = '';
+  let errorOutput = '';
   child.stdout.resume();
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (told = (told + text).slice(-2000)));
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-2000)));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0 && code !== 3) throw new Error(`${script} ended with ${String(code)}: ${told}`);
+  if (code !== 0 && code !== 3) throw new Error(`${script} ended with ${String(code)}: ${errorOutput}`);
   return (performance.now() - start) / 1000;
 }
 

@@ -67,9 +67,9 @@ export async function checkPackage(tarball: string, version: string): Promise<vo
     chmodSync(join(folder, 'package.tgz'), 0o644);
     if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
     run('npm', ['install', '--cache', join(folder, '.npm'), './package.tgz'], folder, user);
-    const told = bmsSync('--version').trim();
-    if (told !== version)
-      throw new Error(`The installed package says that it is ${told}, expected ${version}.`);
+    const printed = bmsSync('--version').trim();
+    if (printed !== version)
+      throw new Error(`The installed package says that it is ${printed}, expected ${version}.`);
     const demo = bmsSync('demo', '--once');
     if (!demo.includes('purchase_products')) throw new Error(`The demo did not show its kinds:\n${demo}`);
     await checkServe(folder, user, sandbox);

@@ -53,7 +53,7 @@ const SHOWN = 10;
 /** How far the events are judged by a rule, and when people were last told. */
 interface AlertPosition {
   readonly seq: number;
-  readonly toldAt: string | null;
+  readonly notifiedAt: string | null;
 }
 
 const positionKey = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
@@ -62,8 +62,8 @@ const positionKey = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as con
 export async function matchNewChanges(session: Session, rule: AlertRule, now: Date): Promise<void> {
   const upTo = await latestSeq(session);
   const stored = await readAlertPosition(session, rule);
-  const { seq: after, toldAt } = stored ?? { seq: upTo, toldAt: null };
-  if (stored !== null && (isTooSoon(toldAt, now) || upTo <= after)) return;
+  const { seq: after, notifiedAt } = stored ?? { seq: upTo, notifiedAt: null };
+  if (stored !== null && (isTooSoon(notifiedAt, now) || upTo <= after)) return;
   const matches: number[] = [];
   let seq = after;
   for (let pages = 0; seq < upTo && pages < MAX_PAGES; pages += 1) {
@@ -71,7 +71,7 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
     matches.push(...events.filter((event) => isMatch(rule, event)).map((event) => event.seq));
     seq = events.length < PAGE ? upTo : (events.at(-1)?.seq ?? upTo);
   }
-  const position = { seq, toldAt: matches.length > 0 ? formatInstant(now) : toldAt };
+  const position = { seq, notifiedAt: matches.length > 0 ? formatInstant(now) : notifiedAt };
   await session.atomically(async (tx) => {
     if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has told them.
     if (matches.length > 0)
@@ -83,10 +83,10 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
   });
 }
 
-const isTooSoon = (toldAt: string | null, now: Date): boolean =>
-  toldAt !== null &&
-  !isFromFastClock(toldAt, now) &&
-  now.getTime() - parseInstant(toldAt).getTime() < QUIET_MS;
+const isTooSoon = (notifiedAt: string | null, now: Date): boolean =>
+  notifiedAt !== null &&
+  !isFromFastClock(notifiedAt, now) &&
+  now.getTime() - parseInstant(notifiedAt).getTime() < QUIET_MS;
 
 async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertPosition | null> {
   const stored = await readMeta(db, positionKey(rule));

@@ -106,7 +106,8 @@ export async function startLife(seed: number, rows: number, beganMs: number): Pr
     tidy,
     doubled: () => doubledIn(service.sends, recordsOf),
     isFalse: (certificate) => isFalse(recordsOf(certificate.kind), service.sends, certificate),
-    wasRemoved: (kind, id) => recordsOf(kind).actions.some((deed) => deed.id === id && deed.is === 'deleted'),
+    wasRemoved: (kind, id) =>
+      recordsOf(kind).actions.some((action) => action.id === id && action.is === 'deleted'),
     [Symbol.asyncDispose]: () => front[Symbol.asyncDispose](),
   };
 }
@@ -138,6 +139,6 @@ function isFalse(records: Records, sends: readonly Send[], { kind, atMs, ids }: 
     actions: records.actions,
     at: (ms) => records.at(ms).filter(({ id }) => isOthers(id)),
   };
-  const instants = records.actions.map((deed) => deed.atMs).filter((ms) => ms > fromMs && ms <= atMs);
+  const instants = records.actions.map((action) => action.atMs).filter((ms) => ms > fromMs && ms <= atMs);
   return ![fromMs, ...instants].some((ms) => isListAt(then, live, ms));
 }

@@ -26,9 +26,9 @@ export function watchConsole(): void {
   }
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
     const call = console[method].bind(console);
-    console[method] = (...said: unknown[]) => {
-      print(format(...said));
-      call(...said);
+    console[method] = (...args: unknown[]) => {
+      print(format(...args));
+      call(...args);
     };
   }
 }

@@ -62,8 +62,11 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
       { refuse: true },
       { state: 'aborted', reason: 'forbidden', detail: /status 403.*may not read/ },
     ],
-  ])('%s', async (_name, deed, { detail, ...outcome }) => {
-    await using sandbox = await startSandbox({ size: 110, faults: [{ on: { kind: 'clients' }, do: deed }] });
+  ])('%s', async (_name, action, { detail, ...outcome }) => {
+    await using sandbox = await startSandbox({
+      size: 110,
+      faults: [{ on: { kind: 'clients' }, do: action }],
+    });
     const path = await grownMirror();
 
     const ended = await run(['pull', ...BESIDE_CLIENTS, '--json'], {

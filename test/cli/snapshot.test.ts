@@ -203,16 +203,16 @@ test('nothing but a former snapshot is overwritten', async () => {
   const another = join(file, '../another.db');
   new Sqlite(another).exec('create table t (a)').close();
   writeFileSync(notes, 'mine');
-  for (const [path, says] of [
+  for (const [path, message] of [
     [mirror, 'is the mirror itself'],
     [notes, 'is no snapshot'],
     [another, 'is no snapshot'],
     ['/nowhere/bi.db', 'no such folder'],
   ] as const) {
     const ended = await run(['snapshot', path], env);
-    expect({ code: ended.code, says: ended.stderr }).toEqual({
+    expect({ code: ended.code, message: ended.stderr }).toEqual({
       code: 2,
-      says: expect.stringContaining(says) as string,
+      message: expect.stringContaining(message) as string,
     });
   }
 });

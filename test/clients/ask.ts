@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { homeOf, pathOf } from '../../scripts/clients/install.ts';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import type { Env } from '../support/command-line.ts';
-import type { Ask, Told } from './client.ts';
+import type { Ask, ClientAnswers } from './client.ts';
 import type { Stage } from './stage.ts';
 
 export const PROBES = join(import.meta.dirname, 'probes');
@@ -15,7 +15,7 @@ const MOST_BYTES = 1e9;
 export const askPython: Ask = async (stage, { page, section }, questions) => {
   const files = filesFor(stage, codeOf(page, 'python', [section, 'Read']), JSON.stringify(questions));
   await runIn(stage, page, ['python', join(PROBES, 'ask.py'), files.page, files.questions, files.answers]);
-  return JSON.parse(readFileSync(files.answers, 'utf8')) as Told;
+  return JSON.parse(readFileSync(files.answers, 'utf8')) as ClientAnswers;
 };
 
 /** Puts questions over the connection that the R of a page opens. */
@@ -81,8 +81,8 @@ export const askShell: Ask = async (stage, { page, section }, questions) => {
     const asked = runIn(stage, page, ['sh', '-c', `echo "$0;" | ${line}`, question]);
     answers.push(
       ...(await asked.then(
-        (said) =>
-          said === '' ? [{ columns: [], rows: [] }] : separated(said.replace(/[\u001e\n]$/, ''), false),
+        (output) =>
+          output === '' ? [{ columns: [], rows: [] }] : separated(output.replace(/[\u001e\n]$/, ''), false),
         (error: unknown) => [{ error: String(error) }],
       )),
     );
@@ -129,7 +129,7 @@ export async function runIn(
 const NULL = '\u0001';
 
 /** Reads answers whose rows are separated by U+001E and fields by U+001F; `isTyped` where a row of types follows the names. */
-function separated(text: string, isTyped: boolean): Told['answers'] {
+function separated(text: string, isTyped: boolean): ClientAnswers['answers'] {
   return text
     .split('\u001d')
     .filter((part) => part !== '')

@@ -304,8 +304,8 @@ test('every French text stands for one that the program says', () => {
     name.endsWith('.ts'),
   );
   const source = files.map((name) => readFileSync(join(SRC, name), 'utf8')).join('\n');
-  const isSaid = (text: string): boolean =>
+  const isInSource = (text: string): boolean =>
     [`'${text}'`, `"${text}"`, `\n  ${text}: `].some((written) => source.includes(written));
   const made = [...MADE, '0.0001 currency of the company'];
-  expect(Object.keys(french).filter((text) => !made.includes(text) && !isSaid(text))).toEqual([]);
+  expect(Object.keys(french).filter((text) => !made.includes(text) && !isInSource(text))).toEqual([]);
 });

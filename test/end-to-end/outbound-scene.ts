@@ -97,11 +97,11 @@ export async function serveBeside(atEnd: AtEnd, env: Env, argv: readonly string[
 
 /** Resolves once a process serves, or has ended without. */
 export function serving({ child, ended }: Program): Promise<unknown> {
-  let said = '';
+  let output = '';
   const serves = new Promise<void>((resolve) => {
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes('"serve.started"')) resolve();
+      output += chunk.toString();
+      if (output.includes('"serve.started"')) resolve();
     });
   });
   return Promise.race([serves, ended]);
@@ -156,8 +156,8 @@ export function updates({ service }: Pick<Scene, 'service'>, count: number, from
 const isNew = (record: JsonObject | undefined): boolean => /^"NEW-/.test(JSON.stringify(record?.['code']));
 
 /** One fault after every so many matching requests, each kind of them in turn. */
-export function scattered(on: Fault['on'], every: number, deeds: readonly Fault['do'][]): Fault[] {
-  return Array.from({ length: 400 }, (_, i) => deeds[i % deeds.length]).flatMap((deed, i) =>
-    deed === undefined ? [] : [{ ...(on && { on }), skip: i * every + (every >> 1), times: 1, do: deed }],
+export function scattered(on: Fault['on'], every: number, actions: readonly Fault['do'][]): Fault[] {
+  return Array.from({ length: 400 }, (_, i) => actions[i % actions.length]).flatMap((action, i) =>
+    action === undefined ? [] : [{ ...(on && { on }), skip: i * every + (every >> 1), times: 1, do: action }],
   );
 }

@@ -40,7 +40,7 @@ interface Event {
 }
 
 /** The events of each record form a chain, from what was known to the record as it is; each that is new is created once. */
-export async function expectTold(
+export async function expectReported(
   { session, service: { world } }: Scene,
   { known, ledger }: { readonly known: ReadonlyMap<string, number>; readonly ledger: Ledger },
 ): Promise<void> {

@@ -12,7 +12,7 @@ import {
   expectMirrored,
   expectOnce,
   expectSlotsOnce,
-  expectTold,
+  expectReported,
   leftOver,
   recordMarks,
   troubled,
@@ -72,7 +72,7 @@ test(
     await expectExact(scene, load.wishes);
     expectOnce(ledger, load.wishes);
     await expectMirrored(scene);
-    await expectTold(scene, { known, ledger });
+    await expectReported(scene, { known, ledger });
     await expectFedWhole(session, load.read);
     const states = await tally(session);
     await crew.stop();

@@ -40,7 +40,7 @@ export interface Figures {
 
 export interface Hooks {
   /** Plants a bug into what the certificate is told. */
-  readonly told?: (log: readonly Entry[]) => readonly Sighting[];
+  readonly chooseSightings?: (log: readonly Entry[]) => readonly Sighting[];
 }
 
 /** A landed response, with the list as it was when it was read. */
@@ -237,9 +237,9 @@ interface Landing {
 function sighting({ shape }: World, { sweep }: State, { turn, walk }: Landing): Sighting {
   const { page, sent, answered, shown } = turn;
   const rows = shown.rows.length;
-  const isTold = shape.proof === 'meta';
-  const end = isTold ? walk.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
-  const total = isTold ? shown.meta.total : null;
+  const hasMeta = shape.proof === 'meta';
+  const end = hasMeta ? walk.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
+  const total = hasMeta ? shown.meta.total : null;
   return { sweep, sent, answered, page, rows, ids: shown.ids, endRows: end?.rows ?? null, total };
 }
 
@@ -272,15 +272,15 @@ function reopened(walk: PageWalk): PageWalk {
 }
 
 function judge({ figures, known, hooks }: World, { log }: State): void {
-  const told = hooks.told?.(log) ?? log.map((entry) => entry.sighting);
-  const verdict = certify(told, known);
+  const sightings = hooks.chooseSightings?.(log) ?? log.map((entry) => entry.sighting);
+  const verdict = certify(sightings, known);
   figures.verdicts++;
   if (!verdict.certified) {
     if (verdict.reason === 'too_many_rows') figures.alarms++;
     return;
   }
   figures.certificates++;
-  const truth = log[told.indexOf(verdict.point)]?.list.rows ?? [];
+  const truth = log[sightings.indexOf(verdict.point)]?.list.rows ?? [];
   if (verdict.size !== truth.length || !truth.every((row) => verdict.isInList(String(row)))) figures.wrong++;
 }
 

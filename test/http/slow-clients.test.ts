@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
-import { asking } from './ask.ts';
+import { httpClient } from './ask.ts';
 import { TOKEN, serveMirror, type Stage } from './stage.ts';
 
 /** The limits in miniature: what a server does at them is the same. `errors.test.ts` holds the figures themselves. */
@@ -109,7 +109,7 @@ const BODIES: readonly Manner[] = [
 ];
 test('who sends a body byte by byte, in bytes of chunks or never to its end is cut off too; others are answered meanwhile', async () => {
   const made = await stage();
-  const ask = asking(made.url, 1);
+  const ask = httpClient(made.url, 1);
   const slow = BODIES.map((manner) => slowly(made, manner));
   const over = { is: false };
   void Promise.race(slow).then(() => (over.is = true));

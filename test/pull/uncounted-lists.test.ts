@@ -22,7 +22,7 @@ const BEYOND_NAMES = Object.keys(BEYOND) as readonly Beyond[];
 async function bareService(beyond: Beyond) {
   const service = createService({
     seed: 1,
-    personality: { ...DOCUMENTED, told: 'nothing', pageSize: `${PAGE} rows`, ...BEYOND[beyond] },
+    personality: { ...DOCUMENTED, announced: 'nothing', pageSize: `${PAGE} rows`, ...BEYOND[beyond] },
     kinds: [kindOf('bookings')],
     rows: 0,
     secrets: NO_SECRETS,

@@ -146,8 +146,8 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await entry(session, 'bi_projects', 'active')).toMatchObject({ type: 'flag', label_fr: 'Actif' });
     expect(await entry(session, 'bi_projects_tasks', 'active')).toMatchObject({ type: 'flag' });
     expect(await entry(session, 'bi_punches', 'ptotal')).toMatchObject({ type: 'decimal', unit: 'hours' });
-    const unsaid = sql`select 1 from bi_dictionary where '' in (meaning, meaning_fr, label_en, label_fr)`;
-    expect(await session.query(unsaid)).toEqual([]);
+    const undescribed = sql`select 1 from bi_dictionary where '' in (meaning, meaning_fr, label_en, label_fr)`;
+    expect(await session.query(undescribed)).toEqual([]);
   });
 
   test('a flag is called one, and is an integer of 0 or 1 on both databases', async () => {

@@ -26,7 +26,7 @@ export function listAnswer(records: Records, request: ListRequest, listing: List
   if (page > last && personality.beyond === 'last page again') page = last;
   const facts = { ...counted(records, request, { rows, personality }), page, size };
   const data = rows.slice((page - 1) * size, page * size).map(({ text }) => text);
-  const members = [`"data":[${data.join(',')}]`, ...META_FORMS[personality.told](facts, kind)];
+  const members = [`"data":[${data.join(',')}]`, ...META_FORMS[personality.announced](facts, kind)];
   return json(200, `{${[...members, '"success":true'].join(',')}}`);
 }
 
@@ -109,7 +109,7 @@ const links = ({ page, last }: ListFacts, { list }: ListedKind): string =>
   });
 
 const META_FORMS: Readonly<
-  Record<Personality['told'], (facts: ListFacts, kind: ListedKind) => readonly string[]>
+  Record<Personality['announced'], (facts: ListFacts, kind: ListedKind) => readonly string[]>
 > = {
   meta: (facts) => [member('meta', meta(facts))],
   'meta as text': (facts) => [

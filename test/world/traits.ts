@@ -54,7 +54,7 @@ const USUAL = {
     '500 rows': 1,
     '1000 rows': 1,
   },
-  told: {
+  announced: {
     meta: 0,
     'meta as text': 1,
     nothing: 3,
@@ -173,7 +173,7 @@ const COMPANIONS: Partial<
   cut: { lost: LOST },
   flips: {
     lost: LOST,
-    told: ['meta without both', 'meta without total'],
+    announced: ['meta without both', 'meta without total'],
     pageSize: ['5 rows', '7 rows', '10 rows'],
     order: ['documented'],
     asked: ['honoured'],

@@ -11,7 +11,7 @@ const PAUSE_MS = 1500; // Between two fetches, however many events come.
 const LONGEST_MS = 15_000; // Runs, the outbox and all times change without an event.
 
 const live = document.getElementById('live');
-const news = document.getElementById('news');
+const changeNotice = document.getElementById('news');
 
 let timer = null;
 let fetchedAt = performance.now();
@@ -55,7 +55,7 @@ function show(page) {
   }
   const added = [...document.querySelectorAll('.feed > li')].filter(({ id }) => id !== '' && !known.has(id));
   for (const item of added) item.classList.add('new');
-  if (added.length > 0) news.textContent = words.news.replace('{n}', added.length);
+  if (added.length > 0) changeNotice.textContent = words.changeCount.replace('{n}', added.length);
 }
 
 /** A part stays as it is while somebody types into it. */

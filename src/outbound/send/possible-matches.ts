@@ -40,9 +40,9 @@ export async function readPossibleMatches(
   const otherPayloads = (await openCreates(tx, kind.name))
     .filter((create) => create.id !== entry.id)
     .map(payloadOf);
-  return [...found.values()].filter((newcomer) => {
-    const isExplained = otherPayloads.some((payload) => hasAllSentValues(kind, payload, newcomer.record));
-    return !isExplained || hasAllSentValues(kind, wanted, newcomer.record);
+  return [...found.values()].filter((match) => {
+    const isExplained = otherPayloads.some((payload) => hasAllSentValues(kind, payload, match.record));
+    return !isExplained || hasAllSentValues(kind, wanted, match.record);
   });
 }
 
@@ -58,8 +58,8 @@ function isReused(kind: Kind, payload: JsonObject, rewritten: Rewritten): boolea
 /** The newcomers that are equal to what was sent. */
 export function equalMatches(kind: Kind, entry: Entry, matches: readonly PossibleMatch[]): readonly string[] {
   return matches
-    .filter((newcomer) => !newcomer.wasLive && hasAllSentValues(kind, payloadOf(entry), newcomer.record))
-    .map((newcomer) => newcomer.id);
+    .filter((match) => !match.wasLive && hasAllSentValues(kind, payloadOf(entry), match.record))
+    .map((match) => match.id);
 }
 
 /** The newcomers that may be what the service made of an entry, as they are or as they were before somebody changed them. */
