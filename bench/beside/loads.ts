@@ -49,7 +49,7 @@ const LOADS = 5;
 const REQUESTS_A_CHANGE = 3;
 
 /**
- * Loads a list of which records go, come and move while it is read. Counts the records that were there during a whole load and
+ * Loads a list whose records go, come and move while it is read. Counts the records that were there during a whole load and
  * that the table lacked after it, and the deleted ones that it still shows after two loads in which nothing moved.
  */
 export async function churned(tool: Tool, database: string, rows: number): Promise<object> {

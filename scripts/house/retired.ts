@@ -5,7 +5,7 @@ interface Retired {
   readonly instead: string;
 }
 
-/** Identifiers. A column of a table keeps its name, and so does the member that mirrors it (`failingToldAt`). */
+/** Identifiers. A column and the member that mirrors it keep their name (`failingToldAt`). */
 export const RETIRED_NAMES: readonly Retired[] = [
   {
     pattern: /^(?:un|re)?(?:told|said|says?|saying|tells?|teller|telling)(?![a-z])/,
@@ -17,7 +17,7 @@ export const RETIRED_NAMES: readonly Retired[] = [
   },
   { pattern: /^speech|Speech/, instead: 'translator' },
   { pattern: /^deeds?(?![a-z])|Deeds?(?![a-z])/, instead: 'action' },
-  { pattern: /[Nn]ewcomer/, instead: 'possible match' },
+  { pattern: /newcomer|Newcomer/, instead: 'possible match' },
   { pattern: /^news$|News$/, instead: 'notification' },
   { pattern: /^(?:given|asking|Asking|those|looker)$/, instead: 'the content: input, options, request' },
   {

@@ -78,7 +78,7 @@ export async function checkPackage(tarball: string, version: string): Promise<vo
   }
 }
 
-/** The user that a system keeps for those who own nothing. */
+/** The user that a system keeps for people who own nothing. */
 const NOBODY = { uid: 65534, gid: 65534 };
 type User = Partial<typeof NOBODY>;
 

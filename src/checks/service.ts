@@ -46,7 +46,7 @@ export function checkClock(serviceTime: Date | null, localTime: Date): CheckResu
   return failedCheck('clock', 'clock.differs', detail, hint);
 }
 
-/** The documentation spells the header in three ways (§5); finds those that this service accepts. */
+/** The documentation spells the header in three ways (§5); finds the ones that this service accepts. */
 async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
   const accepted: AuthHeader[] = [];
   for (const spelling of ['Authorization', 'Authentication', 'Authentification'] as const) {

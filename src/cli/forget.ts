@@ -47,7 +47,7 @@ export function forgetCommand(context: CommandContext): Command {
     });
 }
 
-/** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
+/** Lists what would be forgotten and refuses what must be kept. Closes the mirror before the question. */
 async function readForgetPlan(config: Config, wanted: ForgetRequest): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);
@@ -66,7 +66,7 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
   });
 }
 
-/** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
+/** @throws {UsageError} Where there is not a terminal to ask at, or the answer is not the id. */
 async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });

@@ -41,7 +41,7 @@ function exitCodeOf(report: VerifyReport): ExitCode {
 
 const COUNTS = ['same', 'moved', 'differs', 'missing', 'surplus', 'quarantined'] as const;
 
-/** One line a kind, the first differences, and advice. */
+/** One line per kind, the first differences, and advice. */
 function* reportTexts(report: VerifyReport): Iterable<Printed> {
   const { runId, durationMs, kinds } = report;
   const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);
@@ -64,5 +64,5 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   for (const repair of repairs) yield `  ${repair}`;
 }
 
-/** In quotes, so that spaces and line ends at either side are seen; nothing if there is no value. */
+/** In quotes, so that spaces and line ends at either side are seen; nothing if there is not a value. */
 const quoted = (value: string | null): string => (value === null ? '' : JSON.stringify(value));

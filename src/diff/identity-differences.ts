@@ -11,10 +11,10 @@ export interface IdentityDifference {
 }
 
 /**
- * Finds what speaks for another record under the same id: the natural key differs, and so do at least half of the other texts,
+ * Finds differences that suggest that the id now belongs to another record.: the natural key differs, and so do at least half of the other texts,
  * references and dates that both show. Empty where it is the same record, renamed perhaps, or where that cannot be known.
  *
- * @param ours The payloads of this and of earlier updates, by the names of a write: what they wanted is no difference.
+ * @param ours The payloads of this and of earlier updates, by the names of a write: a value that one of them wanted is not a difference.
  */
 export function findIdentityDifferences(
   kind: Kind,

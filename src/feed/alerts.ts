@@ -10,7 +10,7 @@ import { parseObjectText } from '../store/records/record-name.ts';
 import { alertNotification, addNotification } from '../store/webhooks/notifications.ts';
 import { readChanges, type RecordedChange } from './read-changes.ts';
 
-/** A setting of `alerts`: what people want to be told of a field. The limits are decimals. */
+/** A setting of `alerts`: the values of a field that people want to be notified of. The limits are decimals. */
 export interface AlertRule {
   readonly kind: string;
   readonly field: string;
@@ -21,7 +21,7 @@ export interface AlertRule {
 
 const POLL_MS = 2_000;
 
-/** Tells the receivers of news of changes that match a rule. Returns a function that stops it. */
+/** Notifies receivers of changes that match a rule. Returns a function that stops it. */
 export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]): () => Promise<void> {
   let isFirst = true;
   const task = async (): Promise<void> => {
@@ -32,7 +32,7 @@ export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]):
   return repeatMirrorTask(mirror, 'looking for alerts', POLL_MS, task).stop;
 }
 
-/** A field that nobody knows may be misspelt: its rule would be silent for ever. */
+/** An unknown field may be misspelt; its rule would never match. */
 async function warnOfUnknownFields(context: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
   const kinds = [...new Set(rules.map((rule) => rule.kind))];
   const seen = await readSeenNames(context.session, kinds);
@@ -50,7 +50,7 @@ const PAGE = 500;
 const MAX_PAGES = 20;
 const SHOWN = 10;
 
-/** How far the events are judged by a rule, and when people were last told. */
+/** How far the events are judged by a rule, and when the last notification was sent. */
 interface AlertPosition {
   readonly seq: number;
   readonly notifiedAt: string | null;
@@ -58,7 +58,7 @@ interface AlertPosition {
 
 const positionKey = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
 
-/** Judges the events after a rule's mark, and leaves one piece of news for all that match; a new rule begins with the next event. */
+/** Judges the events after a rule's position and adds one notification for all matching events. A new rule starts with the next event. */
 export async function matchNewChanges(session: Session, rule: AlertRule, now: Date): Promise<void> {
   const upTo = await latestSeq(session);
   const stored = await readAlertPosition(session, rule);
@@ -73,7 +73,7 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
   }
   const position = { seq, notifiedAt: matches.length > 0 ? formatInstant(now) : notifiedAt };
   await session.atomically(async (tx) => {
-    if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has told them.
+    if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has notified them.
     if (matches.length > 0)
       await addNotification(
         tx,
@@ -95,7 +95,7 @@ async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertP
 
 type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
 
-/** Whether an event is what a rule is about. A value beyond a limit is told once, when it comes to be beyond it. */
+/** Whether an event is what a rule is about. A value beyond a limit matches once, when it crosses the limit. */
 export function isMatch(rule: AlertRule, event: Judged): boolean {
   const { field, above, below } = rule;
   if (event.change === 'deleted') return false;

@@ -15,14 +15,14 @@ import type { StreamLimit } from './limits.ts';
 
 /** The process that the server is a part of. */
 export interface ServingProcess extends MirrorContext {
-  /** Tells whether this process's writes land in the mirror. */
+  /** Returns whether this process's writes land in the mirror. */
   readonly writes: () => WriteHealth;
   readonly isDead: Owner['isDead'];
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendCounter: { readonly read: SendCounter['read'] };
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
-  /** The queue's own metrics; absent if there is no queue. */
+  /** The queue's own metrics; absent if there is not a queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
   /** Why the last line of the log could not be written; null where it was. */
   readonly logFault?: (() => string | null) | undefined;
@@ -38,7 +38,7 @@ export interface ServerSettings extends SignInSettings {
   readonly schedules: readonly Schedule[];
   /** The setting `schedules.timezone`, in which pages show times. */
   readonly timezone: string;
-  /** The setting `language`, for browsers that name none of ours. */
+  /** The setting `language`, for browsers that name no supported language. */
   readonly language: Language;
   /** The settings of what is sent. */
   readonly webhooks: SendingRules;

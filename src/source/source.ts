@@ -27,7 +27,7 @@ export interface Source extends AsyncDisposable {
     id: string,
     options?: Partial<LoadOptions>,
   ): Promise<{ readonly record: JsonObject | null } & Omit<AnswerWithTicks<unknown>, 'value'>>;
-  /** Asks for the first page once, with the token under `header` or as the settings say; gives the service's own time, if it tells. */
+  /** Asks for the first page once, with the token under `header` or as the settings say; returns the service's time, if it sends one. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly serviceTime: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;

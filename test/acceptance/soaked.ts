@@ -117,7 +117,7 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   };
 }
 
-/** Tells of each list that is certified now, once. */
+/** Reports of each list that is certified now, once. */
 async function sendCertificates(
   session: Session,
   beganMs: number,

@@ -43,7 +43,7 @@ async function table(token: string | null = TOKEN): Promise<Table> {
   return { all: cases(stage), ask: httpClient(stage.url), stage };
 }
 
-/** What each case came to, of those that did not come to what was expected. */
+/** What each case came to, of the ones that did not come to what was expected. */
 async function unexpected(
   { all, ask }: Table,
   headers: NonNullable<Asked['headers']>,

@@ -8,7 +8,7 @@ import { DATABASES } from '../store/databases.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 
-/** Who may ask for each route: as the table of operations says; changes that are no operation stand here. */
+/** Who may ask for each route: as the table of operations says; changes that are not operation stand here. */
 function rights(stage: Stage): ReadonlyMap<string, UserRole> {
   const described = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
   const table = new Map<string, UserRole>([

@@ -144,7 +144,7 @@ function apiCalls({ address }: OpenDashboard, token: string): BrowserStage['api'
 
 const STEP_MS = 50;
 
-/** Waits for something that no event tells of, for a while. */
+/** Polls for something without an event, for a while. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     if (await isSo()) return;

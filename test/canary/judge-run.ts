@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** Tells at the end of a run where secrets were looked for, and fails where one was found or a place left out. */
+/** Reports at the end of a run where secrets were looked for, and fails where one was found or a place left out. */
 export function judgeRun(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-canary-'));
   project.provide('canaryFolder', folder);

@@ -9,7 +9,7 @@ import { expectNoLeaks, watch } from './watch.ts';
 import './watch-process.ts';
 import { servedPorts } from './watch-sockets.ts';
 
-// What is watched where it is made: every logger, every server and every error of ours that a test gets to see.
+// What is watched where it is made: every logger, every server and every error that a test gets to see.
 vi.mock('../../src/lib/log/logger.ts', async (load) => {
   const original = await load<typeof logging>();
   const { watchedLines } = await import('./watch-logs.ts');

@@ -5,7 +5,7 @@ import { PLACES, emptyTally, type Tally } from './watch.ts';
 const fileIn = (folder: string): string => join(folder, 'tallies.jsonl');
 const startsIn = (folder: string): string => join(folder, 'starts');
 
-/** Leaves word that a test file is watched; one of which all tests are skipped leaves no tally. */
+/** Records that a test file is watched; a file whose tests are all skipped has no tally. */
 export function noteStart(folder: string): void {
   appendFileSync(startsIn(folder), '.');
 }

@@ -36,7 +36,7 @@ export interface Sight extends Search {
 export interface Watch {
   /** Looks at one whole thing. */
   look(sight: Sight, content: string | Buffer): void;
-  /** Looks at a thing that comes in pieces, and tells whether a secret came to light; one may lie across two of them. */
+  /** Looks at a thing that comes in pieces, and returns whether it contains a secret; one may lie across two of them. */
   inPieces(sight: Sight): (piece: Buffer) => boolean;
   /** Notes a leak that was found otherwise. */
   note(sight: Sight): void;

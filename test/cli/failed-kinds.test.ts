@@ -40,7 +40,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
     expect(ended.code).not.toBe(0);
     const { kinds } = json(ended);
     for (const kind of kinds) expect(kind).toMatchObject({ state: 'invalid', reason: 'html' });
-    // All attempts are made once: nobody waits ten times for what is no service.
+    // All attempts are made once: nobody waits ten times for what is not a service.
     expect(kinds.filter(({ retries }) => retries > 0).length).toBeLessThanOrEqual(1);
     expectEmpty(path);
   });

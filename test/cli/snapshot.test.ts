@@ -38,7 +38,7 @@ const tablesIn = (snapshot: Sqlite.Database): unknown[] =>
 
 const asText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
-/** Every row as text, without instants of ours, which differ from moment to moment. */
+/** Every row as text, without our instants, which differ from moment to moment. */
 function contentOf(snapshot: Sqlite.Database): Record<string, string[]> {
   const isOfMoment = (name: string): boolean => ['bi_snapshot', 'bi_sync_status'].includes(name);
   const names = tablesIn(snapshot)

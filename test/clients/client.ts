@@ -7,7 +7,7 @@ export interface Answer {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** What a client told: the output of the page's own lines, and an answer, or its error, for each question. */
+/** The output of a client: the output of the page's own lines, and an answer, or its error, for each question. */
 export interface ClientAnswers {
   readonly printed: string;
   readonly answers: readonly (Answer | { readonly error: string })[];

@@ -164,7 +164,7 @@ function relationsIn(views: readonly MirrorView[]): readonly Relation[] {
 const joinQuestion = ({ view, column, toView, toColumn }: Relation): string =>
   `select count(*) as n from ${view} v join ${toView} w on w.${toColumn} = v.${column}`;
 
-/** The columns of an answer; none where the client failed, which another test tells. */
+/** The columns of an answer; none where the client failed, which another test shows. */
 function columnsAt(answers: ClientAnswers, at: number): Answer['columns'] {
   const answer = answers.answers[at];
   return answer === undefined || 'error' in answer ? [] : answer.columns;

@@ -24,7 +24,7 @@ const wordsOf = (texts: readonly string[]): Set<string> =>
 
 const NOT_ENGLISH = wordsOf([...Object.values(french), ...KINDS.map(({ name }) => name)]);
 
-/** Words that stand in English texts of ours, and neither in French ones nor in names of kinds. */
+/** Words that stand in English our texts, and neither in French ones nor in names of kinds. */
 const ENGLISH = new Set([...wordsOf(Object.keys(french))].filter((word) => !NOT_ENGLISH.has(word)));
 
 /** The texts of a page that have an English word. */

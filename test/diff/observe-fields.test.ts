@@ -344,7 +344,7 @@ test.each(SEEN.map(([token]) => [token]))('%s fits the type that it and any othe
   const value = valueOf(token);
   for (const [other] of SEEN) {
     const type = widerType(seenType(value), seenType(valueOf(other)));
-    const blank = token === '""' && type === 'integer'; // An empty text is no integer, and told as such.
+    const blank = token === '""' && type === 'integer'; // An empty text is not an integer, and is reported.
     expect([other, type, blank || fits(type, value)]).toEqual([other, type, true]);
   }
 });

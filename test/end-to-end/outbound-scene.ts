@@ -15,7 +15,7 @@ import { start, type Program } from '../support/program.ts';
 import { findRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
 import { copyGrownMirror } from '../support/sqlite-templates.ts';
 
-/** From the context of a test: tests that run side by side have no other way to say what to do at their end. */
+/** From the context of a test: tests that run side by side have no other way to show what to do at their end. */
 export type AtEnd = TestContext['onTestFinished'];
 
 /** Waits that a test can sit through; `patience` outlasts every late arrival that the tests make. */
@@ -133,7 +133,7 @@ export async function insert({ session }: Pick<Scene, 'session'>, wishes: readon
   });
 }
 
-/** So many creates of a kind, told apart by their codes. */
+/** So many creates of a kind, with different codes. */
 export const creates = (kind: string, count: number, from = 0): Wish[] =>
   Array.from({ length: count }, (_, i) => {
     const code = `NEW-${kind}-${from + i}`;

@@ -13,7 +13,7 @@ export interface LandedAnswer extends Answer {
   readonly sighting: Sighting;
 }
 
-/** What the certificate is told of the answers so far; a planted bug tells something else. */
+/** The input of the certificate; a planted bug changes it. */
 export interface ReportedAnswers {
   readonly responses: readonly Sighting[];
   readonly known: readonly string[];
@@ -127,7 +127,7 @@ export interface RandomFigures {
 
 export type Bug = (landed: readonly LandedAnswer[], known: readonly string[]) => ReportedAnswers;
 
-/** @param bug What the certificate is told instead of the truth. */
+/** @param bug Replaces the input of the certificate. */
 export function judgeRuns(seeds: number, scenes: readonly Scene[], bug: Bug = reportAll): RandomFigures {
   const figures = { runs: 0, verdicts: 0, certificates: 0, wrong: 0, usualRuleWrong: 0 };
   for (const scene of scenes) {

@@ -60,7 +60,7 @@ function connected(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = createConnection({ host: hostname, port: Number(port) });
   socket.setEncoding('utf8');
-  socket.on('error', () => undefined); // Whoever goes on after the end of it hears of that so.
+  socket.on('error', () => undefined); // Anyone who goes on after the end of it hears of that so.
   onTestFinished(() => {
     socket.destroy();
   });
@@ -125,7 +125,7 @@ test('who sends a body byte by byte, in bytes of chunks or never to its end is c
     expect(afterMs).toBeGreaterThan(LIMITS.REQUEST_MS - CLOCK_MS);
   }
   expect(answered).toBeGreaterThan(LIMITS.REQUEST_MS / 100); // On average in less than 100 ms.
-  expect(made.log.filter((line) => line.includes('"level":50'))).toEqual([]); // It is no bug of ours.
+  expect(made.log.filter((line) => line.includes('"level":50'))).toEqual([]); // It is not a bug of ours.
 });
 
 test('who was answered and keeps the connection for nothing loses it, without a word', async () => {

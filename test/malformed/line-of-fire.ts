@@ -30,7 +30,7 @@ export interface LineOfFire {
   readonly exchanges: Exchange[];
   /** Share of the answers that are malformed. */
   rate: number;
-  /** Malformed answers that the pull under way may get yet: after a single one, the rest tells the truth. */
+  /** Malformed answers that the pull under way may get yet: after a single one, the rest is true. */
   most: number;
   /** Whether most of them can be read as lists. */
   isReadable: boolean;

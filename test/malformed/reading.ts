@@ -32,7 +32,7 @@ export function readAnswer(answer: HttpAnswer, isList: boolean): Reading {
 
 type Body = Node | 'no text' | 'not JSON' | 'deep';
 
-/** A record that is not found: the service itself must say so. */
+/** A record that is not found: the service itself must show it. */
 function readDenial(answer: HttpAnswer, body: Body): Reading {
   if (isCached(answer)) return refused('cache', true);
   if (body === 'deep') return { is: 'gone' }; // Deeper than we look, and it may well be an object.

@@ -33,7 +33,7 @@ export interface Wish {
   readonly allowDouble?: true;
 }
 
-/** A mirror, its outbox and the service behind it, with a clock that only moves when it is told to. */
+/** A mirror, its outbox and the service behind it, with a clock that moves on request only. */
 export interface Stage {
   readonly session: Session;
   readonly service: Sandbox;

@@ -134,7 +134,7 @@ test.each(FAILURES)('%s for the record in question is no evidence', async (_, fa
   expect(await kindState(session, kind)).toMatchObject({ control_failures: 0 });
 });
 
-/** A source of which every single-record answer is bent. */
+/** A source that changes every single-record answer. */
 function broken(service: Sandbox, minute: number, action: Fault['do']): Source {
   return retrieving(service, minute, async (asked, id, options) => {
     service.setFaults([{ on: { kind }, do: action }]);

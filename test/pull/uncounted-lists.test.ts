@@ -18,7 +18,7 @@ const BEYOND = {
 type Beyond = keyof typeof BEYOND;
 const BEYOND_NAMES = Object.keys(BEYOND) as readonly Beyond[];
 
-/** A service whose bookings come in pages that say nothing of themselves. */
+/** A service whose bookings come in pages without meta. */
 async function bareService(beyond: Beyond) {
   const service = createService({
     seed: 1,

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { readTree } from '../../scripts/house/tree.ts';
-import { retiredInDocuments, retiredNames, retiredTurns } from '../../scripts/house/wording.ts';
+import {
+  retiredInComments,
+  retiredInDocuments,
+  retiredNames,
+  retiredTurns,
+} from '../../scripts/house/wording.ts';
 
 const FILES = ['src', 'sandbox', 'test', 'scripts', 'bench'].flatMap((name) => readTree(name).files);
 
@@ -8,7 +13,8 @@ test('no identifier is a retired word', () => {
   expect(retiredNames(FILES)).toEqual([]);
 });
 
-test('documents have few retired turns', () => {
+test('comments and documents have few retired turns', () => {
+  expect(listUnless(retiredInComments(FILES))).toEqual([]);
   expect(listUnless(retiredInDocuments())).toEqual([]);
 });
 

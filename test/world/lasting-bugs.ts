@@ -39,7 +39,7 @@ interface Plantable {
 interface LastingBug {
   readonly name: string;
   readonly parts: { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
-  /** The trait by which it shows, as a part of `trait: value`: only such histories are drawn. */
+  /** The trait that shows it, as a part of `trait: value`: only such histories are drawn. */
   readonly trait: string;
 }
 

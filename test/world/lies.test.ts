@@ -24,7 +24,7 @@ const ONLY_ASKED: readonly LieName[] = [
   'the last rows are missing, and a web page answers for them',
   'the last page is page 1',
 ];
-/** What must hold whatever a service says; lists that lie are no lists to certify. */
+/** What must hold whatever a service says; lists that lie are not lists to certify. */
 const HELD = ['falsely deleted', 'unequal', 'broken chain', 'doubled', 'lost'];
 
 /** What a history with a lie breaks; empty = nothing. */

@@ -8,7 +8,7 @@ export interface ListRequest {
   readonly page: number;
   /** As asked for; null where it was not. */
   readonly perPage: number | null;
-  /** The instant of which the rows are shown. */
+  /** The instant of the shown rows. */
   readonly ofMs: number;
   /** From this instant on pages have half as many rows, where the size changes in mid-life. */
   readonly changedMs: number;

@@ -39,7 +39,7 @@ export interface Records {
   create(fields: Content, atMs: number, actor: Actor): string;
   /** Gives the id of a record that was removed to another one; false where it is taken. */
   succeed(id: string, fields: Content, atMs: number): boolean;
-  /** False where there is no such record. */
+  /** False where there is not a such record. */
   edit(id: string, fields: Content, by: { readonly atMs: number; readonly actor: Actor }): boolean;
   remove(id: string, atMs: number): void;
   /** Brings a record back that was removed, as it was; false where its id is taken. */
@@ -122,7 +122,7 @@ const rowOf = (id: string, content: Content, born: number): Row => ({
   text: compactJson(content as JsonObject),
 });
 
-/** Whether a send of ours has made a record: to delete one of those would make any second send look like a double. */
+/** Whether our send has made a record: to delete one of those would make any second send look like a double. */
 export function isOurs({ actions }: Pick<Records, 'actions'>, id: string): boolean {
   const made = actions.findLast((action) => action.id === id && action.is === 'created');
   return typeof made?.actor === 'object';

@@ -64,7 +64,7 @@ const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read i
 /**
  * Reads an option that is JSON, or `@` and the name of a file that holds it.
  *
- * @throws {UsageError} If there is no such file, or it is not JSON.
+ * @throws {UsageError} If there is not a such file, or it is not JSON.
  */
 export function jsonOption(option: string, input: string): Json {
   const text = input.startsWith('@') ? readText(option, input.slice(1)) : input;
@@ -78,7 +78,7 @@ export function jsonOption(option: string, input: string): Json {
   }
 }
 
-/** Characters of a text that is no JSON. */
+/** Shows the start of a text that is not JSON. */
 const SHOWN = 60;
 
 function readText(option: string, path: string): string {

@@ -5,9 +5,9 @@ import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 /** How one request to a receiver ended. */
 export interface SentAttempt {
   readonly at: Date;
-  /** The HTTP or SMTP status; null = there was no answer. */
+  /** The HTTP or SMTP status; null = there was not an answer. */
   readonly status: number | null;
-  /** A stable code, where there was no answer. */
+  /** A stable code, where there was not an answer. */
   readonly error: string | null;
   readonly responseStart: string | null;
   /** The pause that the receiver asks for, or that one is owed. */
@@ -40,7 +40,7 @@ export function judgeAttempt(
   return { state: 'ready', attempts: made, nextAttemptAt };
 }
 
-/** An endpoint is told to be failing once nothing has succeeded for this time. */
+/** An endpoint is reported as failing once nothing has succeeded for this time. */
 const FAILING_AFTER_MS = 5_000;
 
 /** An endpoint that has taken nothing for this time is disabled. */

@@ -73,7 +73,7 @@ function notificationParts(notification: NamedNotification, reader: ReaderRules)
   return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
-/** @param since An instant of ours; a notification has an ISO one. */
+/** @param since A stored instant; a notification has an ISO one. */
 function timeOf(since: string, rules: ReaderRules): string {
   const style = { timeZone: rules.timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
   const at = since.endsWith('Z') ? new Date(since) : parseInstant(since);

@@ -34,7 +34,7 @@ export const OPEN_ENTRY_STATES: readonly EntryState[] = ENTRY_STATES.slice(0, -2
 export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 
 /**
- * Lists entries in these states: first those that need a person, then the newest. After an id, in the order of their ids: each
+ * Lists entries in these states: first the ones that need a person, then the newest. After an id, in the order of their ids: each
  * once, even if its state changes meanwhile.
  */
 export async function listOutbox(
@@ -76,7 +76,7 @@ export interface Candidate {
 
 const CANDIDATES_SHOWN = 3;
 
-/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
+/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is not a such entry. */
 export async function readHistory(db: Queryable, id: number): Promise<EntryHistory> {
   const entry = await findEntry(db, id);
   if (entry === null) throw await entryGoneError(db, id);

@@ -27,7 +27,7 @@ import {
 } from './decide-settlement.ts';
 import { equalMatches, plausibleMatches, readPossibleMatches, soleMatch } from './possible-matches.ts';
 
-/** Searches the mirror's newcomers for a create; returns it journalled if it must be sent again. */
+/** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
 export async function settle(
   tx: Transaction,
   parts: OutboundParts,

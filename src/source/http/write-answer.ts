@@ -51,7 +51,7 @@ export function readWriteAnswer(
   const parsed = isFromFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
   const usableBody = parsed === undefined || isNestedDeeper(parsed, MAX_DEPTH) ? undefined : parsed;
   const body = usableBody === undefined ? undefined : bodyWithoutExcluded(kind, usableBody);
-  // Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is.
+  // Where fields of the kind are excluded, only what is known to be clean is shown; a body that is not JSON is hidden.
   let shownBytes = bytes;
   if (kind.excluded !== undefined && bytes.length > 0)
     shownBytes = Buffer.from(
@@ -85,7 +85,7 @@ function idFromLocation(kind: Kind, status: number, location: unknown): string |
 /**
  * Takes the record out of the answer to a create or an update: `{data: {…}}`, `{data: [{…}]}` or bare.
  *
- * @returns Null if there is no single record with an id, or if the service reports a failure.
+ * @returns Null if there is not a single record with an id, or if the service reports a failure.
  */
 export function writtenRecord(body: Json): JsonObject | null {
   if (isFailureBody(body)) return null;

@@ -203,7 +203,7 @@ describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
 test('a password is not sent to a server elsewhere that offers no TLS', async () => {
   const password = canary('smtp-password');
   const server = await startMailServer(password);
-  // Leads to this machine, but does not say so.
+  // Leads to this machine, but does not show it.
   const url = server.url.replace('127.0.0.1', '0.0.0.0');
   const on = await deliveryStage('SQLite', { rules: { ...SENDING, mail: { url, from: null } } });
   await on.add(ANNA);

@@ -212,7 +212,7 @@ async function read(
   return responses;
 }
 
-/** A service of which each page is what `answer` says; it notes which pages were asked for. */
+/** A service whose pages `answer` returns; it notes which pages were asked for. */
 async function served(answer: (page: number) => unknown): Promise<{ source: Source; asked: number[] }> {
   const asked: number[] = [];
   const base = await serve((request: IncomingMessage, response) => {

@@ -10,7 +10,7 @@ import { NOON, NOON_TEXT, later, madeUpKind, putRecords, tempMirror } from '../t
 
 const kindOf = (...fields: readonly Field[]): Kind => madeUpKind('things', fields);
 
-/** A mirror of these records, swept once, of which only `_raw` is filled. */
+/** A mirror of these records, swept once, with only `_raw` filled. */
 async function mirrored(kind: Kind, raws: readonly string[]): Promise<Session> {
   const session = await tempMirror([kind]);
   await claimKind(session, { kind: kind.name, owner: 'us', now: NOON, isDead: () => false });
