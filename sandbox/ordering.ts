@@ -10,7 +10,7 @@ interface Permutation {
 
 const identity: Permutation = { indexAt: (rank) => rank, rankOf: (index) => index };
 
-/** How a kind's list is sorted: by a field, then by id; by id alone where there is not a field. */
+/** How a kind's list is sorted: by a field, then by id; by id alone where there is no field. */
 export interface Ordering {
   readonly by: string | null;
   readonly newestFirst: boolean;

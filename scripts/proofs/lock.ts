@@ -12,7 +12,7 @@ const schema = z.object({
 /** What is known of the last time that all proofs passed: the code, the Node version and the duration. */
 export type ProofsLock = z.infer<typeof schema>;
 
-/** Null where there is not a lock. */
+/** Null where there is no lock. */
 export function readLock(path: string): ProofsLock | null {
   return existsSync(path) ? schema.parse(JSON.parse(readFileSync(path, 'utf8'))) : null;
 }

@@ -66,7 +66,7 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
   });
 }
 
-/** @throws {UsageError} Where there is not a terminal to ask at, or the answer is not the id. */
+/** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
 async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });

@@ -64,5 +64,5 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   for (const repair of repairs) yield `  ${repair}`;
 }
 
-/** In quotes, so that spaces and line ends at either side are seen; nothing if there is not a value. */
+/** In quotes, so that spaces and line ends at either side are seen; nothing if there is no value. */
 const quoted = (value: string | null): string => (value === null ? '' : JSON.stringify(value));

@@ -11,8 +11,8 @@ export interface IdentityDifference {
 }
 
 /**
- * Finds differences that suggest that the id now belongs to another record.: the natural key differs, and so do at least half of the other texts,
- * references and dates that both show. Empty where it is the same record, renamed perhaps, or where that cannot be known.
+ * Finds differences that suggest that the id now belongs to another record: the natural key differs, and at least half of
+ * the other texts, references and dates that both show. Empty if it is the same record, perhaps renamed, or if that is unknown.
  *
  * @param ours The payloads of this and of earlier updates, by the names of a write: a value that one of them wanted is not a difference.
  */

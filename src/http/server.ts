@@ -22,7 +22,7 @@ export interface ServingProcess extends MirrorContext {
   readonly sendCounter: { readonly read: SendCounter['read'] };
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
-  /** The queue's own metrics; absent if there is not a queue. */
+  /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
   /** Why the last line of the log could not be written; null where it was. */
   readonly logFault?: (() => string | null) | undefined;

@@ -15,7 +15,7 @@ export function createDraft(path: string) {
     /** Where it is to be written; there is none yet. */
     path: draft,
     discard,
-    /** Puts it in its place at once, after which there is not a draft. Returns its bytes. */
+    /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
     publish: (): number => {
       fs.chmodSync(draft, fileMode(path, draft));
       const written = fs.openSync(draft, 'r+');

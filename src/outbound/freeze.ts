@@ -11,7 +11,7 @@ import { hasRow } from '../db/rows/rows.ts';
 
 /** The number of sends, kept beside the database, so that a restored back-up is detected. */
 export interface SendCounter {
-  /** 0 if there is not a mark yet, null if it cannot be read now. */
+  /** 0 if there is no mark yet, null if it cannot be read now. */
   readonly read: () => Promise<number | null>;
   readonly write: (sends: number) => Promise<void>;
 }

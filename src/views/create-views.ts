@@ -175,7 +175,7 @@ export async function replaceViews(tx: Transaction, views: readonly View[]): Pro
   await createViews(tx, views, tx.dialect);
 }
 
-/** Whether all columns of a view in PostgreSQL keep their types; true if there is not a view yet. */
+/** Whether all columns of a view in PostgreSQL keep their types; true if there is no view yet. */
 async function hasSameColumnTypes(tx: Transaction, view: View): Promise<boolean> {
   const present = await presentColumns(tx, view.name);
   if (present.size === 0) return true;

@@ -13,7 +13,7 @@ export function grantedRole(db: Queryable): Promise<string | null> {
 
 /**
  * Stores which role may read the views, and revokes the right of the previous one.
- * @throws {MirrorError} `mirror.no_reader_role` if there is not a such role.
+ * @throws {MirrorError} `mirror.no_reader_role` if there is no such role.
  */
 export async function setReaderRole(tx: Transaction, role: string | null, location: string): Promise<void> {
   if (role !== null && !(await hasRole(tx, role))) throw noSuchRole(role, location);

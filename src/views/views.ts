@@ -119,7 +119,7 @@ const DECLARED = [textColumn('name'), textColumn('type')];
 /** A column of a view, with its declared type in lower case; SQLite knows no type of an expression (`''`). */
 export type DeclaredColumn = RowOf<typeof DECLARED>;
 
-/** The columns of an analysts' view in their order; empty if there is not a such view. */
+/** The columns of an analysts' view in their order; empty if there is no such view. */
 export async function readDeclaredColumns(db: DialectReader, view: string): Promise<DeclaredColumn[]> {
   if (!isViewName(view)) return [];
   const columns =

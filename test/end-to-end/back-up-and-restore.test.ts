@@ -75,7 +75,7 @@ function tools(): string {
   return folder;
 }
 
-/** What a program calls its version; null where there is not a such program. */
+/** What a program calls its version; null where there is no such program. */
 function versionOf(name: string): number | null {
   try {
     const output = execFileSync(name, ['--version'], { encoding: 'utf8', stdio: 'pipe' });

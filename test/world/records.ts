@@ -39,7 +39,7 @@ export interface Records {
   create(fields: Content, atMs: number, actor: Actor): string;
   /** Gives the id of a record that was removed to another one; false where it is taken. */
   succeed(id: string, fields: Content, atMs: number): boolean;
-  /** False where there is not a such record. */
+  /** False where there is no such record. */
   edit(id: string, fields: Content, by: { readonly atMs: number; readonly actor: Actor }): boolean;
   remove(id: string, atMs: number): void;
   /** Brings a record back that was removed, as it was; false where its id is taken. */

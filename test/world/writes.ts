@@ -115,7 +115,7 @@ interface Order {
   readonly atMs: number;
 }
 
-/** Null where there is not a such record. */
+/** Null where there is no such record. */
 function carryOut(records: Records, { send, body, atMs }: Order, { personality }: Inside): string | null {
   const { operation, id, number } = send;
   const fields = storedFields(records.kind, body, personality);

@@ -64,7 +64,7 @@ const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read i
 /**
  * Reads an option that is JSON, or `@` and the name of a file that holds it.
  *
- * @throws {UsageError} If there is not a such file, or it is not JSON.
+ * @throws {UsageError} If there is no such file, or it is not JSON.
  */
 export function jsonOption(option: string, input: string): Json {
   const text = input.startsWith('@') ? readText(option, input.slice(1)) : input;

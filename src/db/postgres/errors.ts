@@ -10,7 +10,7 @@ export const TABLES_MISSING = 'mirror.tables_missing';
 /** Another bms-sync is writing. Unlike other locks, this one is worth waiting for. */
 export const WRITER_BUSY = 'mirror.writer_busy';
 
-/** Their signs are of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if there is not a code. */
+/** Their signs are of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if there is no code. */
 const FAULTS: readonly DatabaseFault[] = [
   {
     driverCode:

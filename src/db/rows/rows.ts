@@ -106,7 +106,7 @@ export async function readTexts(db: Queryable, statement: SQL): Promise<string[]
   return (await db.query(statement)).flatMap((row) => first(row) ?? []).map(String);
 }
 
-/** Runs a statement that returns one number; null if there is not a row, or no number in it. */
+/** Runs a statement that returns one number; null if there is no row, or no number in it. */
 export async function readNumber(db: Queryable, statement: SQL): Promise<number | null> {
   const [row] = await db.query(statement);
   const value = row === undefined ? null : first(row);

@@ -33,7 +33,7 @@ export interface DatabaseFault {
   readonly code: string;
   readonly problem: string;
   readonly hint: string;
-  /** Its code begins like this, or the driver's message where there is not a code. */
+  /** Its code begins like this, or the driver's message where there is no code. */
   readonly driverCode: RegExp;
 }
 

@@ -34,7 +34,7 @@ export interface Transaction extends Queryable {
   write(statement: SQL): Promise<void>;
   /** Inserts rows that cannot exist yet. */
   insertRows(rows: TableRows): Promise<void>;
-  /** The names of a table's columns; empty if there is not a such table. */
+  /** The names of a table's columns; empty if there is no such table. */
   listColumns(table: string): Promise<ReadonlySet<string>>;
   /** Runs a statement that changes the schema. */
   execute(statement: string): Promise<void>;

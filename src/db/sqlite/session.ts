@@ -11,7 +11,7 @@ const BUSY_MS = 30_000;
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
  * @param busyMs The longest that another process is waited for that holds the file; then the error is `mirror.busy`.
- * @throws {MirrorError} If there is not a file but a pipe, or it cannot be opened, or the SQLite library is too old.
+ * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
   translateErrors(path, () => connection.requireFile(path));

@@ -68,7 +68,7 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
 /** A secret in the form of Standard Webhooks. */
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** @throws {SyncError} `webhooks.absent` if there is not a such endpoint. */
+/** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
 export async function requireEndpoint(db: Queryable, name: string): Promise<store.WebhookEndpoint> {
   const endpoint = await store.findEndpoint(db, name);
   if (endpoint !== null) return endpoint;

@@ -5,9 +5,9 @@ import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 /** How one request to a receiver ended. */
 export interface SentAttempt {
   readonly at: Date;
-  /** The HTTP or SMTP status; null = there was not an answer. */
+  /** The HTTP or SMTP status; null = there was no answer. */
   readonly status: number | null;
-  /** A stable code, where there was not an answer. */
+  /** A stable code, where there was no answer. */
   readonly error: string | null;
   readonly responseStart: string | null;
   /** The pause that the receiver asks for, or that one is owed. */

@@ -75,7 +75,7 @@ async function decide(
   });
 }
 
-/** @throws {SyncError} If there is not a such entry, or its state does not allow this decision. */
+/** @throws {SyncError} If there is no such entry, or its state does not allow this decision. */
 async function requireEntry(
   tx: Transaction,
   id: number,

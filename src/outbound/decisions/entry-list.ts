@@ -76,7 +76,7 @@ export interface Candidate {
 
 const CANDIDATES_SHOWN = 3;
 
-/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is not a such entry. */
+/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
 export async function readHistory(db: Queryable, id: number): Promise<EntryHistory> {
   const entry = await findEntry(db, id);
   if (entry === null) throw await entryGoneError(db, id);

@@ -29,7 +29,7 @@ export type Preview = {
   | {
       readonly operation: 'update';
       readonly recordId: string;
-      /** The update merged with the mirror's row, in place of the service's record; null if there is not a row. */
+      /** The update merged with the mirror's row, in place of the service's record; null if there is no row. */
       readonly merge: Merge | null;
       /** Null where nothing would be sent. */
       readonly request: RequestShown | null;

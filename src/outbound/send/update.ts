@@ -138,7 +138,7 @@ const MAX_ATTEMPTS = 10;
 async function writeUpdate(parts: OutboundParts, updating: UpdateInWork, body: JsonObject): Promise<void> {
   const { session, clock } = parts;
   const { kind, entry, remote } = updating;
-  // A person requested another attempt: until it ends there is not a verdict.
+  // A person requested another attempt: until it ends there is no verdict.
   if (entry.attempts >= MAX_ATTEMPTS && entry.verdict !== null) {
     await session.atomically((tx) =>
       finishEntry(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),

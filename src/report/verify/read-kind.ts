@@ -106,7 +106,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
   for (const id of ids) compared.add(id);
 }
 
-/** Returns the content that the elements must be decoded from; null where there is not a live row. */
+/** Returns the content that the elements must be decoded from; null where there is no live row. */
 function compareKnown(
   reading: OpenReading,
   incoming: IncomingRecord,

@@ -85,7 +85,7 @@ export interface SourceParts {
 interface ReceiveOptions {
   readonly maxBytes: number;
   readonly where: string;
-  /** Ends it at once, also while there is not a connection yet. */
+  /** Ends it at once, also while there is no connection yet. */
   readonly signal: AbortSignal;
   /** The time after which the request is ended; without it, only the signal ends it. */
   readonly timeoutMs?: number;

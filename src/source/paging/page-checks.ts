@@ -42,7 +42,7 @@ export interface WalkFacts {
   readonly emptyInARow: number;
   /** In a counted list a short or empty page was followed by pages with rows: it drops records after cutting its pages. */
   readonly hasHoles: boolean;
-  /** `meta` of page 1 says that there is not a page 2. */
+  /** `meta` of page 1 says that there is no page 2. */
   readonly onePage: boolean;
   readonly answers: number;
   readonly maxAnswers: number;

@@ -8,7 +8,7 @@ import { readMeta } from './meta.ts';
 /** The names of excluded fields by kind. */
 type Exclusions = ReadonlyMap<string, readonly string[]>;
 
-/** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is not a mirror yet. */
+/** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
 export async function readExclusions(db: Session): Promise<Exclusions> {
   const text = await db.atomically(async (tx) =>
     (await tx.listColumns('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),

@@ -84,8 +84,8 @@ export const WEBHOOK_DELIVERIES = {
     withDefault(integerColumn('attempts'), '0'),
     optionalTimestamp('next_attempt_at'), // Of a ready delivery.
     optionalTimestamp('attempted_at'),
-    optionalBigint('status'), // The HTTP or SMTP status of the last attempt; null = there was not an answer.
-    optionalText('error'), // A stable code, where there was not an answer.
+    optionalBigint('status'), // The HTTP or SMTP status of the last attempt; null = there was no answer.
+    optionalText('error'), // A stable code, where there was no answer.
     optionalText('response_start'),
     optionalBigint('duration_ms'),
     withDefault(timestampColumn('created_at'), 'now'),
