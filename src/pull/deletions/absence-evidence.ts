@@ -70,7 +70,7 @@ export function sweepEvidence(sweeps: {
  * Asks the service for records that its list no longer has.
  *
  * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control,
- * before and after (`isSound`); else there are not answers.
+ * before and after (`isSound`); else there are no answers.
  */
 export async function retrieveAbsent(
   parts: PullParts,
