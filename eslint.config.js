@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint';
+import { RETIRED_NAMES } from './scripts/house/retired.ts';
 
 const GROUPING = 'Write the members one by one, without a spread that only groups them.';
 const TUPLE = 'Return an object whose members have names.';
@@ -29,6 +30,11 @@ const READABLE = [
   },
 ];
 
+const RETIRED = RETIRED_NAMES.map(({ pattern, instead }) => ({
+  selector: `Identifier[name=${pattern}]`,
+  message: `A retired word (scripts/house/retired.ts). Name ${instead}.`,
+}));
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'data/', 'coverage/', 'eslint.config.js'] },
   ...tseslint.configs.strictTypeChecked,
@@ -53,6 +59,7 @@ export default tseslint.config(
         },
         { selector: 'ExportAllDeclaration', message: 'No barrels: import from the file that owns it.' },
         ...READABLE,
+        ...RETIRED,
       ],
       '@typescript-eslint/no-floating-promises': ['error', { checkThenables: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreVoidReturningFunctions: true }],
@@ -68,11 +75,11 @@ export default tseslint.config(
       'max-params': 'off', // A table of cases has as many as it has columns.
       'max-lines-per-function': 'off',
       'no-restricted-exports': 'off',
-      'no-restricted-syntax': ['error', ...READABLE],
+      'no-restricted-syntax': ['error', ...READABLE, ...RETIRED],
       'no-console': 'off',
     },
   },
   // Run as they are, by browsers and by an older Node.
   { files: ['src/dashboard/assets/*.js', 'scripts/**/*.mjs'], ...tseslint.configs.disableTypeChecked },
-  { files: ['src/main.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['src/main.ts'], rules: { 'no-restricted-syntax': ['error', ...RETIRED] } },
 );

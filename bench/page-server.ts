@@ -6,7 +6,7 @@ import { startSandbox } from '../sandbox/sandbox.ts';
 
 /**
  * Serves the pages of the sandbox's clients from memory, so that what is measured is the client and not the server.
- * Runs as a child process: `page-server.ts ROWS`; tells its parent the URL; takes `{latencyMs?, edition?}` messages.
+ * Runs as a child process: `page-server.ts ROWS`; returns its parent the URL; takes `{latencyMs?, edition?}` messages.
  */
 const rows = Number(process.argv[2]);
 const sandbox = await startSandbox({ size: rows });

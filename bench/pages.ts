@@ -115,10 +115,10 @@ async function openFilled(url: string): Promise<Session> {
   return session;
 }
 
-const given = process.argv[process.argv.indexOf('--postgres') + 1];
+const databaseUrl = process.argv[process.argv.indexOf('--postgres') + 1];
 const folder = join(import.meta.dirname, '../coverage');
 const path = join(folder, 'pages.db');
-const url = process.argv.includes('--postgres') && given !== undefined ? given : `file:${path}`;
+const url = process.argv.includes('--postgres') && databaseUrl !== undefined ? databaseUrl : `file:${path}`;
 mkdirSync(folder, { recursive: true });
 const isMade = url.startsWith('file:') && existsSync(path);
 const session = await openFilled(url);

@@ -16,9 +16,9 @@ import { inStages } from './stages.ts';
  * All run in this process, in turn in every round, against the same server; ratios are comparable, rates are not.
  * A round before them is not counted: like a background service, both sides are warm when they are measured.
  * `floor` is the ratio of a first pull that does nothing but read, parse, and write the rows by bare statements.
- * After the rounds each runs once more under a profiler, which tells the microseconds a row of its stages; these are for
+ * After the rounds each runs once more under a profiler, which measures the microseconds per row of its stages; these are for
  * comparison with each other, as a profiler slows down what it watches.
- * Then each runs as the built command in a process of its own, which tells its memory; `--alone` does only that.
+ * Then each runs as the built command in its own process, which reports its memory; `--alone` does only that.
  */
 const { values } = parseArgs({
   options: {

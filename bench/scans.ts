@@ -36,7 +36,7 @@ const TOGETHER = 3_200;
 const ORIGINALS = 20_000;
 const AT = '2026-01-01 00:00:00.000';
 const LATER = '2026-02-01 00:00:00.000';
-/** Columns that the records would take with them, and those that a plain table lacks. */
+/** Columns that the records would take with them, and the ones that a plain table lacks. */
 const APART = ['_raw', '_response', '_listed'];
 const OURS = [...APART, '_first_seen_at', '_deleted_at'];
 const RECORDS = ['kind', 'id', 'raw', 'response', 'listed', 'first_seen_at', 'changed_at', 'deleted_at'];
@@ -165,7 +165,7 @@ async function fillPast(session: Session): Promise<void> {
 /** Between the first reading and the changes. */
 const THEN = '2026-01-15 00:00:00.000';
 
-/** What docs/analysts.md tells the times of, beside the questions to the view. */
+/** The queries whose times docs/analysts.md has, beside the questions to the view. */
 function furtherQuestions(dialect: Session['dialect']): Record<string, SQL> {
   const total = sql.raw(
     dialect === 'sqlite'

@@ -30,7 +30,7 @@ const UNCALLED: Readonly<Record<string, string>> = {
   runMicrotasks: 'event loop',
 };
 
-/** Runs work under V8's profiler; tells the microseconds of each stage beside the result. */
+/** Runs work under V8's profiler; returns the microseconds of each stage beside the result. */
 export async function inStages<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; stages: Map<string, number> }> {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Takes POSTs of clients, each after the same latency, and shows a list of none, so that what is measured is the client.
- * Runs as a child process: `write-server.ts LATENCY_MS`; tells its parent the URL.
+ * Runs as a child process: `write-server.ts LATENCY_MS`; returns its parent the URL.
  */
 const latencyMs = Number(process.argv[2]);
 let ids = 0;

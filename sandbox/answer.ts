@@ -1,7 +1,7 @@
 import type { Kind } from '../src/catalog/kind.ts';
 import { compactJson, type Json, type JsonObject } from '../src/lib/json/json.ts';
 
-/** An answer of the service as data, so that a fault can bend it before it is sent. */
+/** A response as data, so that a fault can change it before it is sent. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ const WHOLE_LISTS: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
 /** Kinds whose single record comes as an array of one, in the wild. */
 const IN_ARRAY = new Set(['categories', 'departments', 'purchase_products', 'sales_products']);
 
-/** Kinds whose answers never say `success` (§2.1). */
+/** Kinds whose responses have no `success` member (§2.1). */
 const WITHOUT_SUCCESS = new Set(['products']);
 
 export const isWholeList = (kind: Kind, envelopes: Envelopes): boolean =>

@@ -57,7 +57,7 @@ const faultSchema = z.strictObject({
     .optional(),
   /** The number of matching requests that are let through first. */
   skip: count.optional(),
-  /** How often it strikes; absent, always. */
+  /** How many requests it affects; default: all. */
   times: count.optional(),
   do: action,
 });
@@ -90,7 +90,7 @@ export function parseFaults(text: string): readonly Fault[] {
   });
 }
 
-/** `[1, 'do']` → `fault 2, do`: people count from one. */
+/** `[1, 'do']` → `fault 2, do` (numbered from one). */
 function placeText([index, ...path]: readonly PropertyKey[]): string {
   if (typeof index !== 'number') return 'the list';
   return [`fault ${index + 1}`, path.map(String).join('.')].filter((part) => part !== '').join(', ');

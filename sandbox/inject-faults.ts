@@ -9,7 +9,7 @@ interface Armed {
 }
 
 /**
- * Arms a list of faults, which count the requests that they have let through and struck. Of those that strike a request all
+ * Arms a list of faults, which count the requests that they have let through and struck. Of the ones that strike a request all
  * latencies add up, and the first other one is done.
  */
 export function armFaults(faults: readonly Fault[]) {

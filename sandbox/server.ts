@@ -71,7 +71,7 @@ function positive(text: string | null): number | null {
   return Number.isSafeInteger(value) && value > 0 ? value : null;
 }
 
-/** Puts an answer on the wire; one that does not arrive whole takes its socket with it. */
+/** Sends an answer; destroys the socket after a truncated response. */
 function sendAnswer(reply: FastifyReply, { status, headers, body, arrives }: Answer): FastifyReply {
   if (arrives === 'whole') return reply.code(status).headers(headers).send(body);
   void reply.hijack(); // From here on the raw response is ours.

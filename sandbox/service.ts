@@ -34,7 +34,7 @@ export type Serve = (request: ServiceRequest) => Answer;
 const DEFAULT_PER_PAGE = 25; // §8: the examples show 25, though the text says 20.
 const FIXED_PER_PAGE = 500; // §8: of lists for which no parameters are listed.
 
-/** The service itself, without network: a request in, an answer out, the world changed by writes. */
+/** Handles a request in memory; writes change the world. */
 export function createService(world: World, envelopes: Envelopes): Serve {
   const list: Serve = (request) => {
     const { kind, page, perPage, perPageAtMost } = request;

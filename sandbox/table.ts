@@ -11,13 +11,13 @@ export interface Pristine {
   record(id: number): JsonObject | undefined;
 }
 
-/** The records of one kind. Until the first change it holds nothing, however many records there are. */
+/** The records of one kind. Stores only changed records; the others are generated on each read. */
 export type Table = ReturnType<typeof createTable>;
 
 export function createTable(pristine: Pristine) {
   const { ordering } = pristine;
   const changed = new Map<number, JsonObject | 'gone'>();
-  let order: SortedIds | null = null; // Only once records came, went or moved.
+  let order: SortedIds | null = null; // Null until a record is added, removed or moved.
   let lastId = pristine.lastId;
 
   const get = (id: number): JsonObject | undefined => {
@@ -58,8 +58,8 @@ function pristineIds(pristine: Pristine, start: number, end: number): readonly n
 type SortedIds = ReturnType<typeof sortedIds>;
 
 /**
- * The ids of one list in its order, once records come, go or move. Starts from ids that are sorted already; `placeAt` tells
- * where an id of them stands.
+ * The ids of one list in its order, once records come, go or move. Starts from sorted ids; `placeAt` returns
+ * the place of an id.
  */
 function sortedIds(start: readonly number[], ordering: Ordering, placeAt: (id: number) => ListPlace) {
   const ids = [...start];

@@ -31,7 +31,7 @@ export interface WorldOptions {
   readonly seed: number;
   /** The company; another one has wholly different ids. */
   readonly systemId: number;
-  /** The day on which the company lives: its records end then. By default a fixed one, so that a test sees the same data always. */
+  /** The latest date in the generated data. By default a fixed one, so that a test sees the same data always. */
   readonly today?: Date;
   /** Record kind to the company that its records name, where that is another one; their ids stay. */
   readonly companies?: Readonly<Record<string, number>>;

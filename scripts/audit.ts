@@ -6,7 +6,7 @@ import { holesIn } from './audit/holes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const bill = readFileSync(join(ROOT, 'dist/sbom.cdx.json'), 'utf8');
-// All that is installed, tools included: bundled libraries are dependencies of the build. The bill says which of them are held.
+// All that is installed, tools included: bundled libraries are dependencies of the build. The bill shows which of them are held.
 const { stdout } = spawnSync('npm', ['audit', '--json'], { cwd: ROOT, encoding: 'utf8' });
 const holes = holesIn(stdout, bill);
 for (const { name, severity, title, url } of holes) console.error(`${name}: ${title} (${severity}) ${url}`);

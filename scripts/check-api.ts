@@ -16,10 +16,10 @@ const { SCHEMATHESIS = 'schemathesis', PROMTOOL = 'promtool' } = process.env;
 /** Where a `serve` listens, as its log says. */
 function addressOf({ stderr }: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     stderr?.on('data', (some: Buffer) => {
-      said += some.toString();
-      const found = /"address":"([^"]+)"/.exec(said)?.[1];
+      output += some.toString();
+      const found = /"address":"([^"]+)"/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
   });

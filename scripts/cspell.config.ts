@@ -68,7 +68,7 @@ export default {
       ],
     },
     {
-      filename: 'src/{catalog/descriptions,views/engine-columns}.ts', // Labels, of which the second is French.
+      filename: 'src/{catalog/descriptions,views/engine-columns}.ts', // Labels; the second is French.
       ignoreRegExpList: [
         `/(?:\\[|instant\\()\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`,
         '/\\bfr: `[^`]*`/g',

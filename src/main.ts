@@ -29,7 +29,7 @@ async function startNewer(): Promise<number> {
   return await startAgain([...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
 }
 
-// Whoever kills the process that started this one again means this one.
+// Passes a signal to the restarted process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
 
@@ -85,8 +85,8 @@ function createOutput(stream: NodeJS.WriteStream): Output {
 }
 
 /**
- * The environment with `.env`. A file that cannot be read ends the program before any command does, and so does a working folder
- * that was removed: Node would try without end to create a folder in it.
+ * Returns the environment with `.env`. An unreadable file ends the program before any command runs. A removed working folder
+ * does, too: Node would try endlessly to create a folder in it.
  */
 function environment(): ReturnType<typeof withEnvFile> {
   try {

@@ -124,8 +124,8 @@ test('the docs have one line of what to do for each alert, and for no other', ()
 test('the docs have every metric of ours, and the eight panels of the dashboard no other', async () => {
   const exported = await exportedMetrics();
   const own = [...exported.metrics.keys()].filter((name) => name.startsWith('bms_sync_'));
-  const told = [...docs.matchAll(/^\| `(bms_sync_\w+)/gm)].map(([, name = '']) => name);
-  expect(told.toSorted()).toEqual(own.toSorted());
+  const documented = [...docs.matchAll(/^\| `(bms_sync_\w+)/gm)].map(([, name = '']) => name);
+  expect(documented.toSorted()).toEqual(own.toSorted());
   const shown = dashboard.panels.flatMap(({ targets }) => targets ?? []).map(({ expr }) => expr);
   expect(shown.flatMap((expr) => faultsIn(expr, exported))).toEqual([]);
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(8);
@@ -290,7 +290,7 @@ test('every command that is named exists, and every role', async () => {
 
 test('whoever stops it waits longer than it takes to stop', () => {
   const needed = settings.parse({}).shutdown.graceSeconds + CLOSE_MS / 1000;
-  const seconds = (given: string | undefined): number => Number.parseInt(given ?? '', 10);
+  const seconds = (duration: string | undefined): number => Number.parseInt(duration ?? '', 10);
   expect(worker?.stop_grace_period).toMatch(/^\d+s$/);
   expect(seconds(worker?.stop_grace_period)).toBeGreaterThan(needed);
   expect(seconds(unitValues('TimeoutStopSec')[0])).toBeGreaterThan(needed);
@@ -341,11 +341,11 @@ test('what is typed for Compose names its services, and the user and the databas
 });
 
 test('Redis is set up as `doctor` wants it', () => {
-  const given = (option: string): string => {
+  const optionValue = (option: string): string => {
     const command = compose.services['redis']?.command ?? [];
     return command[command.indexOf(option) + 1] ?? '';
   };
-  const info = `redis_version:8.0.0\nmaxmemory_policy:${given('--maxmemory-policy')}\naof_enabled:${given('--appendonly') === 'yes' ? 1 : 0}`;
+  const info = `redis_version:8.0.0\nmaxmemory_policy:${optionValue('--maxmemory-policy')}\naof_enabled:${optionValue('--appendonly') === 'yes' ? 1 : 0}`;
   expect(checkRedisInfo(info).map(({ ok, detail }) => [ok, detail])).toEqual([
     [true, 'Redis 8.0.0 answers'],
     [true, 'maxmemory-policy is noeviction'],

@@ -18,7 +18,7 @@ const FAULTS = Array.from({ length: 20 }, (_, n) => ({
 }));
 const codes = Array.from({ length: CREATES }, (_, n) => `BESIDE-${n}`);
 
-/** Sends a hundred creates of which twenty lose their answers; returns how many clients the service then has too many or too few. */
+/** Sends a hundred creates; twenty lose their answers; returns how many clients the service then has too many or too few. */
 export async function lostAnswers(tool: 'bms-sync' | 'drt', environments: string): Promise<object> {
   await using sandbox = await startSandbox({ size: 100, faults: FAULTS });
   const folder = mkdtempSync(join(tmpdir(), 'beside-'));

@@ -15,11 +15,13 @@ async function run({ command }: Tool, load: Load): Promise<number> {
     env: { PATH: process.env['PATH'], HOME: load.folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let told = '';
+  let errorOutput = '';
   child.stdout.resume();
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (told = (told + text).slice(-2000)));
+  child.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-2000)));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0 && code !== 3) throw new Error(`${script} ended with ${String(code)}: ${told}`);
+  if (code !== 0 && code !== 3) throw new Error(`${script} ended with ${String(code)}: ${errorOutput}`);
   return (performance.now() - start) / 1000;
 }
 
@@ -47,7 +49,7 @@ const LOADS = 5;
 const REQUESTS_A_CHANGE = 3;
 
 /**
- * Loads a list of which records go, come and move while it is read. Counts the records that were there during a whole load and
+ * Loads a list whose records go, come and move while it is read. Counts the records that were there during a whole load and
  * that the table lacked after it, and the deleted ones that it still shows after two loads in which nothing moved.
  */
 export async function churned(tool: Tool, database: string, rows: number): Promise<object> {

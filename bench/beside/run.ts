@@ -21,18 +21,18 @@ const { values } = parseArgs({
 const { environments } = values;
 if (environments === undefined) throw new Error('--environments names the folder that set-up.sh has filled.');
 const databases = await postgresServer();
-const tell = (tool: string, figures: object): void => {
+const report = (tool: string, figures: object): void => {
   console.log(JSON.stringify({ tool, ...figures }));
 };
 
 try {
   for (const tool of toolsOf(environments)) {
     if (!tool.name.includes(values.only)) continue;
-    tell(tool.name, await firstAndUnchanged(tool, await databases.fresh(), Number(values.rows)));
-    tell(tool.name, await churned(tool, await databases.fresh(), Number(values.churned)));
+    report(tool.name, await firstAndUnchanged(tool, await databases.fresh(), Number(values.rows)));
+    report(tool.name, await churned(tool, await databases.fresh(), Number(values.churned)));
   }
   for (const tool of ['bms-sync', 'drt'] as const)
-    if (tool.includes(values.only)) tell(tool, await lostAnswers(tool, environments));
+    if (tool.includes(values.only)) report(tool, await lostAnswers(tool, environments));
 } finally {
   await databases.close();
 }

@@ -15,7 +15,7 @@ interface AuditReport {
  * The holes of the libraries in a bill of materials (CycloneDX).
  *
  * @param report What `npm audit --json` printed.
- * @throws {Error} Where npm could not ask: silence is no proof.
+ * @throws {Error} Where npm could not ask: silence is not proof.
  */
 export function holesIn(report: string, bill: string): Hole[] {
   const { vulnerabilities, message } = JSON.parse(report) as AuditReport;

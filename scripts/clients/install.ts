@@ -52,7 +52,7 @@ const APT = 'sudo apt-get install ';
 
 const commandsOf = (page: string): readonly string[] => codeOf(page, 'sh', ['Install']).trim().split('\n');
 
-/** Asks for packages only where one is missing: that takes no lock, and no root. */
+/** Asks for packages only where one is missing: that needs neither lock nor root. */
 function installPackages(packages: readonly string[]): string | null {
   const missing = packages.filter((name) => spawnSync('dpkg', ['-s', name]).status !== 0);
   if (missing.length === 0) return null;

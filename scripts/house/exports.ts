@@ -27,12 +27,12 @@ function declaredNames(statement: ts.Statement): string[] {
   return name !== undefined && ts.isIdentifier(name) ? [name.text] : [];
 }
 
-/** Names of exported types that more than one file declares. */
-export function duplicateTypes(files: readonly TreeFile[]): string[] {
-  const seen = new Map<string, number>();
+/** Returns the exported names that more than one file declares: types, or functions and values. */
+export function duplicateNames(files: readonly TreeFile[], of: 'types' | 'values'): string[] {
+  const counts = new Map<string, number>();
   for (const { name, isType } of files.flatMap(exportsOf))
-    if (isType) seen.set(name, (seen.get(name) ?? 0) + 1);
-  return [...seen].filter(([, count]) => count > 1).map(([name]) => name);
+    if (isType === (of === 'types')) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > 1).map(([name]) => name);
 }
 
 /** Exports that neither the sources nor the other folders import. */

@@ -17,7 +17,7 @@ const CONSTRUCTIONS: Readonly<Record<string, RegExp>> = {
   somebody: /\b(?:somebody|nobody)\b/gi,
 };
 
-/** Counts the constructions in all comments of the sources and in the documents, and the words of the README. */
+/** Counts the constructions in all comments of the sources and in the documents. */
 export function countsOfText(files: readonly TreeFile[]): Record<string, number> {
   const texts = [
     ...files.map(commentsOf),
@@ -27,24 +27,20 @@ export function countsOfText(files: readonly TreeFile[]): Record<string, number>
   const counts = Object.entries(CONSTRUCTIONS).map(
     ([name, pattern]) => [name, all.match(pattern)?.length ?? 0] as const,
   );
-  return {
-    ...Object.fromEntries(counts),
-    'words of the README': wordsIn('README.md'),
-    'words of the documents': documents().reduce((sum, path) => sum + wordsIn(path), 0),
-  };
+  return Object.fromEntries(counts);
 }
 
-const wordsIn = (path: string): number =>
-  readFileSync(join(ROOT, path), 'utf8').split(/\s+/).filter(Boolean).length;
-
-function documents(): string[] {
+/** Lists all documents of the project, relative to it. */
+export function documents(): string[] {
   const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name));
-  return ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'deploy/README.md', ...inDocs];
+  const others = ['README', 'README.fr', 'ARCHITECTURE', 'CONTRIBUTING', 'CHANGELOG', 'deploy/README'];
+  return [...others.map((name) => `${name}.md`), ...inDocs];
 }
 
-function commentsOf({ source, text }: TreeFile): string {
+/** Returns the comments of a file, a line each. */
+export function commentsOf({ source, text }: TreeFile): string {
   const found: string[] = [];
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, source.languageVariant, text);
   for (let token = scanner.scan(); token !== ts.SyntaxKind.EndOfFileToken; token = scanner.scan())

@@ -25,6 +25,7 @@ export function countsOfProse(files: readonly TreeFile[]): Record<string, number
     'top-level functions used once, %': once('function'),
     'types used once, %': once('type'),
     'type names declared in several files': homonyms(declared),
+    'destructured parameters, %': destructuredShare(nodes),
     'median lines of a file': files.map((file) => file.lines).sort((a, b) => a - b)[files.length >> 1] ?? 0,
   };
 }
@@ -61,6 +62,15 @@ const isTupleLet = (node: ts.Node): boolean =>
 
 const isPick = (node: ts.Node): boolean =>
   ts.isTypeReferenceNode(node) && /^(?:Pick|Omit)$/.test(node.typeName.getText());
+
+/** The share of parameters that are patterns, in functions with a body. */
+function destructuredShare(nodes: readonly ts.Node[]): number {
+  const parameters = nodes
+    .filter(ts.isParameter)
+    .filter(({ parent }) => 'body' in parent && parent.body !== undefined);
+  const patterns = parameters.filter(({ name }) => !ts.isIdentifier(name));
+  return Number(((100 * patterns.length) / parameters.length).toFixed(1));
+}
 
 /** The functions and types of a file's top level, with the uses in the files that know them. */
 function declaredIn(

@@ -9,7 +9,7 @@ const schema = z.object({
   date: z.string(),
 });
 
-/** What is known of the last time that all proofs passed: of which code, on which Node, and how long it took. */
+/** What is known of the last time that all proofs passed: the code, the Node version and the duration. */
 export type ProofsLock = z.infer<typeof schema>;
 
 /** Null where there is no lock. */
@@ -26,7 +26,7 @@ export const SHARDS = 10;
 export type ProofsPlan =
   { readonly run: 'all'; readonly why: string } | { readonly run: 'shard'; readonly shard: number };
 
-/** All proofs where nobody has proved this very code; else a tenth of them. `draw` is from 0 up to 1. */
+/** All proofs if this very code is unproven; else a tenth of them. `draw` is from 0 up to 1. */
 export function planCheck(lock: ProofsLock | null, hash: string, draw: number): ProofsPlan {
   if (lock === null) return { run: 'all', why: 'there is no proofs.lock' };
   if (lock.hash !== hash) return { run: 'all', why: 'the proved code differs from that of proofs.lock' };

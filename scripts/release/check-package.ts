@@ -67,9 +67,9 @@ export async function checkPackage(tarball: string, version: string): Promise<vo
     chmodSync(join(folder, 'package.tgz'), 0o644);
     if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
     run('npm', ['install', '--cache', join(folder, '.npm'), './package.tgz'], folder, user);
-    const told = bmsSync('--version').trim();
-    if (told !== version)
-      throw new Error(`The installed package says that it is ${told}, expected ${version}.`);
+    const printed = bmsSync('--version').trim();
+    if (printed !== version)
+      throw new Error(`The installed package says that it is ${printed}, expected ${version}.`);
     const demo = bmsSync('demo', '--once');
     if (!demo.includes('purchase_products')) throw new Error(`The demo did not show its kinds:\n${demo}`);
     await checkServe(folder, user, sandbox);
@@ -78,7 +78,7 @@ export async function checkPackage(tarball: string, version: string): Promise<vo
   }
 }
 
-/** The user that a system keeps for those who own nothing. */
+/** The user that a system keeps for people who own nothing. */
 const NOBODY = { uid: 65534, gid: 65534 };
 type User = Partial<typeof NOBODY>;
 

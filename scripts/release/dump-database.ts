@@ -42,11 +42,11 @@ const AFTER_ROWS: readonly string[] = [
    where relnamespace = 'public'::regnamespace and col_description(attrelid, attnum) is not null`,
 ];
 
-/** The SQL that makes a mirror's schemas, tables and views anew with their rows: the server comes here without `pg_dump`. */
+/** The SQL that makes a mirror's schemas, tables and views again with their rows: the server comes here without `pg_dump`. */
 export async function dumpDatabase(client: Client): Promise<string> {
   const texts = async (query: string): Promise<string[]> =>
     (await client.query<[string]>({ text: query, rowMode: 'array' })).rows.map(([text]) => text);
-  await client.query('set search_path to pg_catalog'); // So that every name is told with its schema.
+  await client.query('set search_path to pg_catalog'); // So that every name has its schema.
   const statements: string[] = [];
   for (const query of OBJECTS) statements.push(...(await texts(query)));
   for (const insert of await texts(INSERTS)) statements.push(...(await texts(insert)));

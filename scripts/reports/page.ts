@@ -3,7 +3,7 @@ import { REPORTS } from './catalogue.ts';
 import type { Plot } from './plot.ts';
 import type { Report, ReportPlot } from './report.ts';
 
-const ROWS_SHOWN = 3;
+const ROWS_SHOWN = 2;
 const UNITS = 10_000;
 
 /** The section of docs/reporting/reports.md about a report, with the first rows of its answer. */

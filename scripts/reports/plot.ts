@@ -15,7 +15,7 @@ const HEIGHT = 200; // Of the tallest column.
 const LABELS = 215; // Room for names beside their bars …
 const TOTALS = 90; // … and for the totals behind them.
 
-/** Colours that people tell apart whatever they see of red and green; the second of each pair is for dark pages. */
+/** Colours that people distinguish whatever they see of red and green; the second of each pair is for dark pages. */
 const COLOURS = [
   ['#0969da', '#4493f8'],
   ['#bc4c00', '#f0883e'],

@@ -33,7 +33,7 @@ ${part} as (
 }
 
 /** 1 once the service has sent the field at all, else null: where nothing in a field says something. */
-export const told = (kind: string, field: string): string =>
+export const fieldIsKnown = (kind: string, field: string): string =>
   `(select 1 from bi_fields where kind = '${kind}' and field = '${field}')`;
 
 /** Units of 0.0001 as a text with the point put in. */

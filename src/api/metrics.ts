@@ -33,7 +33,7 @@ async function queueMetrics(context: RouteContext): Promise<string> {
       ? upGauge(0)
       : `${upGauge(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
   } catch (error) {
-    context.logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
+    context.logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log reports its outage once.
     return upGauge(0);
   }
 }
@@ -44,7 +44,7 @@ const REFUSED = [401, 403, 421, 429];
 /** Gauges that are named like counters; beside them stand the same figures by type. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
 
-/** Counts the answers of this process, and tells its release, the resources that it uses, and whether its writes land. */
+/** Counts the answers of this process, and reports its release, the resources that it uses, and whether its writes land. */
 export function countRequests(app: Server, context: RouteContext): Registry {
   const registry = new Registry();
   const registers = [registry];

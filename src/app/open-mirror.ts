@@ -98,7 +98,7 @@ const schemaOptions = (config: Config) => ({ readerRole: config.bi.readerRole, l
 /**
  * Opens an existing mirror for a report or a decision.
  *
- * @throws {SyncError} `mirror.absent` if there is none: a report must not invent an empty mirror; `mirror.older` if an older
+ * @throws {SyncError} `mirror.absent` if there is none: reports never create a mirror; `mirror.older` if an older
  * release has made it, which may still be at work on it.
  */
 export async function openExistingMirror(config: Config): Promise<Session> {

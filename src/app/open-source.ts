@@ -34,7 +34,7 @@ export function openConfiguredSource(config: Config, parts: SourceParts): Source
   });
 }
 
-/** The token that its file has by now; null if there is none, or it is no token. */
+/** The token that its file has by now; null if there is none, or it is not a token. */
 function rereadToken(file: string, parts: SourceParts): string | null {
   try {
     const token = a.token.parse(readValueFile(file));

@@ -61,7 +61,7 @@ async function addStanding(session: Session, report: PullReport) {
   };
 }
 
-/** The settings by which every pull and backfill reads. */
+/** The settings of every pull and backfill. */
 export function pullSettings(config: Config): PullSettings {
   const { repeatBelowPages } = config.sweep;
   const { ignoreFields } = config.diff;

@@ -39,7 +39,7 @@ export function startFreshness(config: Config, parts: PullParts): () => Promise<
   });
 }
 
-/** Says what this process is going to pull by itself, and when each schedule is due next. */
+/** Describes the automatic pulls of this process and when each is due next. */
 export function describePulls(config: Config, now: Date) {
   const slots = nextSlots(schedulesOf(config), now);
   const schedules = slots.map((slot) => ({

@@ -59,7 +59,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const { logger, roles } = command;
   const clock = systemClock;
   const owner = createOwner();
-  // Its retries are no outcome: they are logged at the level debug only.
+  // Logs retries at debug only.
   const quietLogger = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
   await using rawSource = openConfiguredSource(config, { clock, logger: quietLogger });
   await using mirror = await openMirror(config, (found) =>
@@ -67,7 +67,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   );
   await using watched = watchMirror({ session: mirror, clock, logger, owner }, config.database.url);
   const { session } = watched;
-  await session.makeDurable(); // A send that the journal forgets would be made again.
+  await session.makeDurable(); // Without durable commits, a crash could repeat a send.
   const source = watchService(rawSource, { clock, logger });
   // Entries meant for one service must not be sent to another.
   await openSourceBinding(session, pullSettings(config).baseUrl, false);
@@ -102,7 +102,7 @@ function watchMirror(rawSource: ProcessContext, url: string) {
 /** What the roles of a service share. */
 interface Service {
   readonly parts: PullParts;
-  /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
+  /** The source without outage logging, for single-page reads. */
   readonly rawSource: Source;
   readonly worker: Worker;
   readonly sendCounter: OpenSendCounter;
@@ -111,7 +111,7 @@ interface Service {
 
 type Stop = () => Promise<void>;
 
-/** How much of the grace period is for running work; in the rest, work that is cut off is recorded and connections are closed. */
+/** Share of the grace period for running work. The rest is for recording aborted work and closing connections. */
 const WORKING_SHARE = 0.8;
 
 /** Events that are committed so soon after each other share a search for due endpoints. */
@@ -200,7 +200,7 @@ async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
 /** Makes this process a worker: the only one of a SQLite mirror. */
 async function joinWorkers(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<Worker> {
   const { session, clock, owner } = context;
-  // With writes off it does not count as `outbound`: a push would wait for it in vain.
+  // With writes off, this process is not registered as `outbound`, so that push --wait does not wait for it.
   const counted = roles.filter((role) => role !== 'outbound' || config.outbound.writes === 'on');
   const schedules = roles.includes('pulls') ? JSON.stringify(schedulesOf(config)) : null;
   const worker = { owner: owner.name, roles: counted, schedules };

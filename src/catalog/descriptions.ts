@@ -1,6 +1,6 @@
 import { translateAll, type Translations, type MessageKey } from '../lib/text/translator.ts';
 
-/** The name of a field for a person, in English and in French, and its content, as far as the documentation or its names say so. */
+/** The name of a field for a person, in English and in French, and its content, as far as the documentation or its name shows. */
 export interface FieldDescription extends Translations {
   readonly meaning: Translations;
   /** Null where the documentation names none. */

@@ -1,7 +1,7 @@
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import type { Field, Kind, Shape } from './kind.ts';
 
-/** The kind without the fields that the setting `privacy.exclude` names; no table, view or decoder knows them then. */
+/** Returns the kind without its excluded fields (`privacy.exclude`). They get no column, view or decoder. */
 export function excludeFields<K extends Kind>(kind: K, names: readonly string[]): K {
   if (names.length === 0) return kind;
   const isIncluded = ({ name }: Field): boolean => !names.includes(name);
@@ -44,15 +44,15 @@ export function bodyWithoutExcluded(kind: Kind, body: Json): Json {
   );
 }
 
-/** Stands where an answer has a text that may quote an excluded value. */
+/** Replaces a text that may quote an excluded value. */
 export const NOT_SHOWN = '(not shown: privacy.exclude)';
 
-/** Names by which services wrap records and say what went wrong. */
+/** Names of members that wrap records or describe an error. */
 const ENVELOPE = new Set(['data', 'result', 'results', 'success', 'message', 'error', 'errors']);
 
 /**
- * What may be kept of an answer of a kind with excluded fields: values of the kind's other fields, under their names. Nothing
- * else is known to be clean, since a message or a name of the service's own may quote a value.
+ * Keeps only the kind's known, non-excluded fields of an answer. Any
+ * other member may quote an excluded value, so it is dropped.
  */
 export function keepKnownFields(kind: Kind, answer: Json): Json {
   if (isArray(answer)) return answer.map((item) => keepKnownFields(kind, item));

@@ -1,6 +1,6 @@
 import type { Field } from './kind.ts';
 
-/** One short word for each type, so that a kind's file reads like the documentation's table. */
+/** One short function per type, so that a kind's file reads like the table in the documentation. */
 
 const createFieldType =
   (type: Field['type']) =>
@@ -20,7 +20,7 @@ export const decimalField = (name: string, scale: number): Field => ({ name, typ
 /** A field whose values are ids of another kind's records. */
 export const referenceField = (field: Field, kind: string): Field => ({ ...field, refersTo: kind });
 
-/** A text such as `15,16`, whose parts are values of a field. */
+/** A comma-separated text such as `15,16`; each part is a value of `part`. */
 export const listField = (name: string, part: Field): Field => ({ name, type: 'text', part });
 
 /** A record of another kind: its id, or an object with it. */
@@ -35,7 +35,7 @@ export const recordField = (name: string, kind: string): Field => ({
 export const jsonField = (name: string, items?: readonly Field[]): Field =>
   items ? { name, type: 'json', items } : { name, type: 'json' };
 
-/** An array without documented fields; `itemHints` are some of those that were seen in its objects. */
+/** An array without documented fields; `itemHints` are some of the fields seen in its objects. */
 export const observedArrayField = (name: string, itemHints: readonly Field[]): Field => ({
   name,
   type: 'json',

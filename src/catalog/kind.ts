@@ -58,7 +58,7 @@ export const columnType = ({ type, refersTo }: Field): FieldType =>
 /** Our column with the id of the record that a nested value is. */
 export const idColumnName = (name: string): string => `${name}_id`;
 
-/** The three spellings of the authentication header (§5): the documentation uses all and does not say which one counts. */
+/** The three spellings of the authentication header (§5): the documentation uses all three. */
 export const AUTH_HEADERS = ['Authentication', 'Authorization', 'Authentification'] as const;
 export type AuthHeader = (typeof AUTH_HEADERS)[number];
 
@@ -70,7 +70,7 @@ interface Endpoint {
 }
 
 export interface ListEndpoint extends Endpoint {
-  /** `documented`: `page` and `per_page` are parameters (§8). `by answer`: none are listed; the answer tells. */
+  /** `documented`: `page` and `per_page` are parameters (§8). `by answer`: no parameters are documented; the response shows the paging. */
   readonly paging: 'documented' | 'by answer';
   readonly order: ListOrder;
 }
@@ -107,7 +107,7 @@ export interface Kind extends Shape {
   readonly retrieve: RetrieveEndpoint | null;
   readonly create: WriteEndpoint | null;
   readonly update: WriteEndpoint | null;
-  /** The fields by which a person takes two records for the same thing. */
+  /** The fields that identify a record to people; used to detect duplicates. */
   readonly naturalKey: readonly string[] | 'all sent fields';
   /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;
@@ -125,7 +125,7 @@ export function findSentField(shape: Shape, name: string): Field | undefined {
 
 export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;
 
-/** Whether a single record can be retrieved. A misprinted path counts, although it answers another kind's record. */
+/** Whether a single record can be retrieved. Also true for a misprinted path, which returns another kind's record. */
 export const isRetrievable = (kind: Kind): kind is RetrievableKind => kind.retrieve !== null;
 
 /** A kind whose records can be retrieved one by one; a path that answers another kind's records does not count. */

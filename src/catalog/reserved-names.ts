@@ -1,4 +1,4 @@
-/** Names that are taken in every mirror: no further kind, and none of its fields, can have them. */
+/** Reserved names: configured kinds and their fields cannot use them. */
 
 /** The engine's tables, those of later stages included: a kind declared today must not collide with them later. */
 export const ENGINE_TABLE_NAMES: readonly string[] = [

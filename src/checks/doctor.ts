@@ -28,7 +28,7 @@ interface Openers {
  * Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing.
  *
  * @param files The files from which settings were read.
- * @param outlook `schedules`: those by which `serve` would pull.
+ * @param outlook `schedules`: the schedules of `serve`.
  */
 export async function checkAll(
   config: Config,

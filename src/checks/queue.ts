@@ -19,7 +19,7 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
   });
   let fault: unknown;
   client.on('error', (error) => {
-    fault = error; // The command only says that there is no connection; this says why.
+    fault = error; // The command reports only a missing connection; this error has the cause.
   });
   try {
     await client.connect();
@@ -50,7 +50,7 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
   }
 }
 
-/** Why a Redis takes no writes, as its own error; null if it does. A node of a cluster may take this key and refuse the next. */
+/** Returns the error of a Redis that refuses writes; null if it accepts them. A node of a cluster may take this key and refuse the next. */
 async function refusalToWrite(client: Redis): Promise<unknown> {
   try {
     await client.set('bms-sync:doctor', '1', 'PX', TIMEOUT_MS);
@@ -109,7 +109,7 @@ const FAULT_MEANINGS: readonly (readonly [string, string])[] = [
   ['SELF_SIGNED_', UNTRUSTED],
 ];
 
-/** Says why a Redis does not answer. The host and port are shown, nothing else of the address. */
+/** Explains why a Redis does not answer. Shows the host and port only. */
 function redisFaultText(effect: string, error: unknown, address: string): string {
   const { protocol, hostname, port } = new URL(address);
   const message = error instanceof Error ? error.message : String(error);

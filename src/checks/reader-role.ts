@@ -32,7 +32,7 @@ function checkRights(role: string, rights: Rights): CheckResult {
   return failedCheck(NAME, 'mirror.reader_rights', `${role} ${found.join('; ')}`, hint);
 }
 
-/** Rights against which there is a rule, and the statements that mend them. */
+/** Rights that the role must not have, and the statements that revoke them. */
 const RULES: readonly { right: keyof Rights; fault: string; fix: (role: string) => readonly string[] }[] = [
   {
     right: 'unreadable',

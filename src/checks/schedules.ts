@@ -4,7 +4,7 @@ import { nextSlots, type Schedule } from '../runs/schedule.ts';
 import { passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving.ts';
 
-/** Says which background services are at work. */
+/** Lists the running background services. */
 export function* checkServing(serving: Serving): Iterable<CheckResult> {
   if (serving.workers.length === 0)
     yield passedCheck('serve', 'no background service is at work on this mirror');

@@ -13,10 +13,10 @@ export async function checkService(
 ): Promise<readonly CheckResult[]> {
   const kind = LISTED_KINDS.find((listedKind) => listedKind.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
-  let saidAt: Date | null = null;
+  let serviceTime: Date | null = null;
   const reached = await runCheck('service', async () => {
     await using source = openSource();
-    ({ saidAt } = await source.probe(kind));
+    ({ serviceTime } = await source.probe(kind));
     return `${String(config.source.baseUrl)} answers and accepts the token`;
   });
   if (config.source.baseUrl === null || config.source.token === null) return [reached];
@@ -25,7 +25,7 @@ export async function checkService(
   if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
   const header = await checkHeaders(source, kind);
   if (!reached.ok) return [reached, header];
-  const checks = [reached, header, checkClock(saidAt, systemClock.now())];
+  const checks = [reached, header, checkClock(serviceTime, systemClock.now())];
   // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
   for (const listed of requireListedKinds(config)) {
     const answers = `${listed.list.path} answers with a list`;
@@ -46,7 +46,7 @@ export function checkClock(serviceTime: Date | null, localTime: Date): CheckResu
   return failedCheck('clock', 'clock.differs', detail, hint);
 }
 
-/** The documentation spells the header in three ways (§5); finds those that this service accepts. */
+/** The documentation spells the header in three ways (§5); finds the ones that this service accepts. */
 async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
   const accepted: AuthHeader[] = [];
   for (const spelling of ['Authorization', 'Authentication', 'Authentification'] as const) {

@@ -5,7 +5,7 @@ import type { Schedule } from '../runs/schedule.ts';
 /** The background services that are at work on a mirror, and how they pull. */
 export type Serving = Awaited<ReturnType<typeof readServing>>;
 
-/** Reads which background services are at work, and by which schedules they pull: null if none of them does. */
+/** Reads which background services are at work, and their schedules: null if none of them pulls. */
 export async function readServing(db: Queryable, reader: LivenessCheck) {
   const workers = await listLiveWorkers(db, reader);
   const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];

@@ -25,13 +25,13 @@ export async function readStale(
 
 const CHECK_MS = 60_000;
 
-/** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
+/** Logs scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
 export function startStaleWatch(mirror: MirrorContext, schedules: readonly Schedule[]): () => Promise<void> {
   const task = createStaleCheck(mirror, schedules);
   return repeatMirrorTask(mirror, 'looking for stale kinds', CHECK_MS, task).stop;
 }
 
-/** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
+/** Creates the check that logs each kind once when it becomes stale. A kind that is being read, or is due, is not stale. */
 export function createStaleCheck(
   { session, clock, logger }: MirrorContext,
   schedules: readonly Schedule[],

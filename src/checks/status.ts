@@ -31,7 +31,7 @@ import { readStale } from './stale-kinds.ts';
 import type { StatusDocument } from './status-document.ts';
 import { hasOtherSchedules, readServing } from './serving.ts';
 
-/** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */
+/** Returns when `serve` pulls each scheduled kind next (UTC) and the schedule, in the order of the kinds. */
 export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]) {
   return kinds.flatMap((kind) => {
     const slot = slots.find((slot) => slot.kinds.includes(kind));
@@ -42,7 +42,7 @@ export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 const DRIFT_SHOWN = 20;
 
-/** How fresh and how sound the mirror is; `status-document.ts` says what each member means. */
+/** How fresh and how sound the mirror is; `status-document.ts` describes each member. */
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
   const disappeared = await readDisappeared(session);
   const listed = new Set(kinds.flatMap((kind) => (kind.list === null ? [] : [kind.name])));
@@ -117,7 +117,7 @@ function sortByCatalogue<T extends { readonly kind: string }>(
 
 const RECORDS_SHOWN = 20;
 
-/** Says why the last sweep of a kind did not certify it, what the next one can do about it, and what waits for it. */
+/** Explains why the last sweep of a kind did not certify it, and what happens next. */
 function explainUncertified(
   { detail, ...kind }: UncertifiedKind,
   disappeared: readonly ShownHold[],

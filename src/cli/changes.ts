@@ -11,7 +11,7 @@ import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseSeq, parseWholeNumber } from './parts/input.ts';
 
-/** The number of events for a person who gives none. */
+/** The default number of events. */
 const SHOWN = 50;
 
 interface ChangesOptions extends CommonOptions {

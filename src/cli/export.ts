@@ -75,7 +75,7 @@ export function exportCommand(context: CommandContext): Command {
     });
 }
 
-/** @throws {UsageError} If neither an option nor the file's name tells it. */
+/** @throws {UsageError} If neither an option nor the file's name shows it. */
 function chosenFormat(options: Options): ExportFormat {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;

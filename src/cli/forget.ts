@@ -47,7 +47,7 @@ export function forgetCommand(context: CommandContext): Command {
     });
 }
 
-/** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
+/** Lists what would be forgotten and refuses what must be kept. Closes the mirror before the question. */
 async function readForgetPlan(config: Config, wanted: ForgetRequest): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);

@@ -162,7 +162,7 @@ async function showResult(
   }
   if (out !== undefined) {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
-    const result = head + rows(resultLines(plan)); // A line a cell, and one for each row that is refused.
+    const result = head + rows(resultLines(plan)); // One line per cell, and one per refused row.
     await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
   }
   context.printResult(options, plan, planTexts(plan));

@@ -101,7 +101,7 @@ function printError(error: unknown, io: Io, mask: (text: string) => string, outp
   if (output !== null) printJson(output, { error: fault });
 }
 
-/** Indents further lines, so that no quoted text looks like a line of ours. */
+/** Indents further lines, so that quoted text never looks like our own line. */
 function indentFurtherLine(line: string, index: number): string {
   return index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`;
 }

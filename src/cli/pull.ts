@@ -37,7 +37,7 @@ const COUNTS = [
   'pages',
 ] as const;
 
-/** Tells of a pull: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
+/** Prints the result of a pull: one line per kind, then the state of the copy, the next pull's part, faults and advice. */
 function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary): Iterable<Printed> {
   const kinds = report.kinds.map((kind) => ({
     ...kind,

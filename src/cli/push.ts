@@ -158,7 +158,7 @@ async function unsentReason(session: Session, config: Config): Promise<string | 
     : 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
 }
 
-/** Waits until entries are done or cannot go on by themselves; where nothing is sent, only says why and reads their states once. */
+/** Waits until entries are done or cannot go on by themselves; where nothing is sent, prints why and reads their states once. */
 async function awaitOutcomes(
   { io: { stderr, signal } }: CommandContext,
   session: Session,

@@ -110,7 +110,7 @@ function storyDocument(story: RecordStory) {
   };
 }
 
-/** Tells a record's story to a person. */
+/** Prints the history of a record. */
 function* storyTexts(story: RecordStory): Iterable<Printed> {
   const { kind, id, state, row, absence, createdBy, refersTo, referredBy } = story;
   const proof = proofWords(absence);

@@ -41,7 +41,7 @@ function exitCodeOf(report: VerifyReport): ExitCode {
 
 const COUNTS = ['same', 'moved', 'differs', 'missing', 'surplus', 'quarantined'] as const;
 
-/** One line a kind, the first differences, and advice. */
+/** One line per kind, the first differences, and advice. */
 function* reportTexts(report: VerifyReport): Iterable<Printed> {
   const { runId, durationMs, kinds } = report;
   const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);

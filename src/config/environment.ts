@@ -15,8 +15,8 @@ const SETTING_VARIABLES = SETTING_NODES.map((place) => place.variable);
 const ENV_FILE = '.env';
 
 /**
- * Adds the variables of a `.env` file, if there is one; the real environment wins. `warn` gets a sentence about each value that
- * ends early.
+ * Adds the variables of a `.env` file, if there is one; the real environment wins. Calls `warn` for each value that
+ * an unquoted # cuts short.
  */
 export function addEnvFile(env: Environment, warn: (text: string) => void, path = ENV_FILE): Environment {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return env; // Python keeps a folder of this name.
@@ -44,7 +44,7 @@ export function settingsFile(env: Environment, flag: string | undefined): string
   return flag ?? (env['BMS_CONFIG'] || undefined); // An empty variable is unset.
 }
 
-/** The files from which settings are read: `.env`, the settings file, and those that variables name for one value. */
+/** The files from which settings are read: `.env`, the settings file, and the files that variables name for one value. */
 export function listConfigFiles(env: Environment, flag: string | undefined): readonly string[] {
   const variables = SETTING_NODES.flatMap((place) => place.info.variables ?? []).filter(isFile);
   const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
@@ -72,7 +72,7 @@ const PLAIN_VARIABLES = ['BMS_CONFIG', ...SETTING_NODES.flatMap((place) => place
 /** Our tests and proofs have variables too; `BMS__…` that are unknown are refused. */
 const OTHER_VARIABLE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
 
-/** Names the variables that look like ours and set nothing: a setting that was meant would be missed in silence. */
+/** Returns unknown BMS_ variables. A misspelt one would otherwise be ignored silently. */
 export function unknownVariables(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter(

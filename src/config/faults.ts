@@ -7,7 +7,7 @@ const NAMES = SETTING_NODES.map((place) => place.name);
 const MAX_SHOWN_LENGTH = 60;
 const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(:\d{2,5})?(\/[\w./-]*)?$/i;
 
-/** Words the faults that the schema found: the setting, its origin, the value got and the value expected. */
+/** Formats the schema's faults: setting, origin, actual value, expected value. */
 export function formatSchemaFaults(issues: readonly z.core.$ZodIssue[], layers: readonly Layer[]): string[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map(String);

@@ -44,8 +44,8 @@ export function refuseUnknownField(field: UnknownField, seen: Iterable<string>):
 }
 
 /**
- * Refuses settings that do not speak of what a mirror keeps out: they are incomplete. An exclusion ends where they name its kind
- * under `privacy.exclude` without the field.
+ * Refuses settings without the mirror's exclusions: they may be incomplete. To end an exclusion, list its
+ * kind under `privacy.exclude` without the field.
  *
  * @param kept The fields that the mirror keeps out, by kind.
  * @throws {UsageError} `settings.exclusions_missing`

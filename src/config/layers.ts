@@ -52,7 +52,7 @@ export function valueAt(values: unknown, path: Path): unknown {
   }, values);
 }
 
-/** The map at a path; empty where there is none, which is for the schema to say. */
+/** Returns the map at a path, or an empty one. The schema reports the fault. */
 export function mapAt(values: Tree, path: Path): Tree {
   const map = valueAt(values, path);
   return isTree(map) ? map : {};
@@ -72,7 +72,7 @@ function mergeTrees(below: Tree, above: Tree): Tree {
     const weaker = valueAt(below, [key]);
     const stronger = valueAt(above, [key]);
     if (!isTree(stronger)) return stronger === undefined ? weaker : stronger;
-    // A value where a map belongs stays, so that it is refused rather than hidden by a stronger map.
+    // Keeps a value that should be a map, so that validation reports it.
     return isTree(weaker) ? mergeTrees(weaker, stronger) : (weaker ?? stronger);
   };
   return Object.fromEntries(Object.keys({ ...below, ...above }).map((key) => [key, mergeKey(key)]));

@@ -53,8 +53,8 @@ function kindsOf(name: string, value: unknown): string[] {
 }
 
 /**
- * Finds fields that `privacy.exclude` cannot name: without them a record could not be told from others, nor its company from
- * another. Names that nobody knows are judged with the mirror, which knows fields that the documentation does not show.
+ * Finds fields that `privacy.exclude` cannot name: they identify the record and its company. Unknown names are checked once the mirror is open,
+ * because it knows undocumented fields.
  */
 export function findPrivacyFaults(values: Tree): readonly SettingFault[] {
   return Object.entries(mapAt(values, ['privacy', 'exclude'])).flatMap(([kind, names]) => {

@@ -9,7 +9,7 @@ import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 const PATH = '/decisions';
 
-/** Adds the page of the trail: who has decided what, and by which door. */
+/** Adds the page of the trail: who did what, and through which interface. */
 export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
   const page = {
     path: PATH,

@@ -19,7 +19,7 @@ export const searched = z
   .optional()
   .describe('the id, or words of a code, name, phone number or e-mail');
 
-/** Adds the page of what the box in the head of every page finds: the first records of each kind. */
+/** Adds the search results page: the first records of each kind. */
 export function addFindPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const querystring = z.object({ q: searched });

@@ -9,7 +9,7 @@ import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 
-/** Adds the page of a kind's records in the order of their ids: all, or those that a text finds. */
+/** Adds the page of a kind's records in the order of their ids: all, or the search results. */
 export function addRecordsPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const page = {

@@ -53,7 +53,7 @@ export function signInRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
   app.get('/login', { config, schema: codeSchema }, async (request, reply) => {
     const { code } = request.query;
-    // Whoever only looks at a link, as a preview does, must not use it up.
+    // A preview of the link must not use it up.
     if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
     const refusal = await context.access.redeem(reply, code);
     return refusal === null ? reply.redirect('/', 303) : sendSignIn(reply, { refusal });

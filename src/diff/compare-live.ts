@@ -2,7 +2,7 @@ import type { Certificate } from './certify.ts';
 import type { Spans } from './spans.ts';
 
 /**
- * Begins to compare the ids of a mirror's live rows with those that list responses have shown; takes a byte for each of these.
+ * Begins to compare the ids of a mirror's live rows with the ids in list responses; takes a byte for each of the latter.
  * @param certificate Null where the list is not known exactly.
  * @param began The tick at which the present sweep began.
  */

@@ -77,7 +77,7 @@ export function splitPage(records: readonly Json[], texts: readonly string[] = [
   for (const [id, versions] of repeated) {
     // Equal but for the order of keys and the spelling of numbers.
     if (new Set(versions.map((version) => canonicalJson(version.record))).size === 1) continue;
-    firsts.delete(id); // One answer cannot say which of two contents is the true one.
+    firsts.delete(id); // One response cannot show which of two contents is true.
     quarantined.push(...versions.map((each) => quarantine(id, 'two_versions', compacted(each).raw)));
   }
   return { incoming: [...firsts.values()], quarantined };
@@ -135,7 +135,7 @@ const LARGEST = 2n ** 63n - 1n;
 
 /**
  * Reads the id that a record is known by: a whole number from 1 to 2^63−1, as number or as text. Nothing is normalized: `07`,
- * `7.0` and `1e2` might be other records than 7 and 100, so they are no ids.
+ * `7.0` and `1e2` might be other records than 7 and 100, so they are not ids.
  */
 export function recordId(record: Json): ParsedId {
   if (!isObject(record)) return { fault: 'not_a_record', token: null };
@@ -229,7 +229,7 @@ export function listChangedFields(kind: Kind, before: JsonObject, after: JsonObj
   });
 }
 
-/** A value as it stays from one reading to the next: texts composed (NFC), numbers without the noise of floats. */
+/** Normalises a value for comparison: text to NFC, numbers without float noise. */
 function normalizeValue(field: Field | undefined, value: Json | undefined): Json | undefined {
   if (isArray(value)) return value.map((item) => normalizeValue(undefined, item) ?? null);
   if (isObject(value)) {

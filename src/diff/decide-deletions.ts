@@ -38,7 +38,7 @@ const OTHERS_HIDDEN = 'others_hidden';
 /** The missing rows are exactly the oldest by this field: the list may show recent rows only. */
 const olderThan = (field: string): string => `older_than:${field}`;
 
-/** The field by which the missing rows of such a hold are the oldest; null for any other. */
+/** The date field whose oldest values are the missing rows; null for any other hold. */
 export const olderThanField = (why: string | null | undefined): string | null =>
   why?.startsWith('older_than:') ? why.slice('older_than:'.length) : null;
 
@@ -76,7 +76,7 @@ export interface AbsenceFacts {
   readonly isCertified: boolean;
   /** The pages of the list may be of different ages: a cache that hides itself. Its proof then takes one more point. */
   readonly canBeMixed?: boolean;
-  /** Null where the absent rows are no such rows, or can be asked for. */
+  /** Null if the absent rows are not the oldest, or can be retrieved. */
   readonly oldest?: OldestRows | null;
   /** The tick at which the sweep began. */
   readonly sweep: number;
@@ -176,7 +176,7 @@ const isKeptByDecision = (absentee: AbsenceCandidate, facts: AbsenceFacts): bool
 
 const isApproved = (absentee: AbsenceCandidate): boolean => absentee.absence.state === 'approved';
 
-/** No look at the record can prove its deletion: a person who approves it lets the list prove it. */
+/** Retrieving cannot prove the deletion; after approval, the list does. */
 const isApprovedByPerson = (row: AbsenceCandidate, facts: AbsenceFacts): boolean =>
   isApproved(row) &&
   row.absence.why !== undefined &&
@@ -273,7 +273,7 @@ function absenceOf(row: AbsentRow, facts: AbsenceFacts): Absence {
   return { ...storedAbsences, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
 }
 
-/** What happens to the undecided rows together; `freed`: most of a hold came back, so that the rest goes on as if it had never been. */
+/** What happens to the undecided rows together; `freed`: most held records are back, so the rest are treated as never held. */
 interface Hold {
   readonly is: 'held' | 'freed' | 'open';
   readonly why?: string | undefined;
@@ -304,7 +304,7 @@ function isOldest(undecided: readonly AbsenceCandidate[], rows: OldestRows, isDo
   return !rows.isOutOfScope && isEnough && undecided.every((absentee) => rows.ids.has(absentee.id));
 }
 
-/** So many rows at once need a person where they are exactly the oldest, or more than a third of all; so does the third such wave. */
+/** This many rows at once are held if they are exactly the oldest rows, or more than a third of all. The third such wave is held, too. */
 export const HOLD_MIN_ROWS = 3;
 
 function dueForRetrieval(

@@ -87,7 +87,7 @@ interface Misfit {
   readonly columnValue: ColumnValue;
 }
 
-/** Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules. */
+/** Reads a JSON value by its field's type. Absent, null and invalid values are null. */
 export function decodeField(
   field: Field,
   value: Json | undefined,
@@ -194,7 +194,7 @@ function isBlank(value: Json): boolean {
   return value === '' || value === '0000-00-00';
 }
 
-// JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" is no escape of NUL.
+// JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" does not escape NUL.
 const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 function tokenOf(value: Json): string | null {

@@ -20,7 +20,7 @@ export function findTypeDrift(
 }
 
 /**
- * Finds the fields that no record of a complete list has any more, and those that are back; an empty list shows neither.
+ * Finds the fields that disappeared from all records of a complete list, and the ones that are back; an empty list shows neither.
  * @param known By field, since when it is missing; null = it is not missing.
  */
 export function findPresenceDrift(

@@ -11,8 +11,8 @@ export interface IdentityDifference {
 }
 
 /**
- * Finds what speaks for another record under the same id: the natural key differs, and so do at least half of the other texts,
- * references and dates that both show. Empty where it is the same record, renamed perhaps, or where that cannot be known.
+ * Finds differences that suggest that the id now belongs to another record: the natural key differs, and at least half of
+ * the other texts, references and dates that both show. Empty if it is the same record, perhaps renamed, or if that is unknown.
  *
  * @param ourPayloads The payloads of this and of earlier updates, by the names of a write: what they wanted is no difference.
  */

@@ -91,10 +91,10 @@ function listDifferences(
   });
 }
 
-/** The name by which a field is written. */
+/** The name of a field in a write. */
 export const writeNameOf = (field: Field): string => field.write?.name ?? field.name;
 
-/** The name by which a written field is read; a name that the kind does not know is itself. */
+/** The name of a written field in a read; an unknown name is returned unchanged. */
 export function readNameOf(kind: Kind, writeName: string): string {
   const fields = [...kind.fields, ...kind.hints];
   return fields.find((field) => writeNameOf(field) === writeName)?.name ?? writeName;
@@ -195,7 +195,7 @@ const FORMS: Partial<Record<Field['type'], (value: Json, field: Field) => string
   timestamp: calendarText,
 };
 
-/** An element of an array, without the members that say nothing. */
+/** An element of an array, without empty members. */
 function elementForm(items: readonly Field[], element: Json): Json {
   if (!isObject(element)) return keyForm(undefined, element);
   const members = Object.entries(element).map(([name, value]) => {

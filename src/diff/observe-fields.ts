@@ -86,7 +86,7 @@ function observeValue(shape: Shape, name: string, before = NOTHING_SEEN, value: 
   };
 }
 
-/** A reference field is always a reference: a value that is no id is kept as text beside it. */
+/** A reference field is always a reference: a value that is not an id is kept as text beside it. */
 function fitsHint(hint: Field, value: Json): boolean {
   if (hint.refersTo !== undefined) return !isArray(value) && !isObject(value);
   return decodeIfFits(hint, value) !== undefined;

@@ -3,10 +3,10 @@ import { isArray, isObject, tryParseJson, type Json } from '../lib/json/json.ts'
 /** Shorter texts occur in too many other places by chance. */
 const LEAST_CHARACTERS = 4;
 
-/** Dates, times, decimals and short numbers: many records share them, whoever they are about. */
+/** Dates, times, decimals and short numbers: many records share them. */
 const COMMON = /^(?:\d{4}-\d\d-\d\d(?:[ T].*)?|\d\d:\d\d(?::\d\d)?|-?\d*[.,]\d+|\d{1,6})$/;
 
-/** The texts of a record, at any depth, that may tell it from others. */
+/** The texts of a record, at any depth, that may identify it. */
 export function identifyingTexts(value: Json): readonly string[] {
   if (isArray(value)) return value.flatMap(identifyingTexts);
   if (isObject(value)) return Object.values(value).flatMap(identifyingTexts);
@@ -30,7 +30,7 @@ export function foldWords(text: string): string {
   return ` ${(words ?? []).join(' ')} `;
 }
 
-/** The objects among these JSON texts; a text that is no JSON is none. */
+/** The objects among these JSON texts; a text that is not JSON is skipped. */
 export const objectsIn = (texts: readonly (string | null)[]) =>
   texts.flatMap((text) => {
     const value = tryParseJson(text ?? '');

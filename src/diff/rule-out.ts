@@ -15,7 +15,7 @@ export interface SentText {
 /** Shorter texts occur in too many records by chance. */
 const LEAST_CHARACTERS = 4;
 
-/** The texts of a payload that are long enough to tell a record by; how many records share them is for the mirror to say. */
+/** The texts of a payload that are long enough to identify a record; the mirror knows how many records share each. */
 export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] {
   return Object.entries(payload).flatMap(([name, text]) => {
     const field = readNameOf(kind, name);
@@ -27,9 +27,9 @@ export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] 
 }
 
 /**
- * Whether a record cannot be what the service made of a create: a field of the natural key contradicts that services do not
- * rewrite, or the record shows none of the telling texts. Nothing is guessed of how the service spells, and people may have
- * changed other fields since: all other records stay in doubt. `telling` are the sent texts that few records share.
+ * Returns whether a record cannot be the one that a create made: a field of the natural key that services do not rewrite
+ * differs, or the record shows none of the distinctive texts. Other differences rule nothing out, because the service may
+ * rewrite values and people may edit the record. `distinctive` are the sent texts that few records share.
  */
 export function isRuledOut(match: {
   readonly kind: Kind;
@@ -49,7 +49,7 @@ export function isRuledOut(match: {
   return shownDistinctive.length > 0 && !shownDistinctive.some((sent) => showsText(kind, record, sent));
 }
 
-/** Whether the service may have made the shown value of the sent one, in a field that was just written. */
+/** Returns whether the service may have derived the shown value from the sent one. */
 export function canComeFrom(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
   if (isSameValue(field, sent, remote)) return true;
   if (remote === undefined || isBlank(field, remote)) return false;

@@ -10,7 +10,7 @@ import { parseObjectText } from '../store/records/record-name.ts';
 import { alertNotification, addNotification } from '../store/webhooks/notifications.ts';
 import { readChanges, type RecordedChange } from './read-changes.ts';
 
-/** A setting of `alerts`: what people want to be told of a field. The limits are decimals. */
+/** A setting of `alerts`: the values of a field that people want to be notified of. The limits are decimals. */
 export interface AlertRule {
   readonly kind: string;
   readonly field: string;
@@ -21,7 +21,7 @@ export interface AlertRule {
 
 const POLL_MS = 2_000;
 
-/** Tells the receivers of news of changes that match a rule. Returns a function that stops it. */
+/** Notifies receivers of changes that match a rule. Returns a function that stops it. */
 export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]): () => Promise<void> {
   let isFirst = true;
   const task = async (): Promise<void> => {
@@ -32,7 +32,7 @@ export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]):
   return repeatMirrorTask(mirror, 'looking for alerts', POLL_MS, task).stop;
 }
 
-/** A field that nobody knows may be misspelt: its rule would be silent for ever. */
+/** An unknown field may be misspelt; its rule would never match. */
 async function warnOfUnknownFields(context: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
   const kinds = [...new Set(rules.map((rule) => rule.kind))];
   const seen = await readSeenNames(context.session, kinds);
@@ -50,20 +50,20 @@ const PAGE = 500;
 const MAX_PAGES = 20;
 const SHOWN = 10;
 
-/** How far the events are judged by a rule, and when people were last told. */
+/** How far the events are judged by a rule, and when the last notification was sent. */
 interface AlertPosition {
   readonly seq: number;
-  readonly toldAt: string | null;
+  readonly notifiedAt: string | null;
 }
 
 const positionKey = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
 
-/** Judges the events after a rule's mark, and leaves one piece of news for all that match; a new rule begins with the next event. */
+/** Judges the events after a rule's position and adds one notification for all matching events. A new rule starts with the next event. */
 export async function matchNewChanges(session: Session, rule: AlertRule, now: Date): Promise<void> {
   const upTo = await latestSeq(session);
   const stored = await readAlertPosition(session, rule);
-  const { seq: after, toldAt } = stored ?? { seq: upTo, toldAt: null };
-  if (stored !== null && (isTooSoon(toldAt, now) || upTo <= after)) return;
+  const { seq: after, notifiedAt } = stored ?? { seq: upTo, notifiedAt: null };
+  if (stored !== null && (isTooSoon(notifiedAt, now) || upTo <= after)) return;
   const matches: number[] = [];
   let seq = after;
   for (let pages = 0; seq < upTo && pages < MAX_PAGES; pages += 1) {
@@ -71,9 +71,9 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
     matches.push(...events.filter((event) => isMatch(rule, event)).map((event) => event.seq));
     seq = events.length < PAGE ? upTo : (events.at(-1)?.seq ?? upTo);
   }
-  const position = { seq, toldAt: matches.length > 0 ? formatInstant(now) : toldAt };
+  const position = { seq, notifiedAt: matches.length > 0 ? formatInstant(now) : notifiedAt };
   await session.atomically(async (tx) => {
-    if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has told them.
+    if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has notified them.
     if (matches.length > 0)
       await addNotification(
         tx,
@@ -83,10 +83,10 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
   });
 }
 
-const isTooSoon = (toldAt: string | null, now: Date): boolean =>
-  toldAt !== null &&
-  !isFromFastClock(toldAt, now) &&
-  now.getTime() - parseInstant(toldAt).getTime() < QUIET_MS;
+const isTooSoon = (notifiedAt: string | null, now: Date): boolean =>
+  notifiedAt !== null &&
+  !isFromFastClock(notifiedAt, now) &&
+  now.getTime() - parseInstant(notifiedAt).getTime() < QUIET_MS;
 
 async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertPosition | null> {
   const stored = await readMeta(db, positionKey(rule));
@@ -95,7 +95,7 @@ async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertP
 
 type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
 
-/** Whether an event is what a rule is about. A value beyond a limit is told once, when it comes to be beyond it. */
+/** Whether an event is what a rule is about. A value beyond a limit matches once, when it crosses the limit. */
 export function isMatch(rule: AlertRule, event: Judged): boolean {
   const { field, above, below } = rule;
   if (event.change === 'deleted') return false;

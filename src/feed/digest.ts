@@ -30,7 +30,7 @@ interface DigestTime {
 
 const POLL_MS = 30_000;
 
-/** Leaves the digest of each day, for those who read e-mail. Returns a function that stops it. */
+/** Adds the daily digest for e-mail receivers. Returns a function that stops it. */
 export function startDigest(parts: DigestParts, time: DigestTime): () => Promise<void> {
   const { session, clock } = parts;
   const faults = createFaultLog({ ...parts, isReportedElsewhere: isDatabaseUnavailable });

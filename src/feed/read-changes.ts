@@ -7,7 +7,7 @@ import { CHANGES } from '../store/tables/change-tables.ts';
 import { readNumber, select, type RowOf } from '../db/rows/rows.ts';
 
 /**
- * One event of the table `changes`. `seq` is the reader's cursor: who has read up to n never later finds an event ≤ n.
+ * One event of the table `changes`. `seq` is the reader's cursor: a reader that has read up to n never gets an event ≤ n afterwards.
  *
  * It happened no earlier than `observedFrom` (null = unknown) and no later than `observedAt`, when it was found out. `before`
  * and `after` are the record as JSON text, numbers as received; null = it was not there. `fields` is `{name: [old, new]}`, and

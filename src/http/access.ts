@@ -81,13 +81,13 @@ const LOOPBACK_USER: RequestUser = { name: 'this machine', role: 'viewer', by: '
 export interface SignInSettings {
   /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
   readonly token: string | null;
-  /** The setting `server.trustedHeader`; null: nobody is signed in by a proxy. */
+  /** The setting `server.trustedHeader`; null: no proxy signs users in. */
   readonly trustedHeader: TrustedHeader | null;
 }
 
 /**
- * Authenticates callers by the name that a proxy tells, by a token, or by the cookie that a browser got for one; without an
- * admin token, reads are free, and only this machine is answered. `countWrong` counts wrong tokens of a caller's address.
+ * Authenticates callers by the name from a proxy, by a token, or by the cookie that a browser got for one; without an
+ * admin token, reads need no sign-in, and the server answers only local requests. `countWrong` counts wrong tokens of a caller's address.
  */
 export function createAccess(
   context: MirrorContext,

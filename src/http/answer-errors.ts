@@ -91,7 +91,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 const RETRY_SECONDS = 5;
 
-/** A stranger, whose token cannot be looked up, is told neither where the mirror is nor what it lacks. */
+/** Hides details of the mirror from requests whose token cannot be verified. */
 const AWAY: Problem = { status: 503, code: 'server.not_ready', detail: 'The mirror does not answer.' };
 
 /** The problem document for an error; null for a bug, whose details the caller must not see. */

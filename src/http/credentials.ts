@@ -28,11 +28,11 @@ export function setSessionCookie(reply: FastifyReply, person: SignedInUser, now:
   });
 }
 
-/** Whether a browser asks over https, so far as its headers tell. */
+/** Whether a browser asks over https, as far as its headers show. */
 export const isByHttps = (request: FastifyRequest): boolean =>
   request.headers['x-forwarded-proto'] === 'https' || /^https:/.test(request.headers.origin ?? '');
 
-/** Whose cookie a request has; null if it has none of ours, or an expired one. */
+/** Whose cookie a request has; null if there is no cookie of this mirror, or an expired one. */
 export function readSession(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
   const [until, name = '', tokenHash = '', id = ''] = value?.split('.') ?? [];

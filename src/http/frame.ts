@@ -8,7 +8,7 @@ import type { Server } from './server.ts';
 
 /** Creates the application, with our limits on what a caller may send and how slowly. */
 export function createApp(logger: Logger): Server {
-  // Fastify's own lines say what ours say already.
+  // Fastify's own lines would repeat ours.
   const warnings = logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
   const app = fastify({
     loggerInstance: warnings satisfies FastifyBaseLogger,

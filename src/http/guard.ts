@@ -87,7 +87,7 @@ function hostsRefusal(
 
 const isByBrowser = (user: RequestUser | null): boolean => user?.by === 'cookie' || user?.by === 'proxy';
 
-/** A change whose route does not say who may is for admins. */
+/** Routes without a role require admin for changes. */
 const requiredRole = (request: FastifyRequest, isRead: boolean): UserRole =>
   request.routeOptions.config.role ?? (isRead || request.is404 ? 'viewer' : 'admin');
 

@@ -29,7 +29,7 @@ function renderPart(part: Part): string {
 /** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;
 
-/** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: its headings are not seen. */
+/** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: headings are visible to screen readers only. */
 export function dataTable(
   caption: string,
   headings: readonly Heading[],

@@ -4,7 +4,7 @@ import { isByHttps } from './credentials.ts';
 import type { Html } from './html.ts';
 import type { RouteContext, Server } from './server.ts';
 
-/** Gives every request the language of whoever asks: that of the cookie, else the browser's, else the setting's. */
+/** Sets the language of each request: from the cookie, else the browser, else the setting. */
 export function chooseLanguages(app: Server, context: RouteContext): void {
   app.decorateRequest('language', context.language);
   app.addHook('onRequest', (request, _reply, done) => {
@@ -24,7 +24,7 @@ export function setLanguageCookie(reply: FastifyReply, language: Language): void
     path: '/',
     maxAge: YEAR_SECONDS,
     httpOnly: true,
-    sameSite: 'lax', // Whoever follows a link of another site reads their language too.
+    sameSite: 'lax', // Also sent when a link on another site is followed.
     secure: isByHttps(reply.request),
   });
 }
@@ -37,7 +37,7 @@ export function sendHtml(reply: FastifyReply, page: Html): FastifyReply {
     .send(page.html);
 }
 
-/** The language of ours that a browser would rather have; undefined if it names none. */
+/** The supported language that a browser prefers; undefined if it names none. */
 function acceptedLanguage(header: string): Language | undefined {
   const ranges = header.split(',').map((range) => {
     const { tag = '', weight = '1' } = LANGUAGE_RANGE.exec(range)?.groups ?? {};

@@ -30,7 +30,7 @@ export function createStreamLimit() {
   const openStreams = new Map<symbol, string>();
   return {
     openStreams: (): number => openStreams.size,
-    /** Takes a seat for a caller; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
+    /** Reserves a stream for a user; returns the function that releases it. @throws {SyncError} `server.full` if none is left. */
     acquire: (userName: string): (() => void) => {
       const ownStreams = [...openStreams.values()].filter((holder) => holder === userName).length;
       if (openStreams.size >= MAX_STREAMS || ownStreams >= MAX_STREAMS_PER_USER)

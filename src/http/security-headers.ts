@@ -24,7 +24,7 @@ const STYLE_HASH = `'sha256-${createHash('sha256').update(SIGN_IN_STYLE).digest(
 
 /**
  * Gives every answer its headers of security. `same-origin` instead of `no-referrer`: with the latter, browsers send forms with
- * `Origin: null`. Nothing that is written into a page applies, but the style of the sign-in form; all else is a file of ours.
+ * `Origin: null`. Nothing that is written into a page applies, but the style of the sign-in form; all else is loaded from our own files.
  */
 export async function secureAnswers(app: Server): Promise<void> {
   await app.register(helmet, {

@@ -15,7 +15,7 @@ import type { StreamLimit } from './limits.ts';
 
 /** The process that the server is a part of. */
 export interface ServingProcess extends MirrorContext {
-  /** Tells whether this process's writes land in the mirror. */
+  /** Returns whether this process's writes land in the mirror. */
   readonly writes: () => WriteHealth;
   readonly isDead: Owner['isDead'];
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
@@ -38,7 +38,7 @@ export interface ServerSettings extends SignInSettings {
   readonly schedules: readonly Schedule[];
   /** The setting `schedules.timezone`, in which pages show times. */
   readonly timezone: string;
-  /** The setting `language`, for browsers that name none of ours. */
+  /** The setting `language`, for browsers that name no supported language. */
   readonly language: Language;
   /** The settings of what is sent. */
   readonly webhooks: SendingRules;

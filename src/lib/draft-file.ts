@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { isProcessRunning } from './process-id.ts';
 
 /**
- * Begins a file: it is written beside its place, in a folder that only its owner may enter, whose name nobody can foresee. So
- * nobody else reads it before its time, and no link leads it elsewhere.
+ * Begins a file: it is written in a private folder with a random name beside its place, so that
+ * no other process reads it early, and no link redirects it.
  */
 export function createDraft(path: string) {
   removeDrafts(path);
@@ -32,7 +32,7 @@ export function createDraft(path: string) {
 const DRAFT_SUFFIX = '.partial-';
 const OWNER_ONLY = 0o600;
 
-/** A file that replaces one of ours keeps its mode: whoever admitted a group to it need not do so again. Any other is its owner's. */
+/** A replaced file keeps its mode, so that a group keeps its access. A new file is readable by its owner only. */
 function fileMode(path: string, draft: string): number {
   const oldFile = fs.lstatSync(path, { throwIfNoEntry: false });
   const written = fs.lstatSync(draft);

@@ -12,7 +12,7 @@ export function isProcessRunning(pid: number): boolean {
   }
 }
 
-/** Names the place within which a process number means one process; null where it cannot be told: elsewhere than on Linux. */
+/** Returns an id of the PID namespace; null if it is unknown, as on systems other than Linux. */
 export function processNamespace(): string | null {
   try {
     const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

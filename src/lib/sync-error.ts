@@ -39,7 +39,7 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EPERM: 'may not be read by this user',
 };
 
-/** Says why a file cannot be read, as the end of a sentence about it: `is not there`. */
+/** Explains why a file cannot be read, as the end of a sentence about it: `is not there`. */
 export function describeFileFault(error: unknown): string {
   const code = errorCode(error);
   if (code === 'file.encoding' && error instanceof SyncError) return error.message;

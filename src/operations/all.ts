@@ -14,7 +14,7 @@ import {
   testWebhook,
 } from './webhooks.ts';
 
-/** Everything that a person may do by the API, and by forms of the dashboard where it has a notice. */
+/** All operations of the API. Those with a notice also have a form on the dashboard. */
 export const OPERATIONS: readonly AnyOperation[] = [
   pullOperation,
   retryOutboxEntry,

@@ -85,10 +85,10 @@ function parseInput<Input extends Members>(input: Input, values: unknown): z.out
   throw new UsageError(`${faults.join('; ')}.`, { code: 'usage.input' });
 }
 
-/** The members of inputs that the trail of decisions quotes: any other one may hold content of a record, or a secret. */
+/** Input fields that the decision log records. Others may contain secrets or record content. */
 const TRAIL_MEMBERS = ['id', 'kind', 'name', 'kinds', 'recordId', 'role', 'after', 'changes', 'format'];
 
-/** What the trail calls an operation, as no other one is called: `outbox retry`, `pull`. */
+/** The unique name of an operation in the decision log: `outbox retry`, `pull`. */
 export function trailName({ name, path }: Described): string {
   const [, subject = ''] = path.split('/');
   return subject === `${name}s` ? name : `${subject} ${name}`;

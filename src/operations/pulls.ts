@@ -23,7 +23,7 @@ export const pullOperation = operation({
   status: 202,
   run: async (context, { kinds: names }) => {
     const kinds = pulledKinds(context.kinds, names);
-    await context.session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
+    await context.session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
     const wanted = { kinds, request: INTERFACES[context.by.via], now: context.clock.now() };
     const runId = await context.session.atomically((tx) => requestPull(tx, wanted));
     return { runId, state: 'requested' as const, kinds };

@@ -30,7 +30,7 @@ export interface OutboundRules {
   readonly patienceSeconds: number;
   /** How long a record must not answer before it is taken for gone: that of deletions. */
   readonly graceSeconds: number;
-  /** Record kind to the fields whose changes are no events. */
+  /** Record kind to the fields whose changes cause no events. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }
 

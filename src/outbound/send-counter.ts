@@ -47,7 +47,7 @@ const CONNECT_MS = 2_000;
 const COMMAND_MS = 500; // A send gives up where more than two seconds pass between its journal and its start.
 
 /**
- * Opens a mark in Redis, for a database that is no file. While Redis is away writes are dropped, so that no send waits; the
+ * Opens a send counter in Redis, for a database that is not a file. While Redis is away writes are dropped, so that no send waits; the
  * next write catches up.
  */
 async function createRedisCounter(url: string, name: string): Promise<OpenSendCounter> {

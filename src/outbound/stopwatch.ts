@@ -2,7 +2,7 @@ import { parseInstant, formatInstant, type Clock } from '../lib/time/clock.ts';
 
 /**
  * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
- * of the wall clock is no time.
+ * of the wall clock does not count.
  */
 export interface Stopwatch {
   readonly now: () => Date;
@@ -29,7 +29,7 @@ export const startElapsed = (stopwatch: Stopwatch): Elapsed => ({
   elapsedAt: formatInstant(stopwatch.now()),
 });
 
-/** The time until now. It grows by no more than this process has run: of the rest nobody knows how long it was. */
+/** The time until now. It grows only while this process runs: the rest is unknown. */
 export function updateElapsed(stopwatch: Stopwatch, elapsed: Elapsed): Elapsed {
   if (elapsed.elapsedAt === null) return startElapsed(stopwatch);
   const sinceMs = stopwatch.now().getTime() - parseInstant(elapsed.elapsedAt).getTime();

@@ -43,7 +43,7 @@ export interface BackfillRequest extends ReadingRules {
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
-  /** Live rows that were no records of the service, as far as is known, and became tombstones. */
+  /** Live rows without a record in the service, as far as is known, which became tombstones. */
   readonly surplus: number;
   /** Requested records that the service does not have. */
   readonly missing: readonly string[];
@@ -52,7 +52,7 @@ export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt'
 type BackfillEnding = Pick<KindReport, 'state' | 'reason' | 'detail'>;
 
 /**
- * Reads records again on request and lands them; proves nothing about records that it does not read.
+ * Reads records again on request and lands them. Concludes nothing about other records.
  *
  * @throws {LeaseError} If another process sweeps this kind.
  * @throws {MirrorError} {OtherSourceError}

@@ -31,8 +31,8 @@ export interface PullReport extends RunFacts {
 /**
  * Sweeps kinds one after the other as one run; a kind that fails never stops the others.
  *
- * @throws {MirrorError} {LeaseError} A fault of the whole mirror ends the run and is recorded in it; so does an
- * {OtherSourceError} of the base URL or of every kind.
+ * @throws {MirrorError} {LeaseError} A fault of the whole mirror ends the run and is recorded in it. An
+ * {OtherSourceError} of the base URL or of every kind does, too.
  */
 export async function pullKinds(parts: PullParts, request: PullRequest): Promise<PullReport> {
   const { kinds, baseUrl, acceptNewSource } = request;
@@ -113,7 +113,7 @@ export async function findForeignKinds(
       if (error instanceof OtherSourceError) {
         binding.refusal ??= error;
         foreign.set(kind.name, error);
-      } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is no reason to refuse.
+      } else if (!(error instanceof SourceError)) throw error; // An unreadable list does not refuse the pull.
     } finally {
       stop.abort();
       await responses.return(undefined);

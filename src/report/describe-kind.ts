@@ -43,7 +43,7 @@ export function describeKind(
     /** The fields that the documentation shows in the body; which of them are required it does not say. */
     create: create && { path: create.path, shown: create.body },
     update: update && { path: update.path, shown: update.body },
-    /** The fields by which two records are the same thing; null = all sent fields. */
+    /** The fields that identify a duplicate; null = all sent fields. */
     naturalKey: naturalKey === 'all sent fields' ? null : naturalKey,
     /** Two records may be equal in every field and both be intended. */
     repeats: repeats === true,

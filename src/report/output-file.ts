@@ -9,7 +9,7 @@ import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
  * Returns the whole path of a file that a command is to write; an existing one will be replaced. A link is followed.
  *
  * @param mirrorUrl The address of the mirror, which must not be overwritten.
- * @throws {UsageError} `usage.file` where its folder is missing, it is no plain file, or it belongs to the mirror.
+ * @throws {UsageError} `usage.file` where its folder is missing, it is not a plain file, or it belongs to the mirror.
  */
 export function outputFile(mirrorUrl: string, file: string): string {
   const refuse = (what: string, hint: string): UsageError =>
@@ -44,7 +44,7 @@ function realPath(path: string, refuse: Refuse): string {
 const resolvedPath = (path: string): string =>
   statOf(dirname(path)) === null ? path : join(realpathSync(dirname(path)), basename(path));
 
-/** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is no snapshot. */
+/** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is not a snapshot. */
 export function snapshotFile(mirrorUrl: string, file: string): string {
   const path = outputFile(mirrorUrl, file);
   if (isReplaceable(path)) return path;

@@ -34,7 +34,7 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withUtcInstants) };
 }
 
-/** Follows a run for as long as it can be waited for. `detail` says what became of the kinds that have no report. */
+/** Follows a run for as long as it can be waited for. `detail` shows what became of the kinds that have no report. */
 async function followRun(parts: PullParts, runId: number) {
   const { session, clock, signal, onProgress } = parts;
   const reportedKinds = new Set<string>();

@@ -12,8 +12,8 @@ interface OutageWatch {
 }
 
 /**
- * Tells in the log when the database goes away and comes back, by the calls of this session. Reads and writes have connections of
- * their own: the database is back once both have answered.
+ * Logs when the database becomes unreachable and when it is back, based on the calls of this session. Reads and writes have
+ * separate connections: the database is back once both have answered.
  */
 export function watchDatabase(session: Session, parts: OutageWatch): Session {
   const log = createOutageLog(parts, { event: 'database', name: 'the database' });
@@ -34,7 +34,7 @@ export function watchDatabase(session: Session, parts: OutageWatch): Session {
   };
 }
 
-/** Tells in the log when the service goes away and comes back: a read that has used up its tries, and the next usable answer. */
+/** Reports in the log when the service goes away and comes back: a read that has used up its tries, and the next usable answer. */
 export function watchService(source: Source, parts: OutageWatch): Source {
   const log = createOutageLog(parts, { event: 'source', name: 'the service' });
   const failed = (error: unknown): void => {

@@ -5,12 +5,12 @@ import { isReadToEnd } from '../store/runs/run-store.ts';
 import { pullKinds, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
-/** Tells a monitor outside how a pull has ended; never throws. */
+/** Reports a monitor outside how a pull has ended; never throws. */
 export type Ping = (isWhole: boolean) => Promise<void>;
 
 const ANSWER_MS = 5_000;
 
-/** Creates the ping of the setting `monitor.pingUrl`; the log tells once that the monitor is away, and never its address. */
+/** Creates the ping of the setting `monitor.pingUrl`; an unreachable monitor is logged once, without its address. */
 export function createPing(
   pingUrl: string | null,
   parts: { readonly clock: Clock; readonly logger: Logger },
@@ -31,7 +31,7 @@ export function createPing(
   };
 }
 
-/** Pulls, and pings: a busy kind is whole, because another process reads it, and an interrupted pull tells nothing. */
+/** Pulls, then pings. A busy kind counts as a success, because another process reads it; an interrupted pull sends nothing. */
 export async function pullAndPing(parts: PullParts, request: PullRequest, ping: Ping): Promise<PullReport> {
   try {
     const report = await pullKinds(parts, request);

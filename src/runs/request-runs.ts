@@ -22,7 +22,7 @@ export function startRunRequests(
 /**
  * Requests the runs of schedules as they come due. Returns a function that stops it.
  *
- * node-cron ticks at each slot. A check every few seconds finds slots without a tick: those that were missed while no
+ * node-cron ticks at each slot. A check every few seconds finds slots without a tick: the ones that were missed while no
  * process ran, the database was away, or the machine slept.
  */
 export function startTicking(context: ProcessContext, schedules: readonly Schedule[]): () => Promise<void> {

@@ -6,8 +6,8 @@ import { findRun, isReadToEnd, type KindReport } from '../store/runs/run-store.t
 import type { PullParts } from '../pull/run/parts.ts';
 
 /**
- * Begins to watch a run. The function that it returns tells in the log how the run has ended and what it found: held deletions,
- * drift. A run that goes on later is not told.
+ * Begins to watch a run. Returns a function that logs the end of the run and what it found: held deletions, drift. A run that
+ * continues later is not logged.
  */
 export async function createRunLog(parts: PullParts, runId: number): Promise<() => Promise<void>> {
   const { session, clock, logger } = parts;
@@ -36,7 +36,7 @@ export async function createRunLog(parts: PullParts, runId: number): Promise<() 
   };
 }
 
-/** A run without kinds had nothing to do, and of a busy kind another process takes care: neither is a fault. */
+/** A run without kinds and a busy kind are not failures. */
 function logRunEnd(
   logger: Logger,
   nullable: NonNullable<Awaited<ReturnType<typeof findRun>>>,

@@ -39,7 +39,7 @@ function notReached(kind: ListedKind): KindComparison {
   return { kind: kind.name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
 }
 
-/** The settings by which every pull and backfill reads. */
+/** The settings of every pull and backfill. */
 export interface PullSettings extends ReadingRules {
   readonly baseUrl: string;
   readonly retention: Retention;

@@ -27,8 +27,8 @@ export interface Source extends AsyncDisposable {
     id: string,
     options?: Partial<LoadOptions>,
   ): Promise<{ readonly record: JsonObject | null } & Omit<AnswerWithTicks<unknown>, 'value'>>;
-  /** Asks for the first page once, with the token under `header` or as the settings say; gives the service's own time, if it tells. */
-  probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly saidAt: Date | null }>;
+  /** Asks for the first page once, with the token under `header` or as the settings say; returns the service's time, if it sends one. */
+  probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly serviceTime: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   readonly pageSizes: PageSizes;
@@ -66,7 +66,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
           return new Date(String(answer.headers['date'] ?? ''));
         },
       });
-      return { saidAt: Number.isNaN(value.getTime()) ? null : value };
+      return { serviceTime: Number.isNaN(value.getTime()) ? null : value };
     },
     write: createWriteSender(settings, parts, requester),
     pageSizes: requester.pageSizes,

@@ -38,7 +38,7 @@ export async function readKnownPast(db: Queryable, kind: string, instant: string
   };
 }
 
-/** Whose rows are wanted, as they were at an instant. */
+/** Selects the rows to read, and as of when. */
 export interface PastRows {
   /** The kind as mirrored. */
   readonly kind: Kind;

@@ -29,7 +29,7 @@ export interface View {
 export interface ViewColumn {
   readonly name: string;
   readonly expression: string;
-  /** The type that the dictionary tells; `flag` is 0 or 1. */
+  /** The type in the dictionary; `flag` is 0 or 1. */
   readonly type: FieldType;
   readonly description: FieldDescription;
   /** The section of the service's documentation that shows the field. */
@@ -164,7 +164,7 @@ function commentsOn(options: View, language: Language): string[] {
 
 /**
  * Replaces our views after the tables have changed. A view keeps its columns, null where their field is gone, and gets new ones
- * at its end, so that what users have built on it goes on; PostgreSQL makes one anew in which a column changes its type.
+ * at its end, so that users' own views keep working; PostgreSQL creates a view again if a column changes its type.
  */
 export async function replaceViews(tx: Transaction, views: readonly View[]): Promise<void> {
   if (tx.dialect === 'postgres') {
@@ -213,7 +213,7 @@ export async function withoutViewChecks(tx: Transaction, change: () => Promise<v
 const NEEDED: readonly string[] = ['0A000', '2BP01'];
 
 /**
- * Runs a migration, and says what PostgreSQL says is in its way.
+ * Runs a migration and reports the object that blocks it in PostgreSQL.
  * @throws {MirrorError} `mirror.blocked_by_view` if an object of a user's own depends on what changes.
  */
 export async function translateViewErrors<T>(location: string, migration: () => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import type { Dialect } from '../store/tables/kind-table.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
 
-/** One row an event, with the table's column names. */
+/** One row per event, with the table's column names. */
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
   meaning: translateAll('Changes of records, one row each, in the order in which they were found.'),
@@ -109,7 +109,7 @@ const LAG: Record<Dialect, string> = {
   postgres: `case when isfinite(s.last_sweep_at) then round(extract(epoch from now() - s.last_sweep_at)) end`,
 };
 
-/** One row a kind: how fresh and how sound its copy is. In SQLite the analysts' view reads another one, which has no types. */
+/** One row per kind: how fresh and how sound its copy is. In SQLite the analysts' view reads another one, which has no types. */
 export function syncStatusViews(kinds: readonly ListedKind[], dialect: Dialect): readonly View[] {
   const view = statusView(kinds, dialect);
   return dialect === 'postgres' ? [view] : [{ ...view, name: STATUS_NOW, isInner: true }, typedStatus(view)];

@@ -24,7 +24,7 @@ import { retypeReferences } from './retype-references.ts';
 export interface Release {
   /** Raised with every release whose mirror an older release must not write. */
   readonly version: number;
-  /** As `--version` tells it. */
+  /** As `--version` prints it. */
   readonly name: string;
   /** The folder with the migrations of the engine tables, one folder a database. */
   readonly migrations: string;
@@ -58,9 +58,9 @@ interface MigrationTarget {
 }
 
 /**
- * Brings a database to the shape that this release and these kinds need, in one transaction; does nothing if it has it.
+ * Migrates the schema to this release and these kinds, in one transaction. Does nothing if it is current.
  * @returns Whether anything was changed.
- * @throws {MirrorError} `mirror.newer` if a newer release has migrated it, `mirror.not_ours` if it is no mirror,
+ * @throws {MirrorError} `mirror.newer` if a newer release has migrated it, `mirror.not_ours` if it is not a mirror,
  * `mirror.blocked_by_view` if a user's own object must go first, `mirror.no_reader_role` if the role is missing.
  */
 export async function migrate(
@@ -78,11 +78,11 @@ export async function migrate(
   );
 }
 
-/** How near a database is to the shape that this release and these kinds need. */
+/** Whether the schema matches this release and these settings. */
 type SchemaState = 'none' | 'of an older release' | 'of other settings' | 'current';
 
 /**
- * Says what `migrate` would find; changes nothing.
+ * Returns what `migrate` would find; changes nothing.
  * @throws {MirrorError} `mirror.newer`, `mirror.not_ours` as `migrate` does.
  */
 export async function checkSchema(

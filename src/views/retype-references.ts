@@ -8,7 +8,7 @@ import { nestedTables } from '../store/tables/kind-table.ts';
 import { withoutViewChecks } from './create-views.ts';
 
 /**
- * Gives references in nested arrays, which 1.0 took for texts, the type of an id. Their columns go here; like any other that is
+ * Changes references in nested arrays from text (as in 1.0) to the type of an id. Their columns go here; like any other that is
  * missing they are added, and filled from `_raw`.
  */
 export async function retypeReferences(tx: Transaction, kinds: readonly Kind[]): Promise<void> {

@@ -10,7 +10,7 @@ interface NeedFacts {
   readonly 'outbox.frozen': { readonly reason: string };
   readonly 'kind.held': { readonly kind: string; readonly records: number; readonly why?: string | null };
   readonly 'entry.parked': EntryFacts;
-  /** Needs nobody: whoever wants to know is notified. */
+  /** Needs no decision; receivers are notified. */
   readonly 'entry.rejected': EntryFacts;
   /** Further parked entries, which are not named. */
   readonly 'entries.parked': { readonly entries: number };
@@ -63,12 +63,12 @@ type NeedType = keyof NeedFacts;
 export type NeedOf<T extends NeedType = NeedType> = {
   readonly [Type in T]: {
     readonly type: Type;
-    /** `since`: an instant of ours, or an ISO one. */
+    /** `since`: a stored instant, or an ISO one. */
     readonly facts: NeedFacts[Type] & { readonly since?: string | null };
   };
 }[T];
 
-/** A text that is not ours within a sentence of ours. */
+/** A foreign text within one of our sentences. */
 export interface Quoted {
   readonly text: string;
   readonly as: 'name' | 'code' | 'english';
@@ -95,7 +95,7 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
   readonly effect?: string;
 }
 
-/** The words of each need; the facts are those that `store/needs` reads. */
+/** The words of each need; the facts come from `store/needs`. */
 const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
   'mirror.damaged': ({ reason }, translator) => ({
     title: translator.t('The mirror can no longer be trusted'),

@@ -196,9 +196,9 @@ const BY_STATE = {
 export function explain(entry: VerdictFacts, translator = translatorFor('en')): Explanation {
   const { meaning, next } = verdictOf(entry);
   const awaited = awaitedBy(entry, translator);
-  const said = translator.t(meaning);
+  const meaningText = translator.t(meaning);
   return {
-    meaning: [said, awaited, unprovenIn(entry, translator)].filter((part) => part !== null).join(' '),
+    meaning: [meaningText, awaited, unprovenIn(entry, translator)].filter((part) => part !== null).join(' '),
     next: next.map((step) => step(entry)),
   };
 }

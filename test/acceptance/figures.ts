@@ -84,7 +84,7 @@ export async function deletedRecords(session: Session): Promise<string[]> {
   return rows.map((row) => `${String(row['kind'])}:${String(row['record_id'])}`);
 }
 
-/** One line a table, one column a minute. */
+/** One line per table, one column per minute. */
 export function tableOf(samples: readonly Sample[]): string {
   const line = (name: string, cells: readonly number[]): string =>
     name.padEnd(18) + cells.map((cell) => String(cell).padStart(8)).join('');

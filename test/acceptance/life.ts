@@ -15,7 +15,7 @@ import { PACE } from './clock.ts';
 export const MOVING_KINDS = ['clients', 'products', 'categories', 'projects'] as const;
 const KINDS = MOVING_KINDS.map(kindOf);
 
-/** Nearly everything that may go wrong with a service that tells no lies. */
+/** Nearly everything that may go wrong with an honest service. */
 const UNKIND: Personality = {
   ...DOCUMENTED,
   texts: 'trimmed',
@@ -48,7 +48,7 @@ export interface Life extends Listening {
   readonly act: () => void;
   /** Removes records that we made long ago, so that lists stay as long as they are. */
   readonly tidy: () => void;
-  /** Creates of which the service made a record while it still had the one before. */
+  /** Creates whose record the service made while it still had the one before. */
   readonly doubled: () => readonly string[];
   /** Whether a list was never like that: from some hours before the certificate on. */
   readonly isFalse: (certificate: Certificate) => boolean;
@@ -106,7 +106,8 @@ export async function startLife(seed: number, rows: number, beganMs: number): Pr
     tidy,
     doubled: () => doubledIn(service.sends, recordsOf),
     isFalse: (certificate) => isFalse(recordsOf(certificate.kind), service.sends, certificate),
-    wasRemoved: (kind, id) => recordsOf(kind).actions.some((deed) => deed.id === id && deed.is === 'deleted'),
+    wasRemoved: (kind, id) =>
+      recordsOf(kind).actions.some((action) => action.id === id && action.is === 'deleted'),
     [Symbol.asyncDispose]: () => front[Symbol.asyncDispose](),
   };
 }
@@ -138,6 +139,6 @@ function isFalse(records: Records, sends: readonly Send[], { kind, atMs, ids }: 
     actions: records.actions,
     at: (ms) => records.at(ms).filter(({ id }) => isOthers(id)),
   };
-  const instants = records.actions.map((deed) => deed.atMs).filter((ms) => ms > fromMs && ms <= atMs);
+  const instants = records.actions.map((action) => action.atMs).filter((ms) => ms > fromMs && ms <= atMs);
   return ![fromMs, ...instants].some((ms) => isListAt(then, live, ms));
 }

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { tableOf, type Sample } from './figures.ts';
 import { startLife, type Life } from './life.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
-import type { SoakNews, SoakOrder } from './soaked.ts';
+import type { SoakMessage, SoakOrder } from './soaked.ts';
 import type { Stalls } from './stalls.ts';
 
 const { values: options } = parseArgs({
@@ -76,20 +76,20 @@ async function listen(order: SoakOrder, life: Life, database: string): Promise<O
   const stalls: Stalls[] = [];
   const falseCertificates: string[] = [];
   let certificates = 0;
-  let end: Extract<SoakNews, { is: 'end' }> | null = null;
-  program.on('message', (message) => {
-    const news = message as SoakNews;
-    if (news.is === 'end') end = news;
-    else if (news.is === 'minute') {
-      samples.push(news.sample);
-      stalls.push(news.stalls);
+  let end: Extract<SoakMessage, { is: 'end' }> | null = null;
+  program.on('message', (received) => {
+    const message = received as SoakMessage;
+    if (message.is === 'end') end = message;
+    else if (message.is === 'minute') {
+      samples.push(message.sample);
+      stalls.push(message.stalls);
       console.error(
-        `${database} minute ${news.sample.minute}: ${news.sample.rssMb} MB, ${certificates} certificates`,
+        `${database} minute ${message.sample.minute}: ${message.sample.rssMb} MB, ${certificates} certificates`,
       );
     } else {
       certificates++;
-      const { kind, atMs } = news.certificate;
-      if (life.isFalse(news.certificate)) falseCertificates.push(`${kind} at ${atMs}`);
+      const { kind, atMs } = message.certificate;
+      if (life.isFalse(message.certificate)) falseCertificates.push(`${kind} at ${atMs}`);
     }
   });
   await once(program, 'exit');
@@ -110,7 +110,7 @@ async function listen(order: SoakOrder, life: Life, database: string): Promise<O
   };
 }
 
-function endOf(end: Extract<SoakNews, { is: 'end' }> | null, code: number | null) {
+function endOf(end: Extract<SoakMessage, { is: 'end' }> | null, code: number | null) {
   if (end === null) throw new Error(`The program ended by itself, with ${code ?? 'a signal'}.`);
   return end;
 }
@@ -152,8 +152,8 @@ function faultsOf({ doubled, falseDeletions, falseCertificates, growthMb }: Figu
 }
 
 for (const figures of await Promise.all([onSqlite(), onPostgres()])) {
-  const { samples, ...told } = figures;
-  console.log(`${figures.database}\n${tableOf(samples)}\n${JSON.stringify(told)}`);
+  const { samples, ...rest } = figures;
+  console.log(`${figures.database}\n${tableOf(samples)}\n${JSON.stringify(rest)}`);
   const faults = faultsOf(figures);
   for (const fault of faults) console.error(`${figures.database}: ${fault}`);
   if (faults.length > 0) process.exitCode = 1;

@@ -34,7 +34,7 @@ export interface SoakOrder {
   readonly createsASecond: number;
 }
 
-export type SoakNews =
+export type SoakMessage =
   | { readonly is: 'certificate'; readonly certificate: Certificate }
   | { readonly is: 'minute'; readonly sample: Sample; readonly stalls: Stalls }
   | {
@@ -53,7 +53,7 @@ const TIMINGS = {
   graceMs: 25_000 * PACE,
 };
 
-const tell = (news: SoakNews): void => void process.send?.(news);
+const send = (message: SoakMessage): void => void process.send?.(message);
 
 const configOf = ({ databaseUrl, serviceUrl }: SoakOrder): Config =>
   loadConfig({
@@ -117,19 +117,23 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   };
 }
 
-/** Tells of each list that is certified now, once. */
-async function tellCertificates(session: Session, beganMs: number, told: Map<string, string>): Promise<void> {
+/** Reports of each list that is certified now, once. */
+async function sendCertificates(
+  session: Session,
+  beganMs: number,
+  sentAt: Map<string, string>,
+): Promise<void> {
   for (const kind of MOVING_KINDS) {
     const rows = await session.query(sql`
       select s.certified_at as at, cast(k.id as text) as id
       from kind_state as s left join ${sql.identifier(kind)} as k on k._deleted_at is null
       where s.kind = ${kind} and s.state = 'certified'`);
     const at = rows[0]?.['at'];
-    if (typeof at !== 'string' || told.get(kind) === at) continue;
-    told.set(kind, at);
+    if (typeof at !== 'string' || sentAt.get(kind) === at) continue;
+    sentAt.set(kind, at);
     const ids = rows.flatMap(({ id }) => (id === null ? [] : [String(id)]));
     const atMs = parseInstant(at).getTime() - beganMs;
-    tell({ is: 'certificate', certificate: { kind, atMs, ids } });
+    send({ is: 'certificate', certificate: { kind, atMs, ids } });
   }
 }
 
@@ -139,23 +143,23 @@ const openCount = (creates: Record<string, number>): number =>
 async function soak(order: SoakOrder): Promise<void> {
   const { session, push, stop } = await startService(configOf(order), order.beganMs);
   const watch = watchStalls();
-  const told = new Map<string, string>();
+  const sentAt = new Map<string, string>();
   const began = performance.now();
   let minute = 0;
-  tell({ is: 'minute', sample: await takeSample(session, minute), stalls: watch.take() });
+  send({ is: 'minute', sample: await takeSample(session, minute), stalls: watch.take() });
   while (performance.now() - began < order.minutes * MINUTE) {
     await Promise.all([push(order.createsASecond), systemClock.sleep(1_000)]);
-    await tellCertificates(session, order.beganMs, told);
+    await sendCertificates(session, order.beganMs, sentAt);
     if (performance.now() - began < (minute + 1) * MINUTE) continue;
     minute++;
-    tell({ is: 'minute', sample: await takeSample(session, minute), stalls: watch.take() });
+    send({ is: 'minute', sample: await takeSample(session, minute), stalls: watch.take() });
   }
   watch.stop();
   const drainBegan = performance.now();
   const drainMs = order.drainMinutes * MINUTE;
   while (performance.now() - drainBegan < drainMs && openCount(await countCreates(session)) > 0)
     await systemClock.sleep(1_000);
-  tell({ is: 'end', creates: await countCreates(session), deleted: await deletedRecords(session) });
+  send({ is: 'end', creates: await countCreates(session), deleted: await deletedRecords(session) });
   await stop();
   process.disconnect();
 }

@@ -13,7 +13,7 @@ export interface Stalls {
 
 const TICK_MS = 10;
 
-/** Watches the event loop; `take` tells of the time since it was called last. */
+/** Watches the event loop; `take` returns the stalls since its last call. */
 export function watchStalls(): { readonly take: () => Stalls; readonly stop: () => void } {
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
   delay.enable();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
-import { asking, type Answer, type Ask, type Asked } from '../http/ask.ts';
+import { httpClient, type Answer, type Ask, type Asked } from '../http/ask.ts';
 import { TOKEN, describedRoutes, serveMirror, signIn, type Stage } from '../http/stage.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
@@ -40,10 +40,10 @@ interface Table {
 async function table(token: string | null = TOKEN): Promise<Table> {
   const session = await tempMirror([kindNamed('clients'), kindNamed('products')]);
   const stage = await serveMirror(session, { token });
-  return { all: cases(stage), ask: asking(stage.url), stage };
+  return { all: cases(stage), ask: httpClient(stage.url), stage };
 }
 
-/** What each case came to, of those that did not come to what was expected. */
+/** What each case came to, of the ones that did not come to what was expected. */
 async function unexpected(
   { all, ask }: Table,
   headers: NonNullable<Asked['headers']>,

@@ -122,10 +122,10 @@ test('what is told is what Prometheus reads: no line twice', async () => {
   const stage = await serveMirror(await mirror(), { queueMetrics: () => Promise.resolve(BULLMQ) });
   await stage.get('/v1/runs');
   const lines = await linesOf(stage);
-  const told = lines.filter((line) => line !== '');
-  expect(told).toEqual([...new Set(told)]);
-  expect(told).toContain('bullmq_jobs{queue="outbox", state="active"} 3');
-  expect(told).toContain('bms_sync_queue_metrics_up 1');
+  const shownLines = lines.filter((line) => line !== '');
+  expect(shownLines).toEqual([...new Set(shownLines)]);
+  expect(shownLines).toContain('bullmq_jobs{queue="outbox", state="active"} 3');
+  expect(shownLines).toContain('bms_sync_queue_metrics_up 1');
 });
 
 test.each([

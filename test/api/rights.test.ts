@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { isRoleAllowed, insertUser, USER_ROLES, type UserRole } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
-import { asking, type Asked } from '../http/ask.ts';
+import { httpClient, type Asked } from '../http/ask.ts';
 import { TOKEN, describedRoutes, serveMirror, signIn, type Stage } from '../http/stage.ts';
 import { DATABASES } from '../store/databases.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 
-/** Who may ask for each route: as the table of operations says; changes that are no operation stand here. */
+/** Who may ask for each route: as the table of operations says; changes that are not operation stand here. */
 function rights(stage: Stage): ReadonlyMap<string, UserRole> {
   const described = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
   const table = new Map<string, UserRole>([
@@ -67,7 +67,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const session = await open();
     const trustedHeader = { name: 'X-Forwarded-User', from: ['127.0.0.0/8'] };
     const stage = await serveMirror(session, { trustedHeader });
-    const ask = asking(stage.url);
+    const ask = httpClient(stage.url);
     const table = [...rights(stage)];
     const wrong: string[] = [];
     for (const caller of await callers(session, stage))

@@ -134,9 +134,9 @@ const LOADED_BYTES = `['navigation', 'resource'].flatMap((type) => performance.g
 test('after a pull the page tells how every kind stands, in at most 100 kB', async () => {
   const page = await stage.signedIn();
   const rows = page.getByRole('table', { name: 'Record kinds' }).getByRole('row');
-  const told = await rows.allInnerTexts();
+  const rowTexts = await rows.allInnerTexts();
   for (const kind of ['clients', 'products', 'bookings']) {
-    const line = told.find((text) => text.startsWith(kind)) ?? '';
+    const line = rowTexts.find((text) => text.startsWith(kind)) ?? '';
     expect(line).toContain('certified');
     expect(line).toMatch(new RegExp(`\\b${stage.sandbox.world.count(kind)}\\b`));
     expect(line).toMatch(/next in \d+/);

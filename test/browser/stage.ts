@@ -84,7 +84,7 @@ export async function openStage({
     });
     serving.catch(reject);
   });
-  const api = asking(dashboard, token);
+  const api = apiCalls(dashboard, token);
   const open = (options: BrowserContextOptions = {}): Promise<BrowserContext> => browser.newContext(options);
   const pull = pulling(api);
   await pull();
@@ -127,7 +127,7 @@ function settings(
   };
 }
 
-function asking({ address }: OpenDashboard, token: string): BrowserStage['api'] {
+function apiCalls({ address }: OpenDashboard, token: string): BrowserStage['api'] {
   return async (path, body, key) => {
     const answer = await fetch(address + path, {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
@@ -144,7 +144,7 @@ function asking({ address }: OpenDashboard, token: string): BrowserStage['api'] 
 
 const STEP_MS = 50;
 
-/** Waits for something that no event tells of, for a while. */
+/** Polls for something without an event, for a while. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     if (await isSo()) return;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { expectAllWatched, startsNotedIn, sumOf, talliesIn, told } from './tally.ts';
+import { expectAllWatched, startsNotedIn, sumOf, talliesIn, tallyText } from './tally.ts';
 import { tierOf } from '../support/tiers.ts';
 import { expectNoLeaks, watch } from './watch.ts';
 
@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** Tells at the end of a run where secrets were looked for, and fails where one was found or a place left out. */
+/** Reports at the end of a run where secrets were looked for, and fails where one was found or a place left out. */
 export function judgeRun(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-canary-'));
   project.provide('canaryFolder', folder);
@@ -22,7 +22,7 @@ export function judgeRun(project: TestProject): () => Promise<void> {
     const starts = startsNotedIn(folder);
     rmSync(folder, { recursive: true, force: true });
     const sum = sumOf([...tallies, watch.tally]);
-    process.stdout.write(told(sum));
+    process.stdout.write(tallyText(sum));
     const files = await project.vitest.globTestSpecifications();
     // The other tiers have no test of some places.
     const hasAllPlaces = [null, 'tests'].includes(tierOf(process.env));

@@ -4,12 +4,12 @@ import type * as errors from '../../src/lib/sync-error.ts';
 import type * as serving from '../../src/app/create-server.ts';
 import type * as faults from '../../src/source/http/errors.ts';
 import type * as answers from '../../src/source/http/write-answer.ts';
-import { leaveTally, noteStart } from './tally.ts';
+import { writeTally, noteStart } from './tally.ts';
 import { expectNoLeaks, watch } from './watch.ts';
 import './watch-process.ts';
 import { servedPorts } from './watch-sockets.ts';
 
-// What is watched where it is made: every logger, every server and every error of ours that a test gets to see.
+// What is watched where it is made: every logger, every server and every error that a test gets to see.
 vi.mock('../../src/lib/log/logger.ts', async (load) => {
   const original = await load<typeof logging>();
   const { watchedLines } = await import('./watch-logs.ts');
@@ -19,8 +19,8 @@ vi.mock('../../src/lib/log/logger.ts', async (load) => {
 vi.mock('../../src/app/create-server.ts', async (load) => {
   const original = await load<typeof serving>();
   const { watchServer } = await import('./watch-sockets.ts');
-  const createServer: typeof serving.createServer = async (...given) => {
-    const app = await original.createServer(...given);
+  const createServer: typeof serving.createServer = async (...args) => {
+    const app = await original.createServer(...args);
     watchServer(app);
     return app;
   };
@@ -35,8 +35,8 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
 vi.mock('../../src/source/http/errors.ts', async (load) => {
   const original = await load<typeof faults>();
   const { keepingErrors } = await import('./watch-errors.ts');
-  const redactErrors: typeof faults.redactErrors = (told, token) => {
-    const hide = original.redactErrors(told, token);
+  const redactErrors: typeof faults.redactErrors = (error, token) => {
+    const hide = original.redactErrors(error, token);
     return (read) => keepingErrors(() => hide(read))();
   };
   return { ...original, redactErrors };
@@ -57,7 +57,7 @@ beforeEach(({ onTestFinished }) => {
 });
 
 afterAll(() => {
-  leaveTally(inject('canaryFolder'), watch.takeTally());
+  writeTally(inject('canaryFolder'), watch.readTally());
   servedPorts.clear(); // The next file in this worker may meet others there.
   expectNoLeaks(); // What came to light after the last test: in what the whole file shares.
 });

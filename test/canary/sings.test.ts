@@ -17,7 +17,7 @@ import { run } from '../support/command-line.ts';
 import { bystander, freshDatabase } from '../support/postgres.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { expectAllWatched, sumOf, told } from './tally.ts';
+import { expectAllWatched, sumOf, tallyText } from './tally.ts';
 import { holds } from './spellings.ts';
 import { createWatch, emptyTally, expectNoLeaks, watch } from './watch.ts';
 
@@ -28,7 +28,7 @@ const SECRET = canary('/"$&+=? 1');
 const ESCAPED = Array.from(MARK, (letter) => `\\u00${Buffer.from(letter).toString('hex')}`).join('');
 
 /** What has leaked so far, and no longer counts against the test that planted it. */
-const leaked = (): string[] => watch.takeLeaks();
+const leaked = (): string[] => watch.drainLeaks();
 
 afterEach(() => {
   expect(leaked()).toEqual([]); // Every test has taken what it planted.
@@ -149,8 +149,8 @@ describe('a secret is found, by the very mechanism that watches every test, in',
       const server = require('node:http').createServer((_, answer) => answer.end(process.argv[1]));
       server.listen(0, () => console.log('{"address":"http://127.0.0.1:' + server.address().port + '"}'));`;
     const child = spawn(process.execPath, ['-e', code, SECRET]);
-    const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    const { address } = JSON.parse(said.toString()) as { address: string };
+    const [firstOutput] = (await once(child.stdout, 'data')) as [Buffer];
+    const { address } = JSON.parse(firstOutput.toString()) as { address: string };
     expect(await (await fetch(address)).text()).toBe(SECRET);
     child.kill('SIGKILL');
     await once(child, 'close');
@@ -219,7 +219,7 @@ describe('a secret is known', () => {
         const look = own.inPieces({ place: 'log lines', what: () => 'here' });
         for (const piece of [bytes.subarray(0, at), bytes.subarray(at, second), bytes.subarray(second)])
           look(piece);
-        expect([at, second, own.takeLeaks()]).toEqual([at, second, ['log lines: here']]);
+        expect([at, second, own.drainLeaks()]).toEqual([at, second, ['log lines: here']]);
       }
   });
 });
@@ -264,6 +264,6 @@ describe('the run', () => {
     const all = emptyTally();
     for (const looked of Object.values(all)) looked.count = 1;
     expectAllWatched(sumOf([all, own.tally]));
-    expect(told(sumOf([all, own.tally]))).toContain('2 errors');
+    expect(tallyText(sumOf([all, own.tally]))).toContain('2 errors');
   });
 });

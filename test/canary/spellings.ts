@@ -1,6 +1,6 @@
 import { MARK, SANDBOX_TOKEN } from '../support/canary.ts';
 
-/** Bytes by which a secret is known. */
+/** Bytes that identify a secret. */
 export interface Needle {
   readonly secret: string;
   readonly bytes: Buffer;

@@ -5,7 +5,7 @@ import { PLACES, emptyTally, type Tally } from './watch.ts';
 const fileIn = (folder: string): string => join(folder, 'tallies.jsonl');
 const startsIn = (folder: string): string => join(folder, 'starts');
 
-/** Leaves word that a test file is watched; one of which all tests are skipped leaves no tally. */
+/** Records that a test file is watched; a file whose tests are all skipped has no tally. */
 export function noteStart(folder: string): void {
   appendFileSync(startsIn(folder), '.');
 }
@@ -15,7 +15,7 @@ export const startsNotedIn = (folder: string): number =>
   existsSync(startsIn(folder)) ? readFileSync(startsIn(folder)).length : 0;
 
 /** Leaves word of what one test file has looked at. */
-export function leaveTally(folder: string, tally: Tally): void {
+export function writeTally(folder: string, tally: Tally): void {
   appendFileSync(fileIn(folder), `${JSON.stringify(tally)}\n`);
 }
 
@@ -38,7 +38,7 @@ export function sumOf(tallies: readonly Tally[]): Tally {
 }
 
 /** The tally for a person, a line for each place. */
-export function told(tally: Tally): string {
+export function tallyText(tally: Tally): string {
   const lines = PLACES.map((place) => {
     const { count, bytes, ms } = tally[place];
     return `  ${String(count).padStart(8)} ${place}, ${(bytes / 1e6).toFixed(1)} MB, ${(ms / 1000).toFixed(1)} s\n`;

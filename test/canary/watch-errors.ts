@@ -6,7 +6,7 @@ type ErrorClass = new (...args: never[]) => Error;
 /** Where errors are kept back that are made at this moment; null = nobody keeps any back. */
 let keptBack: Set<Error> | null = null;
 
-/** The same class, of which every error is looked at once it is whole: with its stack, its causes and all else on it. */
+/** The same class; every error is checked once it is complete: with its stack, its causes and all else on it. */
 export function watchedErrors<C extends ErrorClass>(errors: C): C {
   return new Proxy(errors, {
     construct: (target, args, made) => {
@@ -57,7 +57,7 @@ function lookAtError(error: Error): void {
 }
 
 /**
- * All that is on an error of ours, but for its stack: to make a text of it takes a millisecond, and it consists of the
+ * All that is on our error, but for its stack: to make a text of it takes a millisecond, and it consists of the
  * message, which is looked at, and of places in files. Those of foreign errors are looked at, as a cause.
  */
 function wholeOf(error: Error): object {

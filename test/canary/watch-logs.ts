@@ -2,7 +2,7 @@ import { format } from 'node:util';
 import type { LoggerOptions } from '../../src/lib/log/logger.ts';
 import { watch } from './watch.ts';
 
-/** The options of a logger, of which every line is looked at as it is written. */
+/** The options of a logger whose every line is checked as it is written. */
 export function watchedLines(options: LoggerOptions): LoggerOptions {
   const { destination } = options;
   const write = (line: string): void => {
@@ -26,9 +26,9 @@ export function watchConsole(): void {
   }
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
     const call = console[method].bind(console);
-    console[method] = (...said: unknown[]) => {
-      print(format(...said));
-      call(...said);
+    console[method] = (...args: unknown[]) => {
+      print(format(...args));
+      call(...args);
     };
   }
 }

@@ -16,8 +16,8 @@ interface Spawning {
 const SANDBOX = /^(?:sandbox|demo|--service=.*)$/;
 
 /**
- * The sandbox tells what token it accepts: it plays the service, and that token is in its documentation. The bundler, a service of its
- * own, hands over the program, of which that token is a part.
+ * The sandbox prints the token that it accepts: it plays the service, and that token is in its documentation. The bundler, a service of its
+ * own, serves the program, which contains that token.
  */
 export const allowedFor = (argv: readonly string[]): readonly string[] =>
   argv.some((word) => SANDBOX.test(word)) ? [SANDBOX_TOKEN] : [];

@@ -4,7 +4,7 @@ import { watch } from './watch.ts';
 
 const NEWLINE = 10;
 
-/** Resolves once a Redis has ended and all that it told is looked at. */
+/** Resolves once a Redis has ended and all its answers are checked. */
 export interface RedisWatch {
   readonly ended: Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { watch, type Place } from './watch.ts';
 
-/** Ports at which other processes of ours serve. */
+/** Ports at which other our processes serve. */
 export const servedPorts = new Set<number>();
 
 /** Looks at all that a server of this process sends, head and body, well-formed or not. */
@@ -23,7 +23,7 @@ export function watchServer({ server }: { readonly server: Server }): void {
   });
 }
 
-/** Looks at all that tests are answered by servers of ours in other processes. */
+/** Looks at all that tests are answered by our servers in other processes. */
 export function watchAnswersOfOthers(): void {
   subscribe('net.client.socket', (message) => {
     if (servedPorts.size === 0) return;

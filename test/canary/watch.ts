@@ -36,17 +36,17 @@ export interface Sight extends Search {
 export interface Watch {
   /** Looks at one whole thing. */
   look(sight: Sight, content: string | Buffer): void;
-  /** Looks at a thing that comes in pieces, and tells whether a secret came to light; one may lie across two of them. */
+  /** Looks at a thing that comes in pieces, and returns whether it contains a secret; one may lie across two of them. */
   inPieces(sight: Sight): (piece: Buffer) => boolean;
   /** Notes a leak that was found otherwise. */
   note(sight: Sight): void;
   /** Counts something that was looked at as a part of something else. */
   count(place: Place, count?: number): void;
   /** What has leaked since it was asked last: places, never the secrets themselves. */
-  takeLeaks(): string[];
+  drainLeaks(): string[];
   readonly tally: Tally;
   /** What was looked at since it was asked last. */
-  takeTally(): Tally;
+  readTally(): Tally;
 }
 
 export function emptyTally(): Tally {
@@ -68,7 +68,7 @@ export function createWatch(): Watch {
   };
   return {
     tally,
-    takeTally: () => {
+    readTally: () => {
       const taken = structuredClone(tally);
       Object.assign(tally, emptyTally());
       return taken;
@@ -94,7 +94,7 @@ export function createWatch(): Watch {
         return isFound;
       };
     },
-    takeLeaks: () => {
+    drainLeaks: () => {
       const taken = [...leaks];
       leaks.clear();
       return taken;
@@ -115,8 +115,8 @@ function nameOf(what: string): string {
 export const watch = createWatch();
 
 /** Fails where a secret has come to light since the last call. */
-export function expectNoLeaks(from: Pick<Watch, 'takeLeaks'> = watch): void {
-  const leaks = from.takeLeaks();
+export function expectNoLeaks(from: Pick<Watch, 'drainLeaks'> = watch): void {
+  const leaks = from.drainLeaks();
   if (leaks.length === 0) return;
   throw new Error(
     `A secret of the tests came to light (test/canary/):\n${leaks.map((leak) => `- ${leak}`).join('\n')}`,

@@ -19,7 +19,7 @@ function exampleKind(): { readonly name: string; readonly text: string } {
   return { name: `further_${shown}`, text: text.replaceAll(shown, `further_${shown}`) };
 }
 
-/** Written anew file by file, here and below: a copied file with the sandbox's token would count as a leak of it. */
+/** Written again file by file, here and below: a copied file with the sandbox's token would count as a leak of it. */
 function copyTo(folder: string, part: string): void {
   const from = join(ROOT, part);
   if (statSync(from).isFile()) {

@@ -23,20 +23,20 @@ test('a role that reads all views and nothing else is well', async () => {
 test.each([
   {
     wrong: 'revoke select on bi_clients from',
-    says: 'cannot read bi_clients',
+    expected: 'cannot read bi_clients',
     mend: 'grant select on all tables',
   },
   {
     wrong: 'grant update on bi_clients to',
-    says: 'has the right to write bi_clients',
+    expected: 'has the right to write bi_clients',
     mend: 'revoke insert, update',
   },
   {
     wrong: 'grant usage on schema bms_sync to ROLE; grant select on bms_sync.clients to',
-    says: 'has rights on the tables clients',
+    expected: 'has rights on the tables clients',
     mend: 'revoke all on schema bms_sync',
   },
-])('$says, and how that is mended', async ({ wrong, says, mend }) => {
+])('$expected, and how that is mended', async ({ wrong, expected, mend }) => {
   const url = await freshDatabaseUrl();
   const role = await freshRole(url);
   await found(url, role.name);
@@ -46,7 +46,7 @@ test.each([
   const finding = await found(url, role.name);
 
   expect(finding).toMatchObject({ ok: false, code: 'mirror.reader_rights' });
-  expect(finding?.detail).toContain(says);
+  expect(finding?.detail).toContain(expected);
   expect(finding?.hint).toContain(mend);
   await admin.query(finding?.hint?.split('What')[0] ?? '');
   expect(await found(url, role.name)).toMatchObject({ ok: true });

@@ -141,7 +141,7 @@ describe('changes --follow', () => {
     const { child, ended } = start(['changes', '--follow', '--json', '--kind', 'clients'], { env });
     if (child.stdout === null) throw new Error('no pipe');
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    // It says nothing once it has begun: new events come until it has seen one.
+    // It prints nothing at its start: new events come until it has seen one.
     const stop = new AbortController();
     const putting = (async () => {
       while (!stop.signal.aborted) {

@@ -38,9 +38,9 @@ test(
       for (const argv of COMMANDS) {
         const ended = await run(argv, settingsFor(sandbox, damaged));
         expect([argv, ended.code]).toEqual([argv, 1]);
-        const told = ended.stdout + ended.stderr;
-        expect(told).toContain(`The mirror ${damaged} is not a healthy SQLite database`);
-        expect(told).toContain('Restore it from a copy');
+        const output = ended.stdout + ended.stderr;
+        expect(output).toContain(`The mirror ${damaged} is not a healthy SQLite database`);
+        expect(output).toContain('Restore it from a copy');
       }
       expect(readFileSync(damaged).equals(before)).toBe(true);
     }

@@ -229,7 +229,7 @@ describe('mistakes', () => {
     const { exported, folder, path } = await stage('SQLite');
     const link = join(folder, 'link.db');
     symlinkSync(path, link);
-    const mistakes: readonly (readonly [argv: readonly string[], says: string])[] = [
+    const mistakes: readonly (readonly [argv: readonly string[], message: string])[] = [
       [['clinets', '--format', 'csv'], 'did you mean clients?'],
       [['bi_chnages', '--format', 'csv'], 'did you mean bi_changes?'],
       [['clients', '--format', 'xls'], 'csv, ndjson, xlsx'],
@@ -246,11 +246,11 @@ describe('mistakes', () => {
       [['clients', '--format', 'csv', '--out', `${path}-wal`], 'is the mirror itself'],
       [['clients', '--format', 'csv', '--out', link], 'is the mirror itself'],
     ];
-    for (const [argv, says] of mistakes) {
+    for (const [argv, message] of mistakes) {
       const ended = await exported(...argv);
-      expect({ code: ended.code, says: ended.stderr }, argv.join(' ')).toEqual({
+      expect({ code: ended.code, message: ended.stderr }, argv.join(' ')).toEqual({
         code: 2,
-        says: expect.stringContaining(says) as string,
+        message: expect.stringContaining(message) as string,
       });
     }
   });

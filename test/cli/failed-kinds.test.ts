@@ -40,7 +40,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
     expect(ended.code).not.toBe(0);
     const { kinds } = json(ended);
     for (const kind of kinds) expect(kind).toMatchObject({ state: 'invalid', reason: 'html' });
-    // All attempts are made once: nobody waits ten times for what is no service.
+    // All attempts are made once: nobody waits ten times for what is not a service.
     expect(kinds.filter(({ retries }) => retries > 0).length).toBeLessThanOrEqual(1);
     expectEmpty(path);
   });
@@ -62,8 +62,11 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
       { refuse: true },
       { state: 'aborted', reason: 'forbidden', detail: /status 403.*may not read/ },
     ],
-  ])('%s', async (_name, deed, { detail, ...outcome }) => {
-    await using sandbox = await startSandbox({ size: 110, faults: [{ on: { kind: 'clients' }, do: deed }] });
+  ])('%s', async (_name, action, { detail, ...outcome }) => {
+    await using sandbox = await startSandbox({
+      size: 110,
+      faults: [{ on: { kind: 'clients' }, do: action }],
+    });
     const path = await grownMirror();
 
     const ended = await run(['pull', ...BESIDE_CLIENTS, '--json'], {

@@ -87,15 +87,15 @@ test('a pull and status show what disappeared and is not proven yet, with its id
 
   const pulled = await run(['pull', 'clients'], env);
 
-  const told = new RegExp(
+  const pattern = new RegExp(
     `\\nclients +suspected +2 +\\d{4}-.* ${[...ids].sort((a, b) => a - b).join(', ')} +deleted once`,
   );
   expect(pulled.stdout).toContain('No longer listed, and still in the mirror:');
-  expect(pulled.stdout).toMatch(told);
-  expect((await run(['status'], env)).stdout).toMatch(told);
+  expect(pulled.stdout).toMatch(pattern);
+  expect((await run(['status'], env)).stdout).toMatch(pattern);
   const listed = await run(['deletions'], env);
   expect(listed.stdout).toMatch(/^Nothing is held\.\n/);
-  expect(listed.stdout).toMatch(told);
+  expect(listed.stdout).toMatch(pattern);
   for (const command of ['pull', 'status'] as const)
     expect(
       document(await run([command, ...(command === 'pull' ? ['clients'] : []), '--json'], env)),

@@ -173,9 +173,9 @@ describe.each(DATABASES)('%s', (database) => {
     const { service, env, id, ask, forget } = made;
 
     expect(await forget('--yes', '--suppress')).toMatchObject({ code: 0 });
-    const { stdout: told } = await run(['record', 'clients', id], env);
-    expect(told).toContain('is forgotten, and kept out of the mirror');
-    expect(told).not.toMatch(/deleted|no longer/i);
+    const { stdout: shown } = await run(['record', 'clients', id], env);
+    expect(shown).toContain('is forgotten, and kept out of the mirror');
+    expect(shown).not.toMatch(/deleted|no longer/i);
 
     const pulled = async (): Promise<unknown> => {
       const ended = await run(['pull', 'clients', '--json'], env);
@@ -284,10 +284,10 @@ describe('it asks again', () => {
     [['forget', 'clients', 'C-1', '--yes'], 2, '"C-1" is no id'],
     [['forget', 'clients', '4711', '--yes'], 1, 'no trace of record 4711'],
     [['forget', 'clients'], 2, "missing required argument 'id'"],
-  ] as const)('%s', async (argv, code, says) => {
+  ] as const)('%s', async (argv, code, message) => {
     const url = await ADDRESSES.SQLite();
     const ended = await run(argv, { DATABASE_URL: url });
     expect(ended).toMatchObject({ code, stdout: '' });
-    expect(ended.stderr).toContain(says);
+    expect(ended.stderr).toContain(message);
   });
 });

@@ -63,16 +63,16 @@ describe('an everyday mistake ends with its exit code and a message that says th
     for (const mistake of mistakes) {
       const ended = await made(mistake, stage, env);
 
-      const said = ended.stdout + ended.stderr;
-      const missing = mistake.says.filter((words) => !said.includes(words));
-      expect({ title: mistake.title, code: ended.code, missing, said }).toEqual({
+      const output = ended.stdout + ended.stderr;
+      const missing = mistake.message.filter((words) => !output.includes(words));
+      expect({ title: mistake.title, code: ended.code, missing, output }).toEqual({
         title: mistake.title,
         code: mistake.code,
         missing: [],
-        said,
+        output,
       });
       expectMessage(ended);
-      if (mistake.hides !== undefined) expect(said).not.toContain(mistake.hides);
+      if (mistake.hides !== undefined) expect(output).not.toContain(mistake.hides);
     }
   });
 });

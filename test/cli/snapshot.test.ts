@@ -38,7 +38,7 @@ const tablesIn = (snapshot: Sqlite.Database): unknown[] =>
 
 const asText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
-/** Every row as text, without instants of ours, which differ from moment to moment. */
+/** Every row as text, without our instants, which differ from moment to moment. */
 function contentOf(snapshot: Sqlite.Database): Record<string, string[]> {
   const isOfMoment = (name: string): boolean => ['bi_snapshot', 'bi_sync_status'].includes(name);
   const names = tablesIn(snapshot)
@@ -203,16 +203,16 @@ test('nothing but a former snapshot is overwritten', async () => {
   const another = join(file, '../another.db');
   new Sqlite(another).exec('create table t (a)').close();
   writeFileSync(notes, 'mine');
-  for (const [path, says] of [
+  for (const [path, message] of [
     [mirror, 'is the mirror itself'],
     [notes, 'is no snapshot'],
     [another, 'is no snapshot'],
     ['/nowhere/bi.db', 'no such folder'],
   ] as const) {
     const ended = await run(['snapshot', path], env);
-    expect({ code: ended.code, says: ended.stderr }).toEqual({
+    expect({ code: ended.code, message: ended.stderr }).toEqual({
       code: 2,
-      says: expect.stringContaining(says) as string,
+      message: expect.stringContaining(message) as string,
     });
   }
 });

@@ -86,7 +86,7 @@ describe.each(DATABASES)('%s: a field that changes in most rows', (database) => 
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       volatile: { fields: ['clients.photo'], setting },
     });
-    const [news] = await session.query(
+    const [counts] = await session.query(
       sql`select body from webhook_deliveries where type = 'field.volatile'`,
     );
     const reader = { timezone: 'UTC', publicUrl: null };
@@ -96,7 +96,7 @@ describe.each(DATABASES)('%s: a field that changes in most rows', (database) => 
       ['fr', '1 champ change à chaque balayage'],
     ] as const) {
       const { headline, lines } = notificationText(
-        { body: String(news?.['body']), names: [], changes: [] },
+        { body: String(counts?.['body']), names: [], changes: [] },
         { ...reader, language },
       );
       expect(headline).toBe(title);

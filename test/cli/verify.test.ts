@@ -207,10 +207,10 @@ describe('a mirror that was tampered with differs', () => {
     expect(verdict).toMatchObject({ same, moved: 0, differs: 1, missing: 0, surplus: 0, reason: null });
     expect(verdict.repair).toBe(`bms-sync backfill ${kind} --ids ${id}`);
     expect(verdict.differences.map((one) => [one.id, one.field])).toEqual([[String(id), field]]);
-    const told = await run(['verify', kind], env);
-    expect(told.code).toBe(3);
-    expect(told.stdout).toContain(`bms-sync backfill ${kind} --ids ${id}`);
-    expect(told.stdout).toMatch(new RegExp(`${kind} +${id} +${field}`));
+    const verified = await run(['verify', kind], env);
+    expect(verified.code).toBe(3);
+    expect(verified.stdout).toContain(`bms-sync backfill ${kind} --ids ${id}`);
+    expect(verified.stdout).toMatch(new RegExp(`${kind} +${id} +${field}`));
     expect(ask(path, "select state from runs where command = 'verify'")).toEqual([
       { state: 'incomplete' },
       { state: 'incomplete' },
@@ -278,8 +278,8 @@ describe('a mirror that was tampered with differs', () => {
 
     expect(verdictOn(ended, 'clients')).toMatchObject({ same: 0, moved: 0, differs: 130 });
     expect(verdictOn(ended, 'clients').differences).toHaveLength(100);
-    const told = (await run(['verify', 'clients'], env)).stdout;
-    expect(told.match(/^clients +\d+ +(?:credit|city) /gm)).toHaveLength(20);
+    const output = (await run(['verify', 'clients'], env)).stdout;
+    expect(output.match(/^clients +\d+ +(?:credit|city) /gm)).toHaveLength(20);
   });
 
   test('on PostgreSQL too', async () => {

@@ -6,7 +6,7 @@ import { PROBES, runIn, withPort } from './ask.ts';
 import type { DatabaseName, Row } from './mirrors.ts';
 import type { Stage } from './stage.ts';
 
-/** A chart of the dashboard: the rows of its dataset, and by Superset's API those that it shows, and the totals of the metrics. */
+/** A chart of the dashboard: the rows of its dataset, and by Superset's API the ones that it shows, and the totals of the metrics. */
 export interface ShownChart {
   readonly report: string;
   readonly rows: readonly Row[];
@@ -49,7 +49,7 @@ export async function askDashboard(
   return JSON.parse(readFileSync(answers, 'utf8')) as readonly ShownChart[];
 }
 
-/** Puts the address of this run's database into the starter, as the page tells the reader to. */
+/** Puts the address of this run's database into the starter, as the page instructs. */
 function putAddress(stage: Stage, database: DatabaseName): void {
   const path = join(stage.folder, 'deploy/superset/databases/mirror.yaml');
   const text = withPort(readFileSync(path, 'utf8'), stage);

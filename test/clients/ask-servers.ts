@@ -6,7 +6,7 @@ import { codeOf } from '../../scripts/clients/pages.ts';
 import { compactJson, isArray, isObject, tryParseJson, type Json } from '../../src/lib/json/json.ts';
 import { freePort } from '../support/redis-server.ts';
 import { PROBES, envOf, filesFor, runIn, withPort } from './ask.ts';
-import type { Ask, Told } from './client.ts';
+import type { Ask, ClientAnswers } from './client.ts';
 
 /** Puts questions as Superset does for a chart, with the configuration and the address of a page. */
 export const askSuperset: Ask = async (stage, { page, section }, questions) => {
@@ -18,7 +18,7 @@ export const askSuperset: Ask = async (stage, { page, section }, questions) => {
   const address = withPort(codeOf(page, 'text', [section]).trim(), stage);
   const argv = ['python', join(PROBES, 'ask_superset.py'), address, files.questions, files.answers];
   await runIn(stage, page, argv, env);
-  return JSON.parse(readFileSync(files.answers, 'utf8')) as Told;
+  return JSON.parse(readFileSync(files.answers, 'utf8')) as ClientAnswers;
 };
 
 /** Puts questions to the JSON interface of the server that a page starts. */
@@ -31,7 +31,7 @@ export const askDatasette: Ask = async (stage, { page, section }, questions) => 
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   try {
-    for await (const said of server.stderr) if (String(said).includes('Uvicorn running')) break;
+    for await (const line of server.stderr) if (String(line).includes('Uvicorn running')) break;
     const answers = [];
     for (const question of questions) {
       const url = `http://127.0.0.1:${port}/mirror.json?_shape=arrays&sql=${encodeURIComponent(question)}`;
@@ -46,7 +46,7 @@ export const askDatasette: Ask = async (stage, { page, section }, questions) => 
   }
 };
 
-function datasetteAnswer(body: Json): Told['answers'][number] {
+function datasetteAnswer(body: Json): ClientAnswers['answers'][number] {
   if (!isObject(body) || body['ok'] !== true) return { error: compactJson(body) };
   const columns = body['columns'];
   const rows = body['rows'];

@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 import { homeOf, pathOf } from '../../scripts/clients/install.ts';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import type { Env } from '../support/command-line.ts';
-import type { Ask, Told } from './client.ts';
+import type { Ask, ClientAnswers } from './client.ts';
 import type { Stage } from './stage.ts';
 
 export const PROBES = join(import.meta.dirname, 'probes');
 const MOST_BYTES = 1e9;
 
-/** Puts questions with the Python of a page, by the call with which it reads. */
+/** Runs questions with the Python of a page, with its own read call. */
 export const askPython: Ask = async (stage, { page, section }, questions) => {
   const files = filesFor(stage, codeOf(page, 'python', [section, 'Read']), JSON.stringify(questions));
   await runIn(stage, page, ['python', join(PROBES, 'ask.py'), files.page, files.questions, files.answers]);
-  return JSON.parse(readFileSync(files.answers, 'utf8')) as Told;
+  return JSON.parse(readFileSync(files.answers, 'utf8')) as ClientAnswers;
 };
 
 /** Puts questions over the connection that the R of a page opens. */
@@ -31,10 +31,10 @@ export const askR: Ask = async (stage, { page, section }, questions) => {
   return { printed, answers: separated(readFileSync(files.answers, 'utf8'), true) };
 };
 
-/** Puts questions over JDBC, at the address that a page gives, in a JVM that is told to use UTC. */
+/** Puts questions over JDBC, at the address that a page gives, in a JVM set to UTC. */
 export const askJava: Ask = (stage, connected, questions) => askJavaIn('UTC')(stage, connected, questions);
 
-/** The same in a JVM that is told to use this zone. */
+/** The same in a JVM set to this zone. */
 export const askJavaIn =
   (zone: string): Ask =>
   async (stage, { page, section }, questions) => {
@@ -46,7 +46,7 @@ export const askJavaIn =
     return { printed: '', answers: separated(readFileSync(files.answers, 'utf8'), true) };
   };
 
-/** Puts questions by the command of a page, `sqlite3 …` or `psql …`, told to separate fields as nothing in them does. */
+/** Puts questions by the command of a page, `sqlite3 …` or `psql …`, with a separator that no field contains. */
 export const askShell: Ask = async (stage, { page, section }, questions) => {
   const command = codeOf(page, 'sh', [section]).trim();
   const isPsql = command.startsWith('psql');
@@ -81,8 +81,8 @@ export const askShell: Ask = async (stage, { page, section }, questions) => {
     const asked = runIn(stage, page, ['sh', '-c', `echo "$0;" | ${line}`, question]);
     answers.push(
       ...(await asked.then(
-        (said) =>
-          said === '' ? [{ columns: [], rows: [] }] : separated(said.replace(/[\u001e\n]$/, ''), false),
+        (output) =>
+          output === '' ? [{ columns: [], rows: [] }] : separated(output.replace(/[\u001e\n]$/, ''), false),
         (error: unknown) => [{ error: String(error) }],
       )),
     );
@@ -113,7 +113,7 @@ export function envOf(page: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: pathOf(page), TZ: 'America/Montreal' };
 }
 
-/** Runs a program of a page's in the folder that has `data/`, with the settings by which it could pull. */
+/** Runs a program of a page's in the folder that has `data/`, with settings for a pull. */
 export async function runIn(
   stage: Stage,
   page: string,
@@ -129,7 +129,7 @@ export async function runIn(
 const NULL = '\u0001';
 
 /** Reads answers whose rows are separated by U+001E and fields by U+001F; `isTyped` where a row of types follows the names. */
-function separated(text: string, isTyped: boolean): Told['answers'] {
+function separated(text: string, isTyped: boolean): ClientAnswers['answers'] {
   return text
     .split('\u001d')
     .filter((part) => part !== '')

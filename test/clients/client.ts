@@ -7,8 +7,8 @@ export interface Answer {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** What a client told: the output of the page's own lines, and an answer, or its error, for each question. */
-export interface Told {
+/** The output of a client: the output of the page's own lines, and an answer, or its error, for each question. */
+export interface ClientAnswers {
   readonly printed: string;
   readonly answers: readonly (Answer | { readonly error: string })[];
 }
@@ -19,7 +19,11 @@ export interface Connected {
   readonly section: string;
 }
 
-export type Ask = (stage: Stage, connected: Connected, questions: readonly string[]) => Promise<Told>;
+export type Ask = (
+  stage: Stage,
+  connected: Connected,
+  questions: readonly string[],
+) => Promise<ClientAnswers>;
 
 /** A client on one database, as its page connects it, and what is known of it. */
 export interface Client extends Connected {

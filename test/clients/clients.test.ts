@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { blocksOf } from '../../scripts/clients/pages.ts';
 import { askJavaIn, askPython } from './ask.ts';
-import type { Answer, Client, Told } from './client.ts';
+import type { Answer, Client, ClientAnswers } from './client.ts';
 import { CLIENTS } from './clients.ts';
 import { askMirror, readMirrors, spelled, type MirrorView, type Row } from './mirrors.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -29,7 +29,7 @@ const MOVING = 'lag_seconds';
 describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, client] as const))(
   '%s',
   (_, client) => {
-    let told: Told;
+    let answers: ClientAnswers;
     let views: readonly MirrorView[];
     let sums: readonly Sums[];
     let relations: readonly Relation[];
@@ -40,12 +40,12 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
       relations = relationsIn(views);
       const reads = views.map(({ name }) => `select * from ${name}`);
       const questions = [...sums.map((one) => sumQuestion(one, client)), ...relations.map(joinQuestion)];
-      told = await client.ask(stage, client, [...reads, ...questions]);
+      answers = await client.ask(stage, client, [...reads, ...questions]);
     }, 300_000);
 
     test('reads every view', () => {
       const failed = views.flatMap(({ name }, at) => {
-        const answer = told.answers[at];
+        const answer = answers.answers[at];
         return answer === undefined || 'error' in answer ? [{ name, error: answer?.error }] : [];
       });
       expect(failed).toEqual([]);
@@ -55,7 +55,7 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
       const { types } = client;
       if (types === null) return;
       const odd = views.flatMap((view, at) =>
-        columnsTold(told, at).flatMap(([name, type], place) => {
+        columnsAt(answers, at).flatMap(([name, type], place) => {
           const sort =
             client.untyped?.includes(view.name) === true ? 'text' : (view.columns[place]?.sort ?? 'text');
           const isGuess = client.guesses === true && view.rows.every((row) => row[place] === null);
@@ -69,7 +69,7 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
 
     test('gives every value of every view', () => {
       const odd = views.flatMap((view, at) => {
-        const answer = told.answers[at];
+        const answer = answers.answers[at];
         return answer === undefined || 'error' in answer ? [] : firstDifference(view, answer, client);
       });
       expect(odd).toEqual([]);
@@ -77,7 +77,7 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
 
     test('sums exactly, by the data of the sandbox', () => {
       const odd = sums.flatMap(({ view, count, units }, at): unknown[] => {
-        const answer = told.answers[views.length + at];
+        const answer = answers.answers[views.length + at];
         if (answer === undefined || 'error' in answer) return [`${view}: ${answer?.error ?? 'no answer'}`];
         const expected = [String(count), ...Object.values(units)];
         const got = answer.rows[0] ?? [];
@@ -88,7 +88,7 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
 
     test('joins by bi_relations', () => {
       const odd = relations.flatMap((relation, at) => {
-        const answer = told.answers[views.length + sums.length + at];
+        const answer = answers.answers[views.length + sums.length + at];
         const got = answer === undefined || 'error' in answer ? answer?.error : answer.rows[0]?.[0];
         const expected = String(joinedRows(stage.world, relation));
         return got === expected ? [] : [{ ...relation, expected, got }];
@@ -100,7 +100,7 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
 
     test('prints what its page says', () => {
       const total = sums.find(({ view }) => view === 'bi_purchase_products')?.units['produit_total_e4'] ?? '';
-      const [first, ...months] = told.printed.trim().split('\n');
+      const [first, ...months] = answers.printed.trim().split('\n');
       expect(first).toMatch(new RegExp(`^${total.slice(0, -4)}\\.${total.slice(-4).replace(/0+$/, '')}0*$`));
       expect(months).toEqual(bookingsByMonth(stage.world));
     });
@@ -126,9 +126,9 @@ test.each([
   ['PostgreSQL', 'PostgreSQL', false],
 ] as const)('a JVM of another zone moves the instants on %s: %s, %s', async (section, database, moves) => {
   const question = 'select observed_at from bi_changes where seq = 1';
-  const told = await askJavaIn('America/Montreal')(stage, { page: 'jdbc', section }, [question]);
+  const answers = await askJavaIn('America/Montreal')(stage, { page: 'jdbc', section }, [question]);
   const [expected] = (await askMirror(stage, database, question))[0] ?? [];
-  const [answer] = told.answers;
+  const [answer] = answers.answers;
   const got = answer !== undefined && 'rows' in answer ? answer.rows[0]?.[0] : null;
   const same = { integers: 'exact', decimals: 'exact' } as const;
   expect(got === spelled(expected ?? null, 'instant', same)).toBe(!moves);
@@ -164,9 +164,9 @@ function relationsIn(views: readonly MirrorView[]): readonly Relation[] {
 const joinQuestion = ({ view, column, toView, toColumn }: Relation): string =>
   `select count(*) as n from ${view} v join ${toView} w on w.${toColumn} = v.${column}`;
 
-/** The columns of an answer; none where the client failed, which another test tells. */
-function columnsTold(told: Told, at: number): Answer['columns'] {
-  const answer = told.answers[at];
+/** The columns of an answer; none where the client failed, which another test shows. */
+function columnsAt(answers: ClientAnswers, at: number): Answer['columns'] {
+  const answer = answers.answers[at];
   return answer === undefined || 'error' in answer ? [] : answer.columns;
 }
 

@@ -232,7 +232,7 @@ async function carriedOut(round: Round, id: number, beforeSending: () => void): 
   return plan;
 }
 
-/** The way back returns each cell that nobody has touched since, and says why others stay. */
+/** The way back returns each cell that has not changed since, and shows why others stay. */
 async function undone(round: Round, plan: ShownPlan, before: ReadonlyMap<number, JsonObject>): Promise<void> {
   const { env } = round.scene;
   const done = plan.rows.filter(({ operation, entry }) => operation === 'update' && entry?.state === 'done');

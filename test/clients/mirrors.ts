@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';
 
-/** The sorts of values that a reporting client tells apart: an `instant` is ours, a `timestamp` the service's, of no zone. */
+/** The sorts of values that a reporting client distinguishes: an `instant` is ours, a `timestamp` the service's, of no zone. */
 export type Sort = 'integer' | 'decimal' | 'date' | 'time' | 'timestamp' | 'instant' | 'text';
 
 /** A view of the mirror, with its rows as the database's own driver gives them, each value as text. */

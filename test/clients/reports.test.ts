@@ -79,5 +79,5 @@ const rounded = (totals: Readonly<Record<string, string | null>>): readonly stri
     ([name, total]) => `${name} ${total ? Number(total).toPrecision(14) : 'unknown'}`,
   );
 
-const countAfter = (said: string, word: string): number =>
-  Number(new RegExp(`${word}=(\\d+)`).exec(said)?.[1] ?? NaN);
+const countAfter = (output: string, word: string): number =>
+  Number(new RegExp(`${word}=(\\d+)`).exec(output)?.[1] ?? NaN);

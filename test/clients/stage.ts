@@ -15,7 +15,7 @@ export interface Stage extends AsyncDisposable {
   /** Of the PostgreSQL server whose database `mirror` the role `analyst` may read. */
   readonly port: number;
   readonly world: World;
-  /** By which the program pulls the company into PostgreSQL. */
+  /** The settings that pull the company into PostgreSQL. */
   readonly settings: Env;
 }
 
@@ -69,7 +69,7 @@ function changeSome(world: World): void {
   world.remove('clients', Math.max(...ids)); // The last hard row, which no record names.
 }
 
-/** Runs statements one by one: `create database` takes no transaction. */
+/** Runs statements one by one: `create database` cannot run in a transaction. */
 async function onServer(server: string, statements: string): Promise<void> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();

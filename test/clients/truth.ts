@@ -31,7 +31,7 @@ export function sumsOf(world: World): readonly Sums[] {
   });
 }
 
-/** A row of `bi_relations`: which column names a record of which view. */
+/** A row of `bi_relations`: a column that names a record of another view. */
 export interface Relation {
   readonly view: string;
   readonly column: string;

@@ -229,11 +229,11 @@ describe('secrets', () => {
 });
 
 describe('server.trustedHeader', () => {
-  const given = (value: object) => ({ BMS__SERVER__TRUSTED_HEADER: JSON.stringify(value) });
+  const asVariable = (value: object) => ({ BMS__SERVER__TRUSTED_HEADER: JSON.stringify(value) });
 
   test('is the name of a header, and from where it is believed', () => {
     const trusted = { name: 'X-Forwarded-User', from: ['10.0.0.5', '172.16.0.0/12', '2001:db8::/32'] };
-    expect(loadConfig({ env: given(trusted) }).server.trustedHeader).toEqual(trusted);
+    expect(loadConfig({ env: asVariable(trusted) }).server.trustedHeader).toEqual(trusted);
     expect(loadConfig({ env: {} }).server.trustedHeader).toBeNull();
   });
 
@@ -251,7 +251,7 @@ describe('server.trustedHeader', () => {
     })),
   ];
   test.each(refused)('is refused as %j', (value) => {
-    expect(complaint({ env: given(value) })).toContain('server.trustedHeader');
+    expect(complaint({ env: asVariable(value) })).toContain('server.trustedHeader');
   });
 });
 

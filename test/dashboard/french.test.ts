@@ -24,7 +24,7 @@ const wordsOf = (texts: readonly string[]): Set<string> =>
 
 const NOT_ENGLISH = wordsOf([...Object.values(french), ...KINDS.map(({ name }) => name)]);
 
-/** Words that stand in English texts of ours, and neither in French ones nor in names of kinds. */
+/** Words that stand in English our texts, and neither in French ones nor in names of kinds. */
 const ENGLISH = new Set([...wordsOf(Object.keys(french))].filter((word) => !NOT_ENGLISH.has(word)));
 
 /** The texts of a page that have an English word. */
@@ -304,8 +304,8 @@ test('every French text stands for one that the program says', () => {
     name.endsWith('.ts'),
   );
   const source = files.map((name) => readFileSync(join(SRC, name), 'utf8')).join('\n');
-  const isSaid = (text: string): boolean =>
+  const isInSource = (text: string): boolean =>
     [`'${text}'`, `"${text}"`, `\n  ${text}: `].some((written) => source.includes(written));
   const made = [...MADE, '0.0001 currency of the company'];
-  expect(Object.keys(french).filter((text) => !made.includes(text) && !isSaid(text))).toEqual([]);
+  expect(Object.keys(french).filter((text) => !made.includes(text) && !isInSource(text))).toEqual([]);
 });

@@ -55,7 +55,7 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
       });
     });
     const page = await pageOf(stage);
-    for (const told of [
+    for (const expected of [
       'Nothing is sent',
       'products may not be written',
       '1 deletion of clients is held',
@@ -63,7 +63,7 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
       'The endpoint erp is disabled',
       'It has answered 410 Gone',
     ])
-      expect(page).toContain(told);
+      expect(page).toContain(expected);
     const actions = [...page.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action);
     expect(actions).toEqual([
       '/outbox/resume',

@@ -50,6 +50,6 @@ function spokenIn(attributes: string): readonly string[] {
   return [...spoken, ...Object.values(JSON.parse(decoded(ofScript)) as Record<string, string>)];
 }
 
-/** The pages of ours that a page leads to. */
+/** The our pages that a page leads to. */
 export const linksIn = (page: string): readonly string[] =>
   [...page.matchAll(/<a [^>]*href="(\/[^"#]*)/g)].map(([, address = '']) => decoded(address));

@@ -26,7 +26,7 @@ const terminate = (other: pg.Client): Promise<unknown> =>
   other.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where application_name = 'bms-sync' and datname = current_database()`);
 
-/** Appends a row that cannot land twice, and adds to a total that would tell. */
+/** Appends a row that cannot land twice, and adds to a total that would show it. */
 async function land(session: Session, id: number, between?: () => Promise<unknown>): Promise<number> {
   let runs = 0;
   await session.atomically(async (tx) => {

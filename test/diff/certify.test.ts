@@ -390,7 +390,7 @@ describe('any responses', () => {
   );
   const known = fc.array(fc.constantFrom(...POOL), { maxLength: 3 });
 
-  const told = (verdict: Certification): unknown => {
+  const summary = (verdict: Certification): unknown => {
     if (!verdict.certified) return verdict.reason;
     const { point, size, isInList: lists, wasShownSince: showedSince, lastShown, absent } = verdict;
     const all = POOL.toSorted();
@@ -411,7 +411,7 @@ describe('any responses', () => {
       fc.property(responses, known, (seen, before) => {
         const verdict = certify(seen, before);
         outcomes.set(outcome(verdict), (outcomes.get(outcome(verdict)) ?? 0) + 1);
-        expect(told(verdict)).toEqual(byDefinition(seen, before));
+        expect(summary(verdict)).toEqual(byDefinition(seen, before));
       }),
       { numRuns: sized({ quick: 3_000, acceptance: 10_000, deep: 10_000 }) },
     );
@@ -427,7 +427,7 @@ describe('any responses', () => {
     );
     fc.assert(
       fc.property(shuffled, known, ([seen, landed], before) => {
-        expect(told(certify(landed, before))).toEqual(told(certify(seen, before)));
+        expect(summary(certify(landed, before))).toEqual(summary(certify(seen, before)));
       }),
       { numRuns: 3000 },
     );

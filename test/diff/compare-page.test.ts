@@ -349,7 +349,7 @@ describe('the first listing of a row that was only asked for so far', () => {
   });
 });
 
-/** Fields that a list and a retrieve both show, and those that only one of them does. */
+/** Fields that a list and a retrieve both show, and the ones that only one of them does. */
 const shapes = fc
   .uniqueArray(
     fc.tuple(fc.string({ minLength: 1, maxLength: 6 }), models, fc.constantFrom('both', 'list', 'one')),

@@ -61,7 +61,7 @@ const situations: fc.Arbitrary<AbsenceFacts> = fc
 const DECIDED = ['rejected', 'approved', 'released', 'unlisted'];
 
 /** Nothing is noted, asked for or buried then. */
-const saysNothing = ({ isCertified, canRetrieve }: AbsenceFacts): boolean => !isCertified && !canRetrieve;
+const isUndecidable = ({ isCertified, canRetrieve }: AbsenceFacts): boolean => !isCertified && !canRetrieve;
 
 const isPast = (since: Date): boolean => NOW - since.getTime() >= GRACE_MS;
 
@@ -175,7 +175,7 @@ describe('whatever is known, a plan', () => {
 
   test('touches nothing but what was approved where the list is doubtful, where many are gone, or some are held', () => {
     holds((facts, plan) => {
-      if (saysNothing(facts)) return;
+      if (isUndecidable(facts)) return;
       const known = afterwards(facts, plan);
       const undecided = facts.absent.filter(
         ({ id }) => !facts.isProtected.has(id) && ['suspected', 'held'].includes(known.get(id)?.state ?? ''),
@@ -210,7 +210,7 @@ describe('over many sweeps', () => {
     { minLength: 2, maxLength: 12 },
   );
 
-  interface Teller {
+  interface Mirrored {
     known: Map<string, Absence>;
     now: number;
     readonly buried: Set<string>;
@@ -220,30 +220,34 @@ describe('over many sweeps', () => {
 
   type Chapter = typeof sweeps extends fc.Arbitrary<(infer One)[]> ? One : never;
 
-  function sweep(teller: Teller, { minutes, gone, isCertified }: Chapter, index: number): DeletionDecision {
-    teller.now += minutes * MINUTE;
-    const absent = gone.map(String).filter((id) => !teller.buried.has(id));
-    for (const id of teller.missedSince.keys()) if (!absent.includes(id)) teller.missedSince.delete(id);
-    for (const id of absent) if (!teller.missedSince.has(id)) teller.missedSince.set(id, teller.now);
+  function sweep(
+    mirrored: Mirrored,
+    { minutes, gone, isCertified }: Chapter,
+    index: number,
+  ): DeletionDecision {
+    mirrored.now += minutes * MINUTE;
+    const absent = gone.map(String).filter((id) => !mirrored.buried.has(id));
+    for (const id of mirrored.missedSince.keys()) if (!absent.includes(id)) mirrored.missedSince.delete(id);
+    for (const id of absent) if (!mirrored.missedSince.has(id)) mirrored.missedSince.set(id, mirrored.now);
     const facts: AbsenceFacts = {
       absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0, isListed: true })),
-      storedAbsences: teller.known,
+      storedAbsences: mirrored.known,
       isProtected: new Set(),
-      live: 8 - teller.buried.size,
+      live: 8 - mirrored.buried.size,
       isDoubtful: false,
       canRetrieve: false,
       isCertified,
       sweep: index,
-      now: new Date(teller.now),
+      now: new Date(mirrored.now),
     };
     const plan = decideDeletions(facts, RULES);
-    teller.known = afterwards(facts, plan);
-    for (const id of plan.tombstones) teller.known.delete(id);
-    for (const id of plan.tombstones) teller.buried.add(id);
+    mirrored.known = afterwards(facts, plan);
+    for (const id of plan.tombstones) mirrored.known.delete(id);
+    for (const id of plan.tombstones) mirrored.buried.add(id);
     return plan;
   }
 
-  function decide({ known }: Teller, { decision }: Chapter): void {
+  function decide({ known }: Mirrored, { decision }: Chapter): void {
     for (const [id, absence] of known)
       if (decision !== null && absence.state === 'held') known.set(id, { ...absence, state: decision });
   }
@@ -252,13 +256,15 @@ describe('over many sweeps', () => {
     let burials = 0;
     fc.assert(
       fc.property(sweeps, (story) => {
-        const teller: Teller = { known: new Map(), now: NOW, buried: new Set(), missedSince: new Map() };
+        const mirrored: Mirrored = { known: new Map(), now: NOW, buried: new Set(), missedSince: new Map() };
         for (const [index, chapter] of story.entries()) {
-          for (const id of sweep(teller, chapter, index).tombstones) {
-            expect(teller.now - (teller.missedSince.get(id) ?? teller.now)).toBeGreaterThanOrEqual(GRACE_MS);
+          for (const id of sweep(mirrored, chapter, index).tombstones) {
+            expect(mirrored.now - (mirrored.missedSince.get(id) ?? mirrored.now)).toBeGreaterThanOrEqual(
+              GRACE_MS,
+            );
             burials++;
           }
-          decide(teller, chapter);
+          decide(mirrored, chapter);
         }
       }),
       { numRuns: 2000 },

@@ -673,12 +673,12 @@ test('C11: no value of any field throws, and a misfit is told once with the valu
   fc.assert(
     fc.property(fc.constantFrom(...fields), models, (field, model) => {
       const { value } = parseJson(`{"value":${spell(model)}}`) as { value: never };
-      const told: unknown[] = [];
-      const decoded = decodeField(field, value, (...misfit) => told.push(misfit));
-      expect(told.length <= 1 && (told.length === 0 || decoded === null || field.type === 'decimal')).toBe(
-        true,
-      );
-      for (const misfit of told) expect(misfit).toEqual([field, expect.any(String), value]);
+      const misfits: unknown[] = [];
+      const decoded = decodeField(field, value, (...misfit) => misfits.push(misfit));
+      expect(
+        misfits.length <= 1 && (misfits.length === 0 || decoded === null || field.type === 'decimal'),
+      ).toBe(true);
+      for (const misfit of misfits) expect(misfit).toEqual([field, expect.any(String), value]);
     }),
     { numRuns: 2000 },
   );

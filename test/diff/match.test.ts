@@ -78,7 +78,7 @@ describe('natural keys', () => {
   });
 });
 
-/** The field under the name by which it is written. */
+/** The field under its name in a write. */
 function asRead({ write, ...field }: Kind['fields'][number]): Kind['fields'][number] {
   return { ...field, name: write?.name ?? field.name };
 }

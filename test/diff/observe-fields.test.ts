@@ -30,7 +30,11 @@ function seenIn(shown: Shown): SeenField {
   return { type: type as SeenType, wire: wire.join(' '), fitsHint: shown.endsWith('!') };
 }
 
-function news(kind: Kind, known: Record<string, Shown>, texts: readonly string[]): Record<string, Shown> {
+function discoveries(
+  kind: Kind,
+  known: Record<string, Shown>,
+  texts: readonly string[],
+): Record<string, Shown> {
   const before = new Map(Object.entries(known).map(([name, shown]) => [name, seenIn(shown)]));
   const { fields: found } = observeFields(kind, before, parse(texts));
   return Object.fromEntries([...found].map(([name, seen]) => [name, shownAs(seen)]));
@@ -82,7 +86,7 @@ describe('undocumented fields', () => {
       { known: {}, found: { a: 'integer number', b: 'text number text', c: 'decimal number' } },
     ],
   ])('%s: %j', (_name, texts, { known, found }) => {
-    expect(news(CATEGORIES, known, texts)).toEqual(found);
+    expect(discoveries(CATEGORIES, known, texts)).toEqual(found);
   });
 
   const hinted: Kind = { ...CATEGORIES, hints: [decimalField('price', 2), flagField('open')] };
@@ -107,13 +111,13 @@ describe('undocumented fields', () => {
       { known: { open: 'integer number!' }, found: { open: 'text number text' } },
     ],
   ])('a hint: %s: %j', (_name, texts, { known, found }) => {
-    expect(news(hinted, known, texts)).toEqual(found);
+    expect(discoveries(hinted, known, texts)).toEqual(found);
   });
 });
 
 test('of documented fields the JSON types count, and no value retypes them', () => {
   const texts = ['{"id":7,"code":"A","name_fr":null}', '{"code":[],"name_fr":1}'];
-  const found = news(CATEGORIES, {}, texts);
+  const found = discoveries(CATEGORIES, {}, texts);
   expect(
     Object.entries(found).map(([name, shown]) => [name, shown.replace(/^none /, '').replace('!', '')]),
   ).toEqual([
@@ -127,7 +131,7 @@ test('of documented fields the JSON types count, and no value retypes them', () 
     ...CATEGORIES,
     fields: [...CATEGORIES.fields, { name: 'rank', type: 'integer' }],
   };
-  expect(news(discovered, { rank: 'integer number' }, ['{"rank":"a"}'])).toEqual({
+  expect(discoveries(discovered, { rank: 'integer number' }, ['{"rank":"a"}'])).toEqual({
     rank: 'integer number text',
   });
 });
@@ -319,10 +323,10 @@ test('the type of many values is the narrowest that holds them all, in whatever 
   fc.assert(
     fc.property(shownTogether, (values) => {
       const type = typeOf(values);
-      const told = values.filter((value) => value !== null && value !== '');
+      const filled = values.filter((value) => value !== null && value !== '');
       const holds = (narrow: SeenType): boolean =>
-        told.every((value) => isFor(narrow, value) && fits(narrow, value));
-      expect(type).toBe(told.length === 0 ? 'none' : narrowestFirst.find(holds));
+        filled.every((value) => isFor(narrow, value) && fits(narrow, value));
+      expect(type).toBe(filled.length === 0 ? 'none' : narrowestFirst.find(holds));
       expect(typeOf([...values].reverse())).toBe(type);
     }),
     { numRuns: 2000 },
@@ -340,7 +344,7 @@ test.each(SEEN.map(([token]) => [token]))('%s fits the type that it and any othe
   const value = valueOf(token);
   for (const [other] of SEEN) {
     const type = widerType(seenType(value), seenType(valueOf(other)));
-    const blank = token === '""' && type === 'integer'; // An empty text is no integer, and told as such.
+    const blank = token === '""' && type === 'integer'; // An empty text is not an integer, and is reported.
     expect([other, type, blank || fits(type, value)]).toEqual([other, type, true]);
   }
 });

@@ -12,7 +12,7 @@ const BRANDS = namedKind('vehicle_brands');
 const PROJECTS = namedKind('projects');
 const LINES = namedKind('purchase_products');
 
-/** Judges a record where all long texts are telling. */
+/** Judges a record whose long texts are all distinctive. */
 function isOut(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   return isRuledOut({ kind, payload, distinctive: longTexts(kind, payload), record });
 }

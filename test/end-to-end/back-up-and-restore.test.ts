@@ -78,8 +78,8 @@ function tools(): string {
 /** What a program calls its version; null where there is no such program. */
 function versionOf(name: string): number | null {
   try {
-    const said = execFileSync(name, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
-    return Number.parseFloat(/(\d+\.\d+)/.exec(said)?.[1] ?? '');
+    const output = execFileSync(name, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return Number.parseFloat(/(\d+\.\d+)/.exec(output)?.[1] ?? '');
   } catch {
     return null;
   }
@@ -140,9 +140,9 @@ test(
 
     chmodSync(path, 0o640);
     const copy = join(backup, copies[0] ?? '');
-    const said = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, folder);
+    const output = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, folder);
 
-    expect(said).toContain('clients');
+    expect(output).toContain('clients');
     expect(modeOf(path)).toBe(0o640);
     expect(dump(path)).toEqual(held);
     expect(ask(join(folder, 'before.db'), 'select count(*) as entries from outbox')).toEqual([
@@ -302,9 +302,9 @@ test(
     await sendAll(onTestFinished, env, ['LATER']);
     expect(await tablesOf(url.href)).not.toEqual(held);
 
-    const said = await restorePostgres(env);
+    const output = await restorePostgres(env);
 
-    expect(said).toContain('clients');
+    expect(output).toContain('clients');
     expect(await tablesOf(url.href)).toEqual(held);
     await expectFrozen(onTestFinished, service, env);
   },

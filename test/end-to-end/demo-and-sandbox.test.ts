@@ -29,7 +29,7 @@ async function linesTo({ child }: Program, last: RegExp): Promise<string> {
   return lines;
 }
 
-interface Told {
+interface Printed {
   /** The address of the dashboard, and its link that signs in. */
   readonly address: string;
   readonly link: string;
@@ -38,16 +38,16 @@ interface Told {
 }
 
 /** What a demo says before people go on working. */
-async function toldBy({ child: { stderr } }: Program): Promise<Told> {
+async function readPrinted({ child: { stderr } }: Program): Promise<Printed> {
   if (stderr === null) throw new Error('no stderr');
-  let told: Told = { address: '', link: '', line: '' };
+  let printed: Printed = { address: '', link: '', line: '' };
   for await (const line of createInterface(stderr)) {
-    const address = /^The dashboard: (http:.*)$/.exec(line)?.[1] ?? told.address;
-    const link = /^Sign in by this link, until the demo ends: (http:.*)$/.exec(line)?.[1] ?? told.link;
-    told = { address, link, line };
+    const address = /^The dashboard: (http:.*)$/.exec(line)?.[1] ?? printed.address;
+    const link = /^Sign in by this link, until the demo ends: (http:.*)$/.exec(line)?.[1] ?? printed.link;
+    printed = { address, link, line };
     if (line.startsWith('BMS_BASE_URL=')) break;
   }
-  return told;
+  return printed;
 }
 
 async function expectSignsIn(address: string, link: string): Promise<void> {
@@ -77,9 +77,9 @@ describe('demo', () => {
       const cwd = tempFolder();
       const demo = start(['demo'], { cwd });
       const story = linesTo(demo, /^ {2}[~+-] products \d+ /);
-      const { line: settings, address, link } = await toldBy(demo);
+      const { line: settings, address, link } = await readPrinted(demo);
       await expectSignsIn(address, link);
-      const told = await story;
+      const printed = await story;
       const held = rowsIn(join(cwd, 'data/demo.db')); // Before people have changed more.
       const env = Object.fromEntries(
         [...settings.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
@@ -92,7 +92,7 @@ describe('demo', () => {
       });
       demo.child.kill('SIGINT');
       expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-      expectStory(told, held);
+      expectStory(printed, held);
       expectSound(join(cwd, 'data/demo.db'));
     },
   );
@@ -101,14 +101,14 @@ describe('demo', () => {
     const cwd = tempFolder();
     const demo = start(['demo'], { cwd });
     if (demo.child.stdout === null) throw new Error('no stdout');
-    let told = '';
+    let printed = '';
     for await (const line of createInterface(demo.child.stdout)) {
-      told += `${line}\n`;
+      printed += `${line}\n`;
       if (line.startsWith('3. You create a client')) demo.child.kill('SIGINT');
     }
     expect(await demo.ended).toMatchObject({ code: 3, signal: null, stderr: '' });
-    expect(told).not.toContain('4. People go on');
-    expect(told).not.toContain('the list shows it as');
+    expect(printed).not.toContain('4. People go on');
+    expect(printed).not.toContain('the list shows it as');
     const [{ entries } = {}] = ask(join(cwd, 'data/demo.db'), 'select count(*) as entries from outbox');
     expect(Number(entries)).toBeLessThanOrEqual(1);
   });

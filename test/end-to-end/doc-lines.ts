@@ -1,5 +1,5 @@
 /**
- * The lines of the shell that a page tells its reader to type: one block of them.
+ * The shell lines that a page asks its reader to type: one block of them.
  *
  * @param heading The heading they stand under, as it is written.
  * @param nth Which of the blocks below it, from 0.

@@ -99,7 +99,7 @@ const TEN = ['clients', ...LISTED_KINDS.map(({ name }) => name).filter((name) =>
 const SCHEDULES = JSON.stringify(Object.fromEntries(TEN.map((kind) => [kind, '* * * * *'])));
 
 /** The runs that lines of the log name as failed. */
-const toldAsFailed = (log: Log): readonly number[] =>
+const reportedAsFailed = (log: Log): readonly number[] =>
   log
     .lines()
     .filter(({ event }) => event === 'run.failed')
@@ -157,9 +157,9 @@ test(
       kinds: [{ kind: 'clients', state: 'aborted', reason: 'unreachable', rows: 0, changes: 0 }],
       level: 40,
     });
-    const areAllTold = async (): Promise<boolean> =>
-      isDeepStrictEqual(toldAsFailed(log), await failedRuns(scene));
-    await expect.poll(areAllTold, { timeout: 90_000, interval: 50 }).toBe(true);
+    const areAllReported = async (): Promise<boolean> =>
+      isDeepStrictEqual(reportedAsFailed(log), await failedRuns(scene));
+    await expect.poll(areAllReported, { timeout: 90_000, interval: 50 }).toBe(true);
     await outage(log, 'queue', { leave: () => redis.kill9(), come: () => redis.start() });
     await outage(log, 'database', {
       leave: () => {

@@ -94,7 +94,7 @@ export async function tally(session: Session): Promise<Record<string, number>> {
 
 /**
  * Nothing is doubled or lost: the service has one record for what is done, none for what it refused, one at most for
- * what waits for a person; every record shows the last value that it was to have; and whatever ended says why.
+ * what waits for a person; every record shows the last value that it was to have; and whatever ended shows why.
  */
 export async function expectExact(scene: Scene, wishes: readonly Wish[]): Promise<void> {
   const ended = await entries(scene);

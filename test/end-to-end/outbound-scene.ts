@@ -15,7 +15,7 @@ import { start, type Program } from '../support/program.ts';
 import { findRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
 import { copyGrownMirror } from '../support/sqlite-templates.ts';
 
-/** From the context of a test: tests that run side by side have no other way to say what to do at their end. */
+/** From the context of a test: tests that run side by side have no other way to show what to do at their end. */
 export type AtEnd = TestContext['onTestFinished'];
 
 /** Waits that a test can sit through; `patience` outlasts every late arrival that the tests make. */
@@ -97,11 +97,11 @@ export async function serveBeside(atEnd: AtEnd, env: Env, argv: readonly string[
 
 /** Resolves once a process serves, or has ended without. */
 export function serving({ child, ended }: Program): Promise<unknown> {
-  let said = '';
+  let output = '';
   const serves = new Promise<void>((resolve) => {
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes('"serve.started"')) resolve();
+      output += chunk.toString();
+      if (output.includes('"serve.started"')) resolve();
     });
   });
   return Promise.race([serves, ended]);
@@ -133,7 +133,7 @@ export async function insert({ session }: Pick<Scene, 'session'>, wishes: readon
   });
 }
 
-/** So many creates of a kind, told apart by their codes. */
+/** So many creates of a kind, with different codes. */
 export const creates = (kind: string, count: number, from = 0): Wish[] =>
   Array.from({ length: count }, (_, i) => {
     const code = `NEW-${kind}-${from + i}`;
@@ -156,8 +156,8 @@ export function updates({ service }: Pick<Scene, 'service'>, count: number, from
 const isNew = (record: JsonObject | undefined): boolean => /^"NEW-/.test(JSON.stringify(record?.['code']));
 
 /** One fault after every so many matching requests, each kind of them in turn. */
-export function scattered(on: Fault['on'], every: number, deeds: readonly Fault['do'][]): Fault[] {
-  return Array.from({ length: 400 }, (_, i) => deeds[i % deeds.length]).flatMap((deed, i) =>
-    deed === undefined ? [] : [{ ...(on && { on }), skip: i * every + (every >> 1), times: 1, do: deed }],
+export function scattered(on: Fault['on'], every: number, actions: readonly Fault['do'][]): Fault[] {
+  return Array.from({ length: 400 }, (_, i) => actions[i % actions.length]).flatMap((action, i) =>
+    action === undefined ? [] : [{ ...(on && { on }), skip: i * every + (every >> 1), times: 1, do: action }],
   );
 }

@@ -130,10 +130,10 @@ test(
       { on: { method: 'PUT' }, times: 1, do: { status: 403, body } },
     ]);
     const { child, ended } = await serveBeside(onTestFinished, env);
-    const said: Ended[] = [];
-    for (let i = 0; i < 5; i++) said.push(await pushCreate(env, `NEW-${i}`));
+    const output: Ended[] = [];
+    for (let i = 0; i < 5; i++) output.push(await pushCreate(env, `NEW-${i}`));
     const id = String(service.world.ids('clients')[0]);
-    said.push(await run(['push', 'update', 'clients', id, '--data', '{"city":"Here"}'], env));
+    output.push(await run(['push', 'update', 'clients', id, '--data', '{"city":"Here"}'], env));
     const tried = 'select count(distinct outbox_id) as n from outbox_attempts where closed_at is not null';
     while (Number(ask(path, tried)[0]?.['n']) < 6) await pause(100);
     const kept = await allOf(redis.url);
@@ -148,7 +148,7 @@ test(
       ['outbox', 'show', '1'],
       ['outbox', 'show', '2', '--json'],
     ])
-      said.push(await run(argv, env));
+      output.push(await run(argv, env));
     expect(ask(path, 'select status from outbox_attempts order by outbox_id')).not.toEqual([]);
     expect(stderr).toContain('source request'); // So that there was a log to search.
     expect(kept).toContain('bms-outbox'); // And a queue.
@@ -156,7 +156,7 @@ test(
       stdout,
       stderr,
       kept,
-      ...said.flatMap((one) => [one.stdout, one.stderr]),
+      ...output.flatMap((one) => [one.stdout, one.stderr]),
       bytesOf(path).toString('latin1'),
     ];
     expect(all.filter((text) => text.includes(CANARY))).toEqual([]);

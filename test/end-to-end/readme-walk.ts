@@ -12,7 +12,7 @@ export const NAMED_CLIENT = 70_001_234;
 /** Blocks that prepare a checkout; a test runs in one that is prepared. */
 const PREPARES = /\bnpm ci\b/;
 
-/** The lines that the README tells its reader to type, in its order; on PostgreSQL, those that choose it come first. */
+/** The lines that the README asks its reader to type, in its order; on PostgreSQL, the ones that choose it come first. */
 export function readmeLines(database: 'sqlite' | 'postgres'): readonly string[] {
   const page = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);

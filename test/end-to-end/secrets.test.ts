@@ -10,7 +10,7 @@ import { runProgram } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
-/** It has characters that JSON, regular expressions and URLs write otherwise; no part of it may be told either. */
+/** It has characters that JSON, regular expressions and URLs write otherwise; no part of it may leak either. */
 const CANARY = canary('/rhtq"$&+=?pfdm');
 const FORMS = [MARK, 'rhtq', 'pfdm'];
 /** For tests that are about another secret, or about none. */

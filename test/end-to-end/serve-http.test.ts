@@ -12,10 +12,10 @@ const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
 /** Where a `serve` listens, as its log says. */
 function addressOf({ child }: ReturnType<typeof start>): Promise<string> {
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const found = /"address":"([^"]+)"/.exec(said)?.[1];
+      output += chunk.toString();
+      const found = /"address":"([^"]+)"/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
   });

@@ -6,7 +6,7 @@ import type { World } from '../../sandbox/world.ts';
 import type { Scene, Wish } from './outbound-scene.ts';
 import { KINDS, type Ledger } from './three-processes-load.ts';
 
-/** Every push was done by the service once: not a write of it came twice, whoever died over it. */
+/** Every push was done by the service once: not a write of it came twice, anyone who died over it. */
 export function expectOnce({ inserted, updated }: Ledger, wishes: readonly Wish[]): void {
   const made = countOf(inserted().map(({ code }) => code));
   const written = countOf(updated().flatMap(({ fields }) => Object.values(fields)));
@@ -40,7 +40,7 @@ interface Event {
 }
 
 /** The events of each record form a chain, from what was known to the record as it is; each that is new is created once. */
-export async function expectTold(
+export async function expectReported(
   { session, service: { world } }: Scene,
   { known, ledger }: { readonly known: ReadonlyMap<string, number>; readonly ledger: Ledger },
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function eventsOf(session: Session): Promise<Event[]> {
   }));
 }
 
-/** Whoever followed the feed, at whichever process, was given each event once and in order. */
+/** Anyone who followed the feed, at whichever process, was given each event once and in order. */
 export async function expectFedWhole(session: Session, read: readonly number[]): Promise<void> {
   const rows = await session.query(sql`select seq from changes order by seq`);
   expect(read).toEqual(rows.map(({ seq }) => Number(seq)));

@@ -63,11 +63,11 @@ export async function startCrew(atEnd: AtEnd, session: Session, settings: Env): 
 }
 
 async function addressOf({ child, ended }: Program): Promise<string> {
-  let said = '';
+  let output = '';
   const address = new Promise<string>((resolve) => {
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const found = /"address":"([^"]+)"/.exec(said)?.[1];
+      output += chunk.toString();
+      const found = /"address":"([^"]+)"/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
   });
@@ -129,7 +129,7 @@ async function askOne({ url }: Member, { path, body, key }: Question): Promise<R
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const said = (await answer.json()) as Record<string, unknown>;
-  expect(answer.ok, JSON.stringify(said)).toBe(true);
-  return said;
+  const output = (await answer.json()) as Record<string, unknown>;
+  expect(answer.ok, JSON.stringify(output)).toBe(true);
+  return output;
 }

@@ -53,7 +53,7 @@ function changeService(world: World, load: Load): void {
       load.outside++;
     }
   const kind = KINDS[load.outside % KINDS.length] ?? 'clients';
-  const code = `NEW-outside-${load.outside}`; // Not one of those that are updated from here.
+  const code = `NEW-outside-${load.outside}`; // Not one of the ones that are updated from here.
   world.insert(kind, { code, ...(kind === 'products' ? { name_en: code } : { name: code }) });
   load.outside++;
 }

@@ -12,7 +12,7 @@ import {
   expectMirrored,
   expectOnce,
   expectSlotsOnce,
-  expectTold,
+  expectReported,
   leftOver,
   recordMarks,
   troubled,
@@ -22,7 +22,7 @@ import { KINDS, keepLedger, readFeed, work } from './three-processes-load.ts';
 
 const KILLS = sized({ quick: 2, acceptance: 4, deep: 6 });
 const EVERY_MS = sized({ quick: 1_500, acceptance: 4_000, deep: 10_000 });
-/** The lease of a list outlasts its owner by a minute where nobody can tell that it is dead. */
+/** The lease of a list outlasts its owner by a minute where its death cannot be detected. */
 const REST_MS = 90_000;
 const MINUTE = 60_000;
 const LOOKED_WITHIN_MS = 3_000;
@@ -35,7 +35,7 @@ const FAULTS = [
 ];
 
 const SETTINGS = {
-  BMS__SOURCE__TIMEOUT_SECONDS: '5', // A slow machine is no fault of the service.
+  BMS__SOURCE__TIMEOUT_SECONDS: '5', // A slow machine is not a fault of the service.
   BMS__SCHEDULES: JSON.stringify(Object.fromEntries(KINDS.map((kind) => [kind, '* * * * *']))),
 };
 
@@ -72,7 +72,7 @@ test(
     await expectExact(scene, load.wishes);
     expectOnce(ledger, load.wishes);
     await expectMirrored(scene);
-    await expectTold(scene, { known, ledger });
+    await expectReported(scene, { known, ledger });
     await expectFedWhole(session, load.read);
     const states = await tally(session);
     await crew.stop();

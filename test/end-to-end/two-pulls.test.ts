@@ -35,7 +35,7 @@ test.each([
       for (const end of ends)
         if (end?.state !== 'certified') expect(end).toMatchObject({ state: 'busy', reason: 'busy' });
     }
-    expect([one.code, two.code]).toEqual([0, 0]); // Kinds that the other one reads are no fault.
+    expect([one.code, two.code]).toEqual([0, 0]); // Kinds that the other one reads are not fault.
     expect(ask(path, "select id from runs where state = 'running'")).toEqual([]);
     expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
     expect(await run(['pull'], env)).toMatchObject({ code: 0 });

@@ -38,7 +38,7 @@ function startDeliverer(session: Session): Engine {
   return engine;
 }
 
-/** Commits events by an even pace; tells how long each took to the receiver, in milliseconds, the shortest first. */
+/** Commits events by an even pace; returns how long each took to the receiver, in milliseconds, the shortest first. */
 async function measure(session: Session, receiver: Receiver): Promise<readonly number[]> {
   const count = PER_SECOND * SECONDS;
   const committedAt = new Map<string, number>();

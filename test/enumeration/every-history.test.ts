@@ -53,7 +53,7 @@ describe('every history of a small list, pages in flight side by side', () => {
     'shows what numbers of responses in place of ticks would do',
     () => {
       const shape: Shape = { rows: 4, perPage: 2, sweeps: 2, changes: 2, inFlight: 2, ...BARE };
-      const { histories, certificates, wrong } = goThroughHistories(shape, { told: byNumber });
+      const { histories, certificates, wrong } = goThroughHistories(shape, { chooseSightings: byNumber });
       console.log(
         `numbers of responses for ticks: ${histories} histories, ${certificates} certificates, ${wrong} false`,
       );

@@ -6,14 +6,14 @@ import { nextStep, reopenWalk, startWalk } from '../../src/source/paging/page-wa
 import type { PageWalk } from '../../src/source/paging/walk-steps.ts';
 import { createListStates, type ListState, type ListStates, type Shown } from './list-states.ts';
 
-/** A small world, all histories of which are tried. */
+/** A small world; all its histories are tried. */
 export interface Shape {
   readonly rows: number;
   readonly perPage: number;
   readonly sweeps: number;
   readonly changes: number;
   readonly inFlight: number;
-  /** What the certificate is told: all that `meta` says, or the bare pages, which prove the end more often. */
+  /** The input of the certificate: all that `meta` says, or the bare pages, which prove the end more often. */
   readonly proof: 'meta' | 'bare pages';
   /** The rows at the beginning are known from before. */
   readonly known?: boolean;
@@ -39,8 +39,8 @@ export interface Figures {
 }
 
 export interface Hooks {
-  /** Plants a bug into what the certificate is told. */
-  readonly told?: (log: readonly Entry[]) => readonly Sighting[];
+  /** Plants a bug in the input of the certificate. */
+  readonly chooseSightings?: (log: readonly Entry[]) => readonly Sighting[];
 }
 
 /** A landed response, with the list as it was when it was read. */
@@ -96,7 +96,7 @@ interface World {
  * Goes through every history of a small list that sweeps read while it changes: every interleaving of requests, reads,
  * receipts and changes. The list is read at any instant between a request's ticks.
  *
- * Histories that nothing can tell apart are gone through once: a read waits only for a change, and a list changes only
+ * Histories that nothing can distinguish are gone through once: a read waits only for a change, and a list changes only
  * where a waiting request then reads it.
  */
 export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
@@ -160,7 +160,7 @@ function goOn(world: World, state: State): void {
   if (waiting === 0) return;
   const all = 2 ** waiting - 1;
   for (const list of world.lists.changed(state.list)) {
-    // Where this was the last change, whoever waits for one has waited for this.
+    // Where this was the last change, anyone who waits for one has waited for this.
     for (let readers = list.changesLeft === 0 ? all : 1; readers <= all; readers++)
       goOn(world, { ...state, list, flights: readBy(world, { flights: state.flights, list, readers }) });
   }
@@ -237,9 +237,9 @@ interface Landing {
 function sighting({ shape }: World, { sweep }: State, { turn, walk }: Landing): Sighting {
   const { page, sent, answered, shown } = turn;
   const rows = shown.rows.length;
-  const isTold = shape.proof === 'meta';
-  const end = isTold ? walk.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
-  const total = isTold ? shown.meta.total : null;
+  const hasMeta = shape.proof === 'meta';
+  const end = hasMeta ? walk.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
+  const total = hasMeta ? shown.meta.total : null;
   return { sweep, sent, answered, page, rows, ids: shown.ids, endRows: end?.rows ?? null, total };
 }
 
@@ -272,15 +272,15 @@ function reopened(walk: PageWalk): PageWalk {
 }
 
 function judge({ figures, known, hooks }: World, { log }: State): void {
-  const told = hooks.told?.(log) ?? log.map((entry) => entry.sighting);
-  const verdict = certify(told, known);
+  const sightings = hooks.chooseSightings?.(log) ?? log.map((entry) => entry.sighting);
+  const verdict = certify(sightings, known);
   figures.verdicts++;
   if (!verdict.certified) {
     if (verdict.reason === 'too_many_rows') figures.alarms++;
     return;
   }
   figures.certificates++;
-  const truth = log[told.indexOf(verdict.point)]?.list.rows ?? [];
+  const truth = log[sightings.indexOf(verdict.point)]?.list.rows ?? [];
   if (verdict.size !== truth.length || !truth.every((row) => verdict.isInList(String(row)))) figures.wrong++;
 }
 

@@ -88,7 +88,7 @@ export function createListModel(seed: number, { order, rate, isTotalCached }: Mo
     else if (row !== undefined) rows = rows.toSpliced(from, 1).toSpliced(below(rows.length), 0, row);
   }
 
-  /** The rows as one answer has them: those that tie come in any order. */
+  /** The rows as one answer has them: the ones that tie come in any order. */
   function view(): readonly number[] {
     if (order !== 'ties') return rows;
     const groups = rows.map((row, index) => ({ row, group: Math.floor(index / TIED), draw: fraction() }));

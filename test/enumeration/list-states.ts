@@ -19,7 +19,7 @@ export interface Shown {
 
 /** The lists that come of a small one, and their pages, each made once. */
 export interface ListStates {
-  /** Every list that one or more changes lead to; those that differ in nothing but the way are one. */
+  /** Every list that one or more changes lead to; the ones that differ in nothing but the way are one. */
   changed(list: ListState): readonly ListState[];
   show(list: ListState, page: number): Shown;
 }

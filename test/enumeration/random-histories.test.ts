@@ -38,7 +38,7 @@ describe('sweeps over moving lists, at random', () => {
   );
 });
 
-/** What a plausible mistake would tell the certificate. */
+/** The input of the certificate with a plausible mistake. */
 const BUGS: readonly [string, boolean, Bug][] = [
   [
     'rows that these sweeps landed, as known before',

@@ -13,8 +13,8 @@ export interface LandedAnswer extends Answer {
   readonly sighting: Sighting;
 }
 
-/** What the certificate is told of the answers so far; a planted bug tells something else. */
-export interface Told {
+/** The input of the certificate; a planted bug changes it. */
+export interface ReportedAnswers {
   readonly responses: readonly Sighting[];
   readonly known: readonly string[];
 }
@@ -125,10 +125,10 @@ export interface RandomFigures {
   usualRuleWrong: number;
 }
 
-export type Bug = (landed: readonly LandedAnswer[], known: readonly string[]) => Told;
+export type Bug = (landed: readonly LandedAnswer[], known: readonly string[]) => ReportedAnswers;
 
-/** @param bug What the certificate is told instead of the truth. */
-export function judgeRuns(seeds: number, scenes: readonly Scene[], bug: Bug = tellAll): RandomFigures {
+/** @param bug Replaces the input of the certificate. */
+export function judgeRuns(seeds: number, scenes: readonly Scene[], bug: Bug = reportAll): RandomFigures {
   const figures = { runs: 0, verdicts: 0, certificates: 0, wrong: 0, usualRuleWrong: 0 };
   for (const scene of scenes) {
     for (let seed = 1; seed <= seeds; seed++) {
@@ -141,11 +141,15 @@ export function judgeRuns(seeds: number, scenes: readonly Scene[], bug: Bug = te
   return figures;
 }
 
-function tellAll(landed: readonly LandedAnswer[], known: readonly string[]): Told {
+function reportAll(landed: readonly LandedAnswer[], known: readonly string[]): ReportedAnswers {
   return { responses: landed.map(({ sighting }) => sighting), known };
 }
 
-function judge(figures: RandomFigures, landed: readonly LandedAnswer[], { responses, known }: Told): void {
+function judge(
+  figures: RandomFigures,
+  landed: readonly LandedAnswer[],
+  { responses, known }: ReportedAnswers,
+): void {
   const verdict = certify(responses, known);
   figures.verdicts++;
   if (!verdict.certified) return;

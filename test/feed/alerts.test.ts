@@ -51,8 +51,8 @@ test.each([
   ['a value that is no number any more', update('9000', 'many'), false],
   ['a number that was none before', update(null, '9000'), true],
   ['the limit itself', update('0', '5000.0000'), false],
-] as const)('%s: %o is told: %s', (_, event, isTold) => {
-  expect(isMatch(ABOVE, event)).toBe(isTold);
+] as const)('%s: %o is told: %s', (_, event, isReported) => {
+  expect(isMatch(ABOVE, event)).toBe(isReported);
 });
 
 test('a field that changed is told of updates alone', () => {
@@ -85,7 +85,7 @@ const ERP = {
 const START = new Date('2026-03-01T12:00:00Z');
 const after = (minutes: number): Date => new Date(START.getTime() + minutes * 60_000);
 
-async function told(session: Session): Promise<unknown[]> {
+async function notifiedSeqs(session: Session): Promise<unknown[]> {
   const rows = await session.query(sql`select body from webhook_deliveries order by id`);
   return rows.map(
     ({ body }) => (JSON.parse(String(body)) as { readonly data: { readonly seqs: unknown } }).data.seqs,
@@ -109,10 +109,10 @@ describe.each(DATABASES)('on %s', (database) => {
     await matchNewChanges(session, ABOVE, after(2));
     await putChanges(session, rise('5'), { ...rise('6'), ...update('9000', '9001') });
     await matchNewChanges(session, ABOVE, after(10.9));
-    expect(await told(session)).toEqual([[2]]);
+    expect(await notifiedSeqs(session)).toEqual([[2]]);
     await matchNewChanges(session, ABOVE, after(11));
     await matchNewChanges(session, ABOVE, after(30));
-    expect(await told(session)).toEqual([[2], [4, 5]]);
+    expect(await notifiedSeqs(session)).toEqual([[2], [4, 5]]);
   });
 
   test('of two processes that judge the same changes, one tells them', async () => {
@@ -128,6 +128,6 @@ describe.each(DATABASES)('on %s', (database) => {
       matchNewChanges(session, ABOVE, after(1)),
       matchNewChanges(session, ABOVE, after(1.01)),
     ]);
-    expect(await told(session)).toEqual([[1]]);
+    expect(await notifiedSeqs(session)).toEqual([[1]]);
   });
 });

@@ -16,9 +16,9 @@ test('wrong tokens are refused, and after 19 in a minute told to wait; the right
   const stage = await serveMirror(await mirror());
   const { get, post } = stage;
   const cookie = await signIn(stage);
-  const told: number[] = [];
-  for (let n = 0; n < 21; n++) told.push((await get('/v1/runs', WRONG)).status);
-  expect(told).toEqual([...Array.from({ length: 19 }, () => 401), 429, 429]);
+  const statuses: number[] = [];
+  for (let n = 0; n < 21; n++) statuses.push((await get('/v1/runs', WRONG)).status);
+  expect(statuses).toEqual([...Array.from({ length: 19 }, () => 401), 429, 429]);
   const refused = await post('/login', { token: 'wrong' });
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
   expect(await jsonOf(refused)).toMatchObject({ code: 'http.too_many_attempts' });
@@ -195,8 +195,8 @@ test('readiness is told to all, its reasons only to who has the token', async ()
   await session.close();
   const open = await fetch(`${url}/ready`);
   expect([open.status, (await jsonOf(open))['reasons']]).toEqual([503, undefined]);
-  const told = await get('/ready');
-  expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [expect.any(String)]]);
+  const readiness = await get('/ready');
+  expect([readiness.status, (await jsonOf(readiness))['reasons']]).toEqual([503, [expect.any(String)]]);
   expect((await fetch(`${url}/health`)).status).toBe(200);
 });
 
@@ -206,8 +206,8 @@ test('a damaged database file is a reason not to be ready, and part of the statu
   const now = new Date('2026-03-01T12:00:00Z');
   await session.atomically((tx) => saveCheck(tx, ['row 3 missing from index x'], now));
   const reason = 'the database file is damaged: row 3 missing from index x';
-  const told = await get('/ready');
-  expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [reason]]);
+  const readiness = await get('/ready');
+  expect([readiness.status, (await jsonOf(readiness))['reasons']]).toEqual([503, [reason]]);
   expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: { reason } });
   expect(await (await get('/')).text()).toContain('row 3 missing from index x');
   await session.atomically((tx) => saveCheck(tx, [], now));

@@ -17,7 +17,7 @@ export interface Answer {
 export type Ask = (asked: Asked) => Promise<Answer>;
 
 /** Asks a server with any header whatever, which `fetch` would not send. */
-export function asking(url: string, connections = 8): Ask {
+export function httpClient(url: string, connections = 8): Ask {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   onTestFinished(() => {
     agent.destroy();

@@ -4,7 +4,7 @@ import { SyncError } from '../../src/lib/sync-error.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
-import { asking } from './ask.ts';
+import { httpClient } from './ask.ts';
 import { TOKEN, jsonOf, serveMirror } from './stage.ts';
 
 const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
@@ -78,7 +78,12 @@ test.each([
 ] as const)('%s is a problem that names itself', async (...[, method, path, headers, body, status, code]) => {
   const { url } = await serveMirror(await mirror());
   const auth = { authorization: `Bearer ${TOKEN}` };
-  const answer = await asking(url)({ method, path, headers: { ...auth, ...headers }, ...(body && { body }) });
+  const answer = await httpClient(url)({
+    method,
+    path,
+    headers: { ...auth, ...headers },
+    ...(body && { body }),
+  });
   expect(answer.headers['content-type']).toBe('application/problem+json');
   expect([answer.status, JSON.parse(answer.text)]).toEqual([
     status,

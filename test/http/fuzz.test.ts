@@ -5,7 +5,7 @@ import { truncate, replaceUnstorable } from '../../src/lib/text/text.ts';
 import { kindNamed, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { sized } from '../support/tiers.ts';
-import { asking, type Ask, type Asked } from './ask.ts';
+import { httpClient, type Ask, type Asked } from './ask.ts';
 import { TOKEN, serveMirror, signIn, type Stage } from './stage.ts';
 
 const REQUESTS = sized({ quick: 700, acceptance: 5_000, deep: 5_000 });
@@ -234,13 +234,13 @@ test(`${REQUESTS} requests of every sort break nothing, let nobody in, and tell 
   }));
   const statuses = new Map<number, number>();
   const broken: unknown[] = [];
-  await askAll(asking(stage.url, AT_ONCE), all, (n, status, text) => {
+  await askAll(httpClient(stage.url, AT_ONCE), all, (n, status, text) => {
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     const { credential, path: asked } = drawn[n] ?? {};
     const isOpen = OPEN.some((open) => asked === open || asked?.startsWith(`${open}?`));
     const isStranger = credential !== 'token' && credential !== 'cookie' && !isOpen && status < 400;
-    const tells = text.includes(TOKEN) || /\n\s+at \S+|node_modules|sqlite/i.test(text);
-    if (status >= 500 || isStranger || tells)
+    const leaks = text.includes(TOKEN) || /\n\s+at \S+|node_modules|sqlite/i.test(text);
+    if (status >= 500 || isStranger || leaks)
       broken.push({ status, text: text.slice(0, 200), asked: all[n] });
   });
   expect(broken).toEqual([]);

@@ -9,7 +9,7 @@ import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { DATABASES } from '../store/databases.ts';
 import { thrownBy } from '../store/temp-mirror.ts';
-import { asking } from './ask.ts';
+import { httpClient } from './ask.ts';
 import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from './stage.ts';
 
 const MARIE = `marie-${canary('-9c1d7f3b5e2a8460')}`;
@@ -87,7 +87,7 @@ describe.each(DATABASES.slice(0, 1))('a proxy that signs in', (_name, open) => {
     const page = await (await fetch(stage.url, { headers: named })).text();
     expect(page).toContain('marie@example.com');
     expect(page).not.toContain('Sign out'); // Of the proxy's session only the proxy can sign out.
-    const pull = (headers: object) => asking(stage.url)({ method: 'POST', path: '/pulls', headers: { ...named, ...headers } }); // prettier-ignore
+    const pull = (headers: object) => httpClient(stage.url)({ method: 'POST', path: '/pulls', headers: { ...named, ...headers } }); // prettier-ignore
     expect((await pull({})).status).toBe(403);
     expect((await pull({ origin: 'http://elsewhere.example' })).status).toBe(403);
     expect((await pull({ origin: stage.url })).status).toBe(303);
@@ -97,7 +97,7 @@ describe.each(DATABASES.slice(0, 1))('a proxy that signs in', (_name, open) => {
     const session = await open();
     const stage = await serveMirror(session, { trustedHeader });
     await add(session, 'Éloïse');
-    const ask = asking(stage.url);
+    const ask = httpClient(stage.url);
     const utf8 = Buffer.from('Éloïse').toString('latin1');
     expect((await ask({ path: '/v1/runs', headers: { [HEADER]: utf8 } })).status).toBe(200);
     const bearer = { authorization: `Bearer ${MARIE}` };

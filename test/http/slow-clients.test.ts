@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
-import { asking } from './ask.ts';
+import { httpClient } from './ask.ts';
 import { TOKEN, serveMirror, type Stage } from './stage.ts';
 
 /** The limits in miniature: what a server does at them is the same. `errors.test.ts` holds the figures themselves. */
@@ -60,7 +60,7 @@ function connected(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = createConnection({ host: hostname, port: Number(port) });
   socket.setEncoding('utf8');
-  socket.on('error', () => undefined); // Whoever goes on after the end of it hears of that so.
+  socket.on('error', () => undefined); // Anyone who goes on after the end of it hears of that so.
   onTestFinished(() => {
     socket.destroy();
   });
@@ -109,7 +109,7 @@ const BODIES: readonly Manner[] = [
 ];
 test('who sends a body byte by byte, in bytes of chunks or never to its end is cut off too; others are answered meanwhile', async () => {
   const made = await stage();
-  const ask = asking(made.url, 1);
+  const ask = httpClient(made.url, 1);
   const slow = BODIES.map((manner) => slowly(made, manner));
   const over = { is: false };
   void Promise.race(slow).then(() => (over.is = true));
@@ -125,7 +125,7 @@ test('who sends a body byte by byte, in bytes of chunks or never to its end is c
     expect(afterMs).toBeGreaterThan(LIMITS.REQUEST_MS - CLOCK_MS);
   }
   expect(answered).toBeGreaterThan(LIMITS.REQUEST_MS / 100); // On average in less than 100 ms.
-  expect(made.log.filter((line) => line.includes('"level":50'))).toEqual([]); // It is no bug of ours.
+  expect(made.log.filter((line) => line.includes('"level":50'))).toEqual([]); // It is not a bug of ours.
 });
 
 test('who was answered and keeps the connection for nothing loses it, without a word', async () => {

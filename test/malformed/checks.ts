@@ -52,7 +52,7 @@ export async function readHeld(session: Session, { kind }: Served): Promise<Held
   return { kind: mirrored, rows, issues };
 }
 
-/** Rows whose columns are not what their `_raw` says, or whose `_raw` is no record that the service ever sent. */
+/** Rows whose columns are not what their `_raw` says, or whose `_raw` is not a record that the service ever sent. */
 export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<string>): string[] {
   const found: string[] = [];
   const misfits: string[] = [];
@@ -147,7 +147,7 @@ export async function integrityFaults(session: Session): Promise<string[]> {
   return rows.map((row) => String(Object.values(row)[0])).filter((word) => word !== 'ok');
 }
 
-/** Live rows that are not the service's records, or records that are no live rows. */
+/** Live rows that are not the service's records, or records that are not live rows. */
 export async function unequal(session: Session, served: Served): Promise<string[]> {
   const { name, kind } = served;
   const records = textsOf(served);

@@ -29,7 +29,7 @@ export function heldOf({ rows, issues }: HeldKind): Held {
 }
 
 /** Finds out what became of a malformed answer. */
-export function fateOf(exchange: Exchange, pulled: Pulled, held: Held): Fate {
+export function classifyExchange(exchange: Exchange, pulled: Pulled, held: Held): Fate {
   if (exchange.page === null) return fine(fateOfRecord(exchange));
   if (isHarmless(exchange)) return fine('harmless: the same records');
   const { reading, served } = exchange;

@@ -30,7 +30,7 @@ export interface LineOfFire {
   readonly exchanges: Exchange[];
   /** Share of the answers that are malformed. */
   rate: number;
-  /** Malformed answers that the pull under way may get yet: after a single one, the rest tells the truth. */
+  /** Malformed answers that the pull under way may get yet: after a single one, the rest is true. */
   most: number;
   /** Whether most of them can be read as lists. */
   isReadable: boolean;
@@ -83,14 +83,16 @@ function answer({ service, random, clock }: FireParts, target: string, { rate, i
   const honest = honestDraft(asked, target);
   const truth = readingOf(honest);
   const atMs = clock.now().getTime();
-  const told = (draft: Draft, reading: Reading, mutation: string | null) => {
+  const withReading = (draft: Draft, reading: Reading, mutation: string | null) => {
     const shown = `${draft.status} ${Buffer.from(answerOf(draft).bytes).toString().slice(0, 1500)}`;
     return { draft, exchange: { ...asked, target, mutation, reading, truth, atMs, shown } };
   };
-  if (!random.chance(rate)) return told(honest, truth, null);
+  if (!random.chance(rate)) return withReading(honest, truth, null);
   const { name, draft } = mutate(honest, sceneOf(service, asked, random), isReadable);
   const reading = readingOf(draft);
-  return sparing.allows(asked, reading, truth) ? told(draft, reading, name) : told(honest, truth, null);
+  return sparing.allows(asked, reading, truth)
+    ? withReading(draft, reading, name)
+    : withReading(honest, truth, null);
 }
 
 /** A sweep that breaks off at its first page never meets the faults of the others. */

@@ -4,7 +4,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import type { Random } from '../../sandbox/generate/draw.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { corruptRows, falselyDeleted, readHeld } from './checks.ts';
-import { fateOf, heldOf, type Held } from './fates.ts';
+import { classifyExchange, heldOf, type Held } from './fates.ts';
 import { noteSent, TOKEN, type LineOfFire } from './line-of-fire.ts';
 import { MOST_REQUESTS, pullOnce, type Doubles, type Pulled, type PullPlan } from './pull-once.ts';
 import type { Served } from './true-answers.ts';
@@ -58,12 +58,12 @@ const shownError = (error: unknown): string =>
 /** A crash, a hang, a secret: what no answer may ever cause. */
 function faultsOfRun({ error, tookMs, exchanges }: Pulled): string[] {
   const isTyped = error === null || error instanceof SyncError;
-  const told = error instanceof SyncError ? errorText(error) : '';
+  const errorShown = error instanceof SyncError ? errorText(error) : '';
   const isLong = exchanges.length >= MOST_REQUESTS || tookMs > exchanges.length * LONGEST_WAIT_MS;
   return [
     ...(isTyped ? [] : [`crash: ${shownError(error)}`]),
     ...(isLong ? [`hang: ${exchanges.length} requests, ${tookMs} ms`] : []),
-    ...(told.includes(TOKEN) ? [`token in an error: ${told}`] : []),
+    ...(errorShown.includes(TOKEN) ? [`token in an error: ${errorShown}`] : []),
   ];
 }
 
@@ -74,7 +74,7 @@ function judgeAnswers(
 ): void {
   for (const exchange of pulled.exchanges) {
     if (exchange.served !== served || exchange.mutation === null) continue;
-    const { code, problem } = fateOf(exchange, pulled, held);
+    const { code, problem } = classifyExchange(exchange, pulled, held);
     answers.push({ mutation: exchange.mutation, code });
     if (problem !== null)
       problems.push(`[${exchange.mutation}] ${problem}: ${exchange.target} ${exchange.shown}`);

@@ -32,7 +32,7 @@ export function readAnswer(answer: HttpAnswer, isList: boolean): Reading {
 
 type Body = Node | 'no text' | 'not JSON' | 'deep';
 
-/** A record that is not found: the service itself must say so. */
+/** A record that is not found: the service itself must show it. */
 function readDenial(answer: HttpAnswer, body: Body): Reading {
   if (isCached(answer)) return refused('cache', true);
   if (body === 'deep') return { is: 'gone' }; // Deeper than we look, and it may well be an object.
@@ -62,7 +62,7 @@ function readBody(bytes: Uint8Array): Body {
 const member = (node: Node | undefined, name: string): Node | undefined =>
   node?.is === 'object' ? node.members.get(name) : undefined;
 
-const saysFailed = (body: Node): boolean => {
+const isFailure = (body: Node): boolean => {
   const success = member(body, 'success');
   return success?.is === 'word' && success.text === 'false';
 };
@@ -70,7 +70,7 @@ const saysFailed = (body: Node): boolean => {
 function readList(body: Node): Reading {
   const bare = rowsIn(body);
   if (bare !== null) return { is: 'list', rows: bare };
-  if (saysFailed(body)) return refused('says it failed');
+  if (isFailure(body)) return refused('says it failed');
   const data = member(body, 'data');
   const rows = rowsIn(data) ?? (data !== undefined && member(data, 'id') !== undefined ? [data] : null);
   if (rows === null) return refused('no records');
@@ -101,7 +101,7 @@ function rowsIn(node: Node | undefined): readonly Node[] | null {
 }
 
 function readRecord(body: Node): Reading {
-  if (saysFailed(body)) return refused('says it failed');
+  if (isFailure(body)) return refused('says it failed');
   const data = member(body, 'id') === undefined ? (member(body, 'data') ?? body) : body;
   if (data.is === 'array' && data.items.length === 0) return { is: 'gone' };
   const rows = rowsIn(data) ?? [];

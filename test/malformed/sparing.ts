@@ -8,7 +8,7 @@ export interface Sparing {
 
 /**
  * Two proofs, a grace apart, are a proof: a service that says twice, in so many words, that a record is gone has lied,
- * and no reader could tell. So each record is spared a second well-formed lie about its being there.
+ * and no reader could notice. So each record is spared a second well-formed lie about its being there.
  */
 export function createSparing(): Sparing {
   const denied = new Set<string>();

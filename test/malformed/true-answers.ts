@@ -31,8 +31,8 @@ export interface Asked {
 const PLANS = {
   clients: { rows: 28, pageSize: '5 rows' },
   categories: { rows: 23, pageSize: '3 rows' },
-  bookings: { rows: 24, pageSize: '10 rows', told: 'nothing' },
-  punches: { rows: 27, pageSize: '1000 rows', told: 'nothing', asked: 'page ignored' },
+  bookings: { rows: 24, pageSize: '10 rows', announced: 'nothing' },
+  punches: { rows: 27, pageSize: '1000 rows', announced: 'nothing', asked: 'page ignored' },
 } as const satisfies Record<string, Partial<Personality> & { readonly rows: number }>;
 
 type ServedName = keyof typeof PLANS;

@@ -26,79 +26,83 @@ const URL_WITH_SECRET = 'http://127.0.0.1:9/in?key=url-secret';
 
 interface Case {
   /** What the API is given; `{n}` differs each time. */
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly input: Readonly<Record<string, unknown>>;
   readonly argv?: readonly string[];
-  readonly told: readonly [what: string, target: string | null, detail: string | null];
+  readonly decision: readonly [what: string, target: string | null, detail: string | null];
 }
 
 /** For each operation something that can be done, and what the trail then says. */
 const CASES: Readonly<Record<string, Case>> = {
-  '/pulls': { given: { kinds: 'clients' }, told: ['pull', 'clients', null] },
+  '/pulls': { input: { kinds: 'clients' }, decision: ['pull', 'clients', null] },
   '/outbox/:id/retry': {
-    given: { id: '1' },
+    input: { id: '1' },
     argv: ['outbox', 'retry', '1'],
-    told: ['outbox retry', '1', null],
+    decision: ['outbox retry', '1', null],
   },
   '/outbox/:id/abandon': {
-    given: { id: '1' },
+    input: { id: '1' },
     argv: ['outbox', 'abandon', '1'],
-    told: ['outbox abandon', '1', null],
+    decision: ['outbox abandon', '1', null],
   },
   '/outbox/:id/adopt': {
-    given: { id: '1', recordId: '17' },
+    input: { id: '1', recordId: '17' },
     argv: ['outbox', 'adopt', '1', '17'],
-    told: ['outbox adopt', '1', 'recordId 17'],
+    decision: ['outbox adopt', '1', 'recordId 17'],
   },
-  '/outbox/resume': { given: {}, argv: ['outbox', 'resume'], told: ['outbox resume', null, null] },
+  '/outbox/resume': { input: {}, argv: ['outbox', 'resume'], decision: ['outbox resume', null, null] },
   '/deletions/:kind/approve': {
-    given: { kind: 'clients' },
+    input: { kind: 'clients' },
     argv: ['deletions', 'approve', 'clients'],
-    told: ['deletions approve', 'clients', null],
+    decision: ['deletions approve', 'clients', null],
   },
   '/deletions/:kind/reject': {
-    given: { kind: 'clients' },
+    input: { kind: 'clients' },
     argv: ['deletions', 'reject', 'clients'],
-    told: ['deletions reject', 'clients', null],
+    decision: ['deletions reject', 'clients', null],
   },
-  '/plans/:id/approve': { given: { id: '1' }, argv: ['approve', '1'], told: ['plans approve', '1', null] },
-  '/plans/:id/apply': { given: { id: '1' }, argv: ['apply', '1'], told: ['plans apply', '1', null] },
-  '/plans/:id/undo': { given: { id: '2' }, argv: ['undo', '2'], told: ['plans undo', '2', null] },
+  '/plans/:id/approve': {
+    input: { id: '1' },
+    argv: ['approve', '1'],
+    decision: ['plans approve', '1', null],
+  },
+  '/plans/:id/apply': { input: { id: '1' }, argv: ['apply', '1'], decision: ['plans apply', '1', null] },
+  '/plans/:id/undo': { input: { id: '2' }, argv: ['undo', '2'], decision: ['plans undo', '2', null] },
   '/webhooks': {
-    given: { name: 'new{n}', url: URL_WITH_SECRET, kinds: ['clients'] },
+    input: { name: 'new{n}', url: URL_WITH_SECRET, kinds: ['clients'] },
     argv: ['webhooks', 'add', URL_WITH_SECRET, '--name', 'new{n}', '--kinds', 'clients'],
-    told: ['webhooks add', 'new{n}', 'kinds clients; format json'],
+    decision: ['webhooks add', 'new{n}', 'kinds clients; format json'],
   },
   '/webhooks/:name/test': {
-    given: { name: 'shop' },
+    input: { name: 'shop' },
     argv: ['webhooks', 'test', 'shop'],
-    told: ['webhooks test', 'shop', null],
+    decision: ['webhooks test', 'shop', null],
   },
   '/webhooks/:name/rotate': {
-    given: { name: 'shop' },
+    input: { name: 'shop' },
     argv: ['webhooks', 'rotate', 'shop'],
-    told: ['webhooks rotate', 'shop', null],
+    decision: ['webhooks rotate', 'shop', null],
   },
-  '/webhooks/:name/enable': { given: { name: 'shop' }, told: ['webhooks enable', 'shop', null] },
-  '/webhooks/:name/disable': { given: { name: 'shop' }, told: ['webhooks disable', 'shop', null] },
+  '/webhooks/:name/enable': { input: { name: 'shop' }, decision: ['webhooks enable', 'shop', null] },
+  '/webhooks/:name/disable': { input: { name: 'shop' }, decision: ['webhooks disable', 'shop', null] },
   '/webhooks/:name/replay': {
-    given: { name: 'shop', after: '0' },
+    input: { name: 'shop', after: '0' },
     argv: ['webhooks', 'replay', 'shop', '--after', '0'],
-    told: ['webhooks replay', 'shop', 'after 0'],
+    decision: ['webhooks replay', 'shop', 'after 0'],
   },
   '/webhooks/:name/remove': {
-    given: { name: 'shop' },
+    input: { name: 'shop' },
     argv: ['webhooks', 'remove', 'shop'],
-    told: ['webhooks remove', 'shop', null],
+    decision: ['webhooks remove', 'shop', null],
   },
   '/users': {
-    given: { name: 'new {n}', role: 'operator' },
+    input: { name: 'new {n}', role: 'operator' },
     argv: ['users', 'add', 'new {n}', '--role', 'operator'],
-    told: ['users add', 'new {n}', 'role operator'],
+    decision: ['users add', 'new {n}', 'role operator'],
   },
   '/users/:name/remove': {
-    given: { name: 'Somebody' },
+    input: { name: 'Somebody' },
     argv: ['users', 'remove', 'Somebody'],
-    told: ['users remove', 'Somebody', null],
+    decision: ['users remove', 'Somebody', null],
   },
 };
 
@@ -156,9 +160,9 @@ function doorsTo({ stage, env, cookie }: Scene, path: string, n: number) {
   const one = CASES[path];
   const operation = OPERATIONS.find((known) => known.path === path);
   if (one === undefined || operation === undefined) throw new Error(`No case of ${path}`);
-  const given = numbered(one.given, n) as Record<string, unknown>;
-  const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])));
-  const body = Object.fromEntries(Object.entries(given).filter(([name]) => !path.includes(`:${name}`)));
+  const input = numbered(one.input, n) as Record<string, unknown>;
+  const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(input[name])));
+  const body = Object.fromEntries(Object.entries(input).filter(([name]) => !path.includes(`:${name}`)));
   const api = async (): Promise<void> => {
     const { status } = await stage.post(`/v1${at}`, body, { authorization: `Bearer ${MARIE}` });
     expect([path, status]).toEqual([path, operation.status ?? 200]);
@@ -189,7 +193,7 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
   test('has one row for each decision, by every door, with who made it', { timeout: 120_000 }, async () => {
     const here = await scene(await address());
     expect(Object.keys(CASES).toSorted()).toEqual(OPERATIONS.map(({ path }) => path).toSorted());
-    for (const [path, { told }] of Object.entries(CASES))
+    for (const [path, { decision }] of Object.entries(CASES))
       for (const door of ['api', 'page', 'command'] as const) {
         made++;
         const act = doorsTo(here, path, made)[door];
@@ -199,10 +203,10 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
         await act();
         const rows = await listDecisions(here.session, 9);
         const added = rows.filter(({ id }) => id > (before?.id ?? 0)).map(wordsOf);
-        const [what, target, detail] = numbered(told, made) as Case['told'];
+        const [what, target, detail] = numbered(decision, made) as Case['decision'];
         const who = door === 'command' ? AT_COMMAND_LINE : 'Marie';
-        const decision = { who, role: 'admin', via: door, what, target, detail };
-        expect(added).toEqual([decision]);
+        const expected = { who, role: 'admin', via: door, what, target, detail };
+        expect(added).toEqual([expected]);
       }
     const all = JSON.stringify(await listDecisions(here.session, 1000));
     for (const secret of ['url-secret', 'Zénobie', MARIE]) expect(all).not.toContain(secret);

@@ -33,7 +33,7 @@ export interface Wish {
   readonly allowDouble?: true;
 }
 
-/** A mirror, its outbox and the service behind it, with a clock that only moves when it is told to. */
+/** A mirror, its outbox and the service behind it, with a clock that moves on request only. */
 export interface Stage {
   readonly session: Session;
   readonly service: Sandbox;
@@ -71,7 +71,7 @@ let keys = 0;
 export function stage(
   service: Sandbox,
   session: Session,
-  { rules, parts: given, clock = fakeClock(), deletions }: Staging = {},
+  { rules, parts: partOverrides, clock = fakeClock(), deletions }: Staging = {},
 ): Stage {
   const source = openSandboxSource(service, clock);
   const mark = { sends: 0 };
@@ -92,7 +92,7 @@ export function stage(
         return Promise.resolve();
       },
     },
-    ...given,
+    ...partOverrides,
   };
   const outbox = outboxWork(parts);
 
@@ -140,12 +140,12 @@ export function stage(
     pull,
     store: async ({ operation, kind, id = null, data, base, key = `key-${++keys}`, allowDouble }) => {
       const entry = { operation, kind, recordId: id, key, payload: compactJson(data), naturalKey: null };
-      const told = {
+      const options = {
         base: base === undefined ? null : compactJson(base),
         allowsDouble: allowDouble === true,
         now: clock.now(),
       };
-      const stored = await session.atomically((tx) => insertEntry(tx, { ...entry, ...told }));
+      const stored = await session.atomically((tx) => insertEntry(tx, { ...entry, ...options }));
       if (stored === null) throw new Error(`the key ${key} is taken`);
       return stored;
     },
@@ -199,11 +199,11 @@ export async function opened({
 export function spoil(
   { service }: Stage,
   method: 'GET' | 'POST' | 'PUT',
-  deed: FaultAction,
+  action: FaultAction,
   { kind = 'clients', times, skip }: { kind?: string; times?: number; skip?: number } = {},
 ): void {
   const often = { ...(times !== undefined && { times }), ...(skip !== undefined && { skip }) };
-  service.setFaults([{ on: { kind, method }, ...often, do: deed }]);
+  service.setFaults([{ on: { kind, method }, ...often, do: action }]);
 }
 
 /** Paths of the requests by this method so far. */

@@ -22,7 +22,7 @@ const rules = { repeatBelowPages: 0 };
 const add = ({ world }: Sandbox, code: string): number =>
   Number(world.insert(kind, { code, name: code })['id']);
 
-/** A service of which the list always claims one row more than it shows. */
+/** A service whose list always claims one row more than it shows. */
 const neverFitting = (service: Sandbox): Promise<Sandbox> =>
   rewriting(service, (body) =>
     body.replace(/"total":(\d+)/, (_, total: string) => `"total":${Number(total) + 1}`),

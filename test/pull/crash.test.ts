@@ -146,7 +146,7 @@ test(
   },
 );
 
-/** The latest event of each record says what its row holds. */
+/** The latest event of each record shows what its row holds. */
 async function expectEventsWithRows(session: Session): Promise<void> {
   const latest = new Map((await eventsOf(session)).map((event) => [String(event['record_id']), event]));
   const rows = new Map((await rowsOf(session, 'clients')).map((row) => [String(row['id']), row]));

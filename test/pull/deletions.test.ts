@@ -165,12 +165,12 @@ test('what is back before the proof is forgotten, as if nothing had been', async
 test.each([
   [{ status: 503 }, 'invalid'],
   [{ successFalse: true }, 'invalid'],
-] as const)('a sweep that %j breaks off concludes nothing', async (deed, state) => {
+] as const)('a sweep that %j breaks off concludes nothing', async (action, state) => {
   const service = await sandbox({ size: 260 });
   const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   remove(service, 'clients', 0, -1);
-  service.setFaults([{ on: { kind: 'clients', page: 2 }, do: deed }]);
+  service.setFaults([{ on: { kind: 'clients', page: 2 }, do: action }]);
 
   for (const minute of [20, 40, 60])
     expect(await pullOne(service, session, { kind: 'clients', minute })).toMatchObject({ state, deleted: 0 });

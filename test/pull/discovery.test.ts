@@ -280,7 +280,7 @@ test('C12: names that no column can have stay in _raw, with one note each', asyn
 });
 
 describe('what changes in the answers is noted', () => {
-  /** A service of which a test can say what becomes of its answers. */
+  /** A service whose answers a test can change. */
   async function changing(): Promise<{
     service: Sandbox;
     honest: Sandbox;

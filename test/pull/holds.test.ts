@@ -28,7 +28,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await holds(session)).toEqual([`${kind} held ${await liveCount(session, kind)}`]);
     expect(await liveCount(session, kind)).toBeGreaterThanOrEqual(2);
 
-    const check = await readCheck(session, kind, 'held'); // Of those that joined, too.
+    const check = await readCheck(session, kind, 'held'); // Of the ones that joined, too.
     await session.atomically((tx) => decideHold(tx, kind, 'approved', check));
     for (const minute of [120, 140]) await pullOne(service, session, { kind, minute });
 

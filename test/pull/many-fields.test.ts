@@ -19,7 +19,7 @@ const ROWS = 60;
 const ROUNDS = sized({ quick: 2, acceptance: 4, deep: 4 });
 const KINDS = [clients].filter(isListed);
 
-/** A list of which each record has some further fields; `round` makes the values of each reading others. */
+/** A list whose records have some further fields each; `round` makes the values of each reading others. */
 function listOf(round: number, further: (row: number) => readonly string[]): Buffer {
   const data = Array.from({ length: ROWS }, (_, row) => ({
     id: row + 1,

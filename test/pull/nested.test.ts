@@ -162,20 +162,20 @@ describe.each(DATABASES.slice(0, 1))('%s', (_name, open) => {
       session.query(
         sql`select kind, code, field, detail from drift where code = 'unusable_field' order by field`,
       );
-    const told = ['parent_id', 'position'].map((name) => ({
+    const expectedDrift = ['parent_id', 'position'].map((name) => ({
       kind: 'clients',
       code: 'unusable_field',
       field: `contacts[].${name}`,
       detail: `the name "${name}" is taken`,
     }));
-    expect(await drift()).toEqual(told);
+    expect(await drift()).toEqual(expectedDrift);
     const [row] = await session.query(sql`
       select position, titre from bi_clients_contacts where parent_id = ${first}`);
     expect(row).toEqual({ position: 0, titre: 'Mme' });
 
     service.world.update('clients', first, { contacts: [{ ...contacts[0], nom: 'Zoé' }] });
     await pullOf(service, session, 'clients');
-    expect(await drift()).toEqual(told);
+    expect(await drift()).toEqual(expectedDrift);
   });
 });
 

@@ -155,7 +155,7 @@ describe.each(DATABASES)('in %s', (database) => {
     await expect(decideHeld(session, kind, 'approved', '6-0000000000')).rejects.toMatchObject({
       code: 'deletions.changed',
     });
-    // Nobody has listed them since the hold began, so that its beginning is what was shown.
+    // They were not listed since the hold began, so that its beginning is what was shown.
     expect(await decideHeld(session, kind, 'approved')).toMatchObject({ records: 6, newer: 27 });
     await pull(60);
     await pull(80);

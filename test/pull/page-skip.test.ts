@@ -20,7 +20,7 @@ import {
 
 const kind = 'clients';
 
-/** Pulls clients; tells which pages were parsed, each once and in order, and what came of it. */
+/** Pulls clients; returns which pages were parsed, each once and in order, and what came of it. */
 async function pullWatched(service: Sandbox, session: Session, step: Omit<Step, 'kind'> = {}) {
   const { source, parsed } = watched(service, step.minute);
   const report = await pullOne(service, session, { ...step, kind, parts: { source } });

@@ -134,10 +134,10 @@ test.each(FAILURES)('%s for the record in question is no evidence', async (_, fa
   expect(await kindState(session, kind)).toMatchObject({ control_failures: 0 });
 });
 
-/** A source of which every single-record answer is bent. */
-function broken(service: Sandbox, minute: number, deed: Fault['do']): Source {
+/** A source that changes every single-record answer. */
+function broken(service: Sandbox, minute: number, action: Fault['do']): Source {
   return retrieving(service, minute, async (asked, id, options) => {
-    service.setFaults([{ on: { kind }, do: deed }]);
+    service.setFaults([{ on: { kind }, do: action }]);
     try {
       return await openSandboxSource(service, clockAt(minute)).retrieve(asked, id, options);
     } finally {
@@ -153,10 +153,10 @@ test.each<Fault['do']>([
   { status: 404 },
 ])(
   'where the control gets %j, nothing is concluded; after three sweeps the list is the proof',
-  async (deed) => {
+  async (action) => {
     const { service, session, gone } = await oneGone();
     const pullBroken = (minute: number): Promise<unknown> =>
-      pullOne(service, session, { kind, minute, parts: { source: broken(service, minute, deed) } });
+      pullOne(service, session, { kind, minute, parts: { source: broken(service, minute, action) } });
     for (const [index, minute] of [20, 40, 60].entries()) {
       expect(await pullBroken(minute)).toMatchObject({ deleted: 0 });
       expect(await kindState(session, kind)).toMatchObject({ control_failures: index + 1 });

@@ -114,10 +114,10 @@ describe('a fault of the service', () => {
 
   test.each(failing)(
     '%s: %j ends one kind and no other, and nothing untrue lands',
-    async (_, deed, state, reason) => {
+    async (_, action, state, reason) => {
       const service = await sandbox({ size: 110 });
       const session = await mirror();
-      service.setFaults([{ on: { kind: 'clients' }, do: deed }]);
+      service.setFaults([{ on: { kind: 'clients' }, do: action }]);
 
       const report = await pullFrom(service, session, { request: { kinds: BESIDE_CLIENTS } });
 

@@ -23,7 +23,7 @@ const DIFFER = {
   detail: expect.stringContaining('bms-sync backfill clients --all') as string,
 };
 
-/** A mirror that knows three pages of clients, pulled twice, and whose rows a bug of ours or a failing disk then changes. */
+/** A mirror that knows three pages of clients, pulled twice, and whose rows a bug or a failing disk then changes. */
 async function damaged(
   database: (typeof DATABASES)[number],
   ...damage: ((ids: readonly number[]) => ReturnType<typeof sql>)[]
@@ -184,7 +184,7 @@ describe('a row that we wrote is known as ours', () => {
     const many = { deletions: { graceSeconds: 1e9, holdAbove: { rows: 5, share: 0.02 } } };
     for (let minute = 20; minute <= 80; minute += 10)
       await pullOne(service, session, { kind, minute, rules: many });
-    await write(session, sql`delete from deletions`); // Nothing but our own note tells it from an inserted one.
+    await write(session, sql`delete from deletions`); // Only our own note distinguishes it from an inserted one.
 
     expect(await pullOne(service, session, { kind, minute: 90 })).toMatchObject({
       state: 'complete',

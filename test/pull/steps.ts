@@ -144,7 +144,7 @@ export function newRequests(service: Sandbox): () => string[] {
   };
 }
 
-/** A source of which a test can say which pages were parsed. */
+/** A source that shows which pages were parsed. */
 export function watched(
   service: Sandbox,
   minute = 0,

@@ -55,7 +55,7 @@ export function openSandboxSource({ url, token }: Address, clock: Clock): Source
   return openSource({ ...SOURCE_SETTINGS, baseUrl: url, token }, { clock, logger });
 }
 
-/** Pulls everything from a sandbox, with a clock whose waits take no time. */
+/** Pulls everything from a sandbox, with a clock that skips waits. */
 export async function pullFrom(
   service: Address,
   session: Session,
@@ -109,7 +109,7 @@ export async function rewriting(
 
 export class Crash extends Error {}
 
-/** The same session, of which the nth operation from now fails, and every later one: the process is gone. */
+/** The same session, whose nth operation from now fails, and every later one: the process is gone. */
 export function dyingAt(session: Session, n: number): Session {
   let operations = 0;
   const step = <T>(work: () => Promise<T>): Promise<T> =>

@@ -55,11 +55,11 @@ describe('does not count as a second complete sweep:', () => {
   test.each([
     [{ status: 503 }, 'invalid'],
     [{ successFalse: true }, 'invalid'],
-  ] as const)('one that %j breaks off', async (deed, state) => {
+  ] as const)('one that %j breaks off', async (action, state) => {
     const { honest, session, pull, remove } = await uncertified();
     const gone = remove();
     const breakOff = async (minute: number): Promise<void> => {
-      honest.setFaults([{ on: { kind, page: 2 }, do: deed }]);
+      honest.setFaults([{ on: { kind, page: 2 }, do: action }]);
       expect(await pull(minute)).toMatchObject({ state, deleted: 0 });
       honest.setFaults([]);
       expect(await absencesOf(session)).toEqual([]);

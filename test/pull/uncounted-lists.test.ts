@@ -18,11 +18,11 @@ const BEYOND = {
 type Beyond = keyof typeof BEYOND;
 const BEYOND_NAMES = Object.keys(BEYOND) as readonly Beyond[];
 
-/** A service whose bookings come in pages that say nothing of themselves. */
+/** A service whose bookings come in pages without meta. */
 async function bareService(beyond: Beyond) {
   const service = createService({
     seed: 1,
-    personality: { ...DOCUMENTED, told: 'nothing', pageSize: `${PAGE} rows`, ...BEYOND[beyond] },
+    personality: { ...DOCUMENTED, announced: 'nothing', pageSize: `${PAGE} rows`, ...BEYOND[beyond] },
     kinds: [kindOf('bookings')],
     rows: 0,
     secrets: NO_SECRETS,

@@ -5,10 +5,10 @@ import type { KnownField } from '../../src/store/kinds/field-store.ts';
 import { describeKind } from '../../src/report/describe-kind.ts';
 import { kindNamed } from '../store/temp-mirror.ts';
 
-const told = (kind: Kind, seen: ReadonlyMap<string, KnownField> | null = null) =>
+const described = (kind: Kind, seen: ReadonlyMap<string, KnownField> | null = null) =>
   describeKind(kind, true, seen);
 
-const field = (kind: Kind, name: string) => told(kind).fields.find((one) => one.name === name);
+const field = (kind: Kind, name: string) => described(kind).fields.find((one) => one.name === name);
 
 describe('a field is described', () => {
   test.each([
@@ -47,7 +47,7 @@ describe('a field is described', () => {
       ['vip', known],
       ['empty', { ...known, type: 'none' as const }],
     ]);
-    const { fields } = told(kindNamed('products'), seen);
+    const { fields } = described(kindNamed('products'), seen);
     const of = (name: string) => fields.find((one) => one.name === name);
     expect(of('code')).toMatchObject({ known: 'documented', seen: true });
     expect(of('name_fr')).toMatchObject({ known: 'documented', seen: false });
@@ -61,7 +61,7 @@ describe('a field is described', () => {
 
 test('of every kind: each field once, the id never written, everything else written where anything is', () => {
   for (const kind of KINDS) {
-    const { fields, create, update } = told(kind);
+    const { fields, create, update } = described(kind);
     const names = fields.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const { name, write, meaning } of fields) {

@@ -265,7 +265,7 @@ function unitsOf(value: Json | undefined): Amount {
   return units.abs().lt('1e18') ? units : null;
 }
 
-/** The sum of those that are known; null if none is. */
+/** The sum of the ones that are known; null if none is. */
 const sum = (amounts: readonly Amount[]): Amount =>
   amounts.reduce((total, one) => (one === null ? total : (total ?? ZERO).plus(one)), null);
 

@@ -49,7 +49,7 @@ async function slots(session: Session): Promise<string[]> {
 const endAll = (session: Session): Promise<unknown> =>
   session.atomically((tx) => tx.query(sql`update runs set state = 'done'`));
 
-function looker(session: Session, clock: Clock, schedule: Schedule) {
+function createLooker(session: Session, clock: Clock, schedule: Schedule) {
   const log = memoryLog();
   return { look: createScheduleCheck({ session, clock, logger: log.logger, owner: OWNER }, schedule), log };
 }
@@ -57,7 +57,7 @@ function looker(session: Session, clock: Clock, schedule: Schedule) {
 test('a schedule begins when it is first looked at: what came due before is none of its slots', async () => {
   const session = await mirror();
   const wall = wallClock('2026-03-01T12:30:00Z');
-  const { look } = looker(session, wall.clock, scheduled('0 * * * *'));
+  const { look } = createLooker(session, wall.clock, scheduled('0 * * * *'));
   await look();
   wall.pass(30 * MINUTE - 1);
   await look();
@@ -72,9 +72,9 @@ test('H03 F15 after a week without any process, one run: that of the latest slot
   const session = await mirror();
   const wall = wallClock('2026-03-01T12:30:00Z');
   const schedule = scheduled('*/10 * * * *');
-  await looker(session, wall.clock, schedule).look();
+  await createLooker(session, wall.clock, schedule).look();
   wall.pass(7 * DAY + 5 * MINUTE);
-  const { look, log } = looker(session, wall.clock, schedule);
+  const { look, log } = createLooker(session, wall.clock, schedule);
   for (let second = 0; second < 200; second++) {
     await look();
     wall.pass(SECOND);
@@ -87,16 +87,16 @@ test('a yearly schedule is caught up, although its last run is long forgotten', 
   const session = await mirror();
   const wall = wallClock('2026-01-01T00:00:00Z');
   const schedule = scheduled('0 5 29 2 *');
-  await looker(session, wall.clock, schedule).look();
+  await createLooker(session, wall.clock, schedule).look();
   wall.pass(1000 * DAY);
-  await looker(session, wall.clock, schedule).look();
+  await createLooker(session, wall.clock, schedule).look();
   expect(await slots(session)).toEqual(['2028-02-29T05:00:00.000Z']);
 });
 
 test('H04 a slot while its kinds are asked for gets no second run, and says so', async () => {
   const session = await mirror();
   const wall = wallClock('2026-03-01T12:30:00Z');
-  const { look, log } = looker(session, wall.clock, scheduled('* * * * *'));
+  const { look, log } = createLooker(session, wall.clock, scheduled('* * * * *'));
   for (let minute = 0; minute < 4; minute++) {
     await look();
     wall.pass(MINUTE);
@@ -112,7 +112,7 @@ test('H01 a clock that was an hour ahead, or ten, and is put right misses nothin
   const session = await mirror();
   const wall = wallClock('2026-03-01T12:30:00Z');
   const schedule = scheduled('0 * * * *');
-  const { look } = looker(session, wall.clock, schedule);
+  const { look } = createLooker(session, wall.clock, schedule);
   const walk = async (hours: number, looking: () => Promise<void>): Promise<void> => {
     for (let minute = 0; minute < hours * 60; minute++) {
       await looking();
@@ -125,7 +125,7 @@ test('H01 a clock that was an hour ahead, or ten, and is put right misses nothin
   await walk(1, look); // 01:00
   wall.pass(-11 * HOUR); // 14:30 again
   await walk(1, look); // 15:00
-  const again = looker(session, wall.clock, schedule);
+  const again = createLooker(session, wall.clock, schedule);
   await walk(12, again.look); // up to 03:00
   const all = (await slots(session)).sort();
   expect(new Set(all).size).toBe(all.length);
@@ -145,7 +145,10 @@ test('H03 however looks are spread over a change of the clocks, and whoever look
         const session = await mirror();
         const wall = wallClock(new Date(from).toISOString());
         const schedule = scheduled(text, { timezone: zone });
-        const processes = [looker(session, wall.clock, schedule), looker(session, wall.clock, schedule)];
+        const processes = [
+          createLooker(session, wall.clock, schedule),
+          createLooker(session, wall.clock, schedule),
+        ];
         for (const { look } of processes) await look();
         const due = slotsOf(text, zone, from);
         const expected: number[] = [];
@@ -183,7 +186,7 @@ test('a mirror that is away for a while costs no slot', async () => {
     query: (statement) => session.query(statement),
     atomically: (work) => (isAway ? Promise.reject(new Error('away')) : session.atomically(work)),
   };
-  const { look } = looker(flaky, wall.clock, scheduled('0 * * * *'));
+  const { look } = createLooker(flaky, wall.clock, scheduled('0 * * * *'));
   await look();
   isAway = true;
   wall.pass(SECOND);

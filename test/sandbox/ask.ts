@@ -7,26 +7,26 @@ export interface Reply {
   readonly text: string;
 }
 
-interface Asking {
+interface AskOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: JsonObject;
 }
 
 /** One real request to a sandbox, with its token unless other headers are given. */
-export async function ask(sandbox: Sandbox, path: string, asking: Asking = {}): Promise<Reply> {
+export async function ask(sandbox: Sandbox, path: string, options: AskOptions = {}): Promise<Reply> {
   const response = await fetch(sandbox.url + path, {
-    method: asking.method ?? 'GET',
-    headers: asking.headers ?? { Authentication: `Bearer ${sandbox.token}` },
+    method: options.method ?? 'GET',
+    headers: options.headers ?? { Authentication: `Bearer ${sandbox.token}` },
     redirect: 'manual',
-    ...(asking.body && { body: JSON.stringify(asking.body) }),
+    ...(options.body && { body: JSON.stringify(options.body) }),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 /** The JSON object that a request is answered with. */
-export async function askJson(sandbox: Sandbox, path: string, asking?: Asking): Promise<JsonObject> {
-  return parseJson((await ask(sandbox, path, asking)).text) as JsonObject;
+export async function askJson(sandbox: Sandbox, path: string, options?: AskOptions): Promise<JsonObject> {
+  return parseJson((await ask(sandbox, path, options)).text) as JsonObject;
 }
 
 export interface ListAnswer {

@@ -41,7 +41,7 @@ async function company(size: number): Promise<{ sandbox: Sandbox; source: Source
 
 const parsed = (responses: readonly ListResponse[]): number[] =>
   responses.filter(({ isUnchanged }) => !isUnchanged).map(({ page }) => page);
-const told = ({ page, rows, meta, envelope, pageHash: digest, end, read }: ListResponse) => ({
+const comparable = ({ page, rows, meta, envelope, pageHash: digest, end, read }: ListResponse) => ({
   page,
   rows,
   meta,
@@ -59,7 +59,7 @@ describe('a list that is swept again', () => {
 
     expect(parsed(before)).toEqual([1, 3, 1, 2]);
     expect(parsed(after)).toEqual([]);
-    expect(after.map(told)).toEqual(before.map(told));
+    expect(after.map(comparable)).toEqual(before.map(comparable));
   });
 
   test('is parsed where a record has changed, and only there', async () => {
@@ -83,7 +83,7 @@ describe('a list that is swept again', () => {
     const packed = open(await pages(gzipSync, { 'content-encoding': 'gzip' })).source;
     const after = await sweep(packed, { knownPages: knownFrom(plain) });
     expect(parsed(after)).toEqual([]);
-    expect(after.map(told)).toEqual(plain.map(told));
+    expect(after.map(comparable)).toEqual(plain.map(comparable));
   });
 
   test('tells its new total on pages that are known', async () => {
@@ -111,10 +111,10 @@ describe('a list that is swept again', () => {
     ['cut by a connection that breaks', { truncate: 300 }, 'unreachable'],
     ['a web page', { html: true }, 'html'],
     ['refused with status 200', { successFalse: true }, 'success_false'],
-  ] as const)('is refused as ever where a known page is %s', async (_, deed, reason) => {
+  ] as const)('is refused as ever where a known page is %s', async (_, action, reason) => {
     const { sandbox, source } = await company(250);
     const knownPages = knownFrom(await sweep(source));
-    sandbox.setFaults([{ on: { kind: 'clients', page: 2 }, do: deed }]);
+    sandbox.setFaults([{ on: { kind: 'clients', page: 2 }, do: action }]);
     await expect(sweep(source, { knownPages })).rejects.toMatchObject({
       reason: 'page_unread',
       cause: { reason },

@@ -24,7 +24,7 @@ const STRINGS = [
   '\ufeff',
 ];
 
-/** Values of which some hold strings that look like the ends of values. */
+/** Values, some with strings that look like the ends of values. */
 const values: fc.Arbitrary<Model> = fc.oneof(
   { weight: 3, arbitrary: models },
   fc.constantFrom(...STRINGS).map((string) => ({ string })),
@@ -80,7 +80,7 @@ export const lists: fc.Arbitrary<ListText> = parts.map(
 
 export const textOf = ({ before, records, behind }: ListText): string => before + records + behind;
 
-/** An answer with status 200, as it reaches those who read it. */
+/** An answer with status 200, as it reaches people who read it. */
 export function received(body: string | Uint8Array): ReceivedAnswer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   return {

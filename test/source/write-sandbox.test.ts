@@ -40,8 +40,8 @@ describe.each(['documented', 'wild'] as const)('with %s envelopes', (envelopes) 
 
 describe('when things go wrong', () => {
   const CLIENTS = 20;
-  const writeWith = async (deed: FaultAction, settings?: Partial<SourceSettings>) => {
-    const { sandbox, source } = await openSandbox({ faults: [{ do: deed }] }, settings);
+  const writeWith = async (action: FaultAction, settings?: Partial<SourceSettings>) => {
+    const { sandbox, source } = await openSandbox({ faults: [{ do: action }] }, settings);
     const answer = await source.write(CREATE);
     expect(sandbox.requests).toHaveLength(1);
     return { sandbox, answer };
@@ -52,8 +52,8 @@ describe('when things go wrong', () => {
     ['D03: dropped after the work', { drop: 'after' }, CLIENTS + 1],
     ['dropped before it', { drop: 'before' }, CLIENTS],
     ['D04: cut in its answer', { truncate: 5 }, CLIENTS + 1],
-  ])('%s, a write is lost', async (_, deed, count) => {
-    const { sandbox, answer } = await writeWith(deed);
+  ])('%s, a write is lost', async (_, action, count) => {
+    const { sandbox, answer } = await writeWith(action);
     expect(answer).toMatchObject({ is: 'lost' });
     expect(countOf(sandbox)).toBe(count);
   });
@@ -64,8 +64,8 @@ describe('when things go wrong', () => {
     ['429', { status: 429, retryAfter: '3' }, { status: 429, retryAfterMs: 3000 }, CLIENTS],
     ['a login page', { html: true }, { status: 200, body: undefined }, CLIENTS],
     ['a cut body', { cut: 5 }, { status: 200, body: undefined }, CLIENTS + 1],
-  ])('%s is an answer', async (_, deed, expected, count) => {
-    const { sandbox, answer } = await writeWith(deed);
+  ])('%s is an answer', async (_, action, expected, count) => {
+    const { sandbox, answer } = await writeWith(action);
     expect(answer).toMatchObject({ is: 'answered', ...expected });
     expect(countOf(sandbox)).toBe(count);
   });

@@ -15,7 +15,7 @@ export interface Child {
   readonly ended: Promise<{ code: number | null; errors: string }>;
 }
 
-/** The arguments with which Node runs a script of `children/`. */
+/** The arguments of Node for a script of `children/`. */
 export const scriptArguments = (script: string): string[] => [
   '--import',
   'tsx',

@@ -20,7 +20,7 @@ export interface Proxy {
   cutAtCommit(cut: Cut, forGood?: 'forGood'): void;
   /** Cuts so many connections that the server has let in, before they did anything. */
   cutOpenings(count: number): void;
-  /** Ends all connections and takes no more. */
+  /** Ends all connections and refuses new ones. */
   stop(): PromiseLike<void>;
 }
 

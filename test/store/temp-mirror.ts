@@ -49,7 +49,7 @@ export const madeUpKind = (name: string, fields: readonly Field[]): Kind => ({
   hints: [],
 });
 
-/** A column as `pragma table_xinfo` tells it. */
+/** A column as in `pragma table_xinfo`. */
 export async function columnsOf(session: Session, table: string): Promise<[name: string, type: string][]> {
   const rows = await session.query(sql`select name, type from pragma_table_xinfo(${table}) order by cid`);
   return rows.map((row) => [String(row['name']), String(row['type'])]);

@@ -26,7 +26,7 @@ const kept = (text: string): Sent => ({ wire: quoted(text), column: text });
 const lost = (...wires: readonly string[]): fc.Arbitrary<Sent> =>
   fc.constantFrom(...wires.map((wire) => ({ wire, column: null })));
 
-/** Text with quotes, controls, emoji and scripts, all of which a column can hold. */
+/** Text with quotes, controls, emoji and scripts, which all a column can hold. */
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: 'binary' }),

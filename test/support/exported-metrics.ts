@@ -15,7 +15,7 @@ interface Metric {
   readonly labels: ReadonlySet<string>;
 }
 
-/** Scrapes a mirror of which everything is known, by a process that has answered and refused, with a queue. */
+/** Scrapes a fully known mirror, by a process that has answered and refused, with a queue. */
 export async function exportedMetrics(): Promise<Exported> {
   const session = await tempMirror([kindNamed('clients'), kindNamed('products')]);
   await session.atomically(async (tx) => {

@@ -5,7 +5,7 @@ import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { growAsSandbox } from './grown-mirror.ts';
 
-/** Two kinds are enough to tell whether a store keeps them apart, and are drawn in a moment. */
+/** Two kinds are enough to show whether a store keeps them apart, and are drawn in a moment. */
 export const TWO_KINDS: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
 
 const TEMPLATES = {
@@ -17,7 +17,7 @@ const TEMPLATES = {
 /** A database of this run that holds a migrated mirror without rows; to copy it costs a tenth of migrating again. */
 export type Template = keyof typeof TEMPLATES;
 
-/** Migrates the mirrors that tests get copies of; nobody may stay connected to them, or they cannot be copied. */
+/** Migrates the mirrors that tests get copies of; connections to them would prevent copies. */
 export async function makeTemplates(server: string): Promise<void> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();

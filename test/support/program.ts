@@ -21,7 +21,7 @@ export interface ProgramOptions {
   readonly main?: readonly string[];
 }
 
-/** Starts the built program as a process of its own, away from any `.env` of ours. */
+/** Starts the built program as a process of its own, away from any `.env`. */
 export function start(
   argv: readonly string[],
   { env = {}, cwd = tmpdir(), uid, main = [MAIN] }: ProgramOptions = {},

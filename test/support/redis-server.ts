@@ -43,7 +43,7 @@ export async function startRedis(path: string, options: readonly string[] = []):
     if (ending === null) return;
     const exited = once(ending, 'exit');
     ending.kill('SIGCONT'); // A paused one would not hear the other.
-    if (signal === 'SIGTERM') await isAnswering(port); // By then it has told what it was sent before.
+    if (signal === 'SIGTERM') await isAnswering(port); // By then it has answered all earlier requests.
     ending.kill(signal);
     await Promise.all([exited, watched?.ended]);
   };

@@ -13,7 +13,7 @@ const ENOUGH_BYTES = 4e9; // A whole run fills a quarter of it.
  */
 export function useScratchFolder(): () => void {
   const folder = mkdtempSync(join(hasRoom(DISK_IN_MEMORY) ? DISK_IN_MEMORY : tmpdir(), 'bms-sync-tests-'));
-  chmodSync(folder, 0o755); // PostgreSQL runs as a user of its own, and so do a few tests.
+  chmodSync(folder, 0o755); // PostgreSQL runs as its own user, like a few tests.
   process.env['TMPDIR'] = folder; // Workers, and what they start, inherit it.
   const remove = (): void => {
     rmSync(folder, { recursive: true, force: true });

@@ -12,7 +12,7 @@ interface FileSeconds {
   readonly seconds: number;
 }
 
-/** Tells at the end of a run which files took longest; a tier that ran whole leaves its times in `coverage/`. */
+/** Reports at the end of a run which files took longest; a tier that ran whole leaves its times in `coverage/`. */
 export default class SecondsReporter implements Reporter {
   #vitest: Vitest | null = null;
   readonly #startedAt = performance.now();

@@ -1,6 +1,6 @@
 import type { SourceSettings } from '../../src/source/http/http.ts';
 
-/** A client that is patient, and in no hurry; whom it asks, and by which token, is left to say. */
+/** A client that is patient, and in no hurry; without address and token. */
 export const SOURCE_SETTINGS: Omit<SourceSettings, 'baseUrl' | 'token'> = {
   concurrency: 4,
   requestsPerSecond: null,

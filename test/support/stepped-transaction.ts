@@ -3,7 +3,7 @@ import type { Transaction } from '../../src/db/session/session.ts';
 /** How an operation is carried out, or is not. */
 export type Step = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** The same transaction, each operation of which goes through `step`. */
+/** The same transaction, whose operations go through `step`. */
 export function steppedTransaction(tx: Transaction, step: Step): Transaction {
   return {
     dialect: tx.dialect,

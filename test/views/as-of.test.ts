@@ -25,29 +25,32 @@ const INSTANTS = {
 /** One pull, and what happened at the service before it. */
 interface Chapter {
   readonly minutes: number;
-  readonly deeds: readonly Deed[];
+  readonly actions: readonly Action[];
 }
 
-interface Deed {
+interface Action {
   readonly is: 'insert' | 'update' | 'remove';
   readonly pick: number;
   readonly city: string;
   readonly credit: number;
 }
 
-const deed = fc.record<Deed>({
+const action = fc.record<Action>({
   is: fc.constantFrom('insert', 'update', 'update', 'update', 'remove'),
   pick: fc.nat(1000),
   city: fc.constantFrom('Rimouski', 'Gaspé', '', "L'Isle-Verte", '=1+1'),
   credit: fc.nat(1_000_000),
 });
 const chapters = fc.array(
-  fc.record<Chapter>({ minutes: fc.integer({ min: 1, max: 40 }), deeds: fc.array(deed, { maxLength: 4 }) }),
+  fc.record<Chapter>({
+    minutes: fc.integer({ min: 1, max: 40 }),
+    actions: fc.array(action, { maxLength: 4 }),
+  }),
   { minLength: 8, maxLength: 14 },
 );
 
 function live({ world }: Sandbox, chapter: Chapter): void {
-  for (const { is, pick, city, credit } of chapter.deeds) {
+  for (const { is, pick, city, credit } of chapter.actions) {
     const ids = world.ids(kind);
     const id = ids[pick % ids.length] ?? 0;
     const contacts = Array.from({ length: pick % 4 }, () => ({ nom: city, email: `${credit}@example.com` }));
@@ -113,7 +116,7 @@ describe.each(DATABASES)('%s', (database) => {
   async function play(story: readonly Chapter[], random: Iterator<number>): Promise<void> {
     const service = await sandbox({ size: 12 });
     const session = await DOCUMENTED_MIRRORS[database]();
-    const noted = await lived(service, session, [{ minutes: 0, deeds: [] }, ...story]);
+    const noted = await lived(service, session, [{ minutes: 0, actions: [] }, ...story]);
     const mirrored = await readMirroredKind(session, CLIENTS);
     const [contacts = null] = nestedTables(mirrored);
     const columns = exportColumns(await readDeclaredColumns(session, `bi_${kind}`));

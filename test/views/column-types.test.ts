@@ -25,7 +25,7 @@ const untyped = (session: Session, view: string): Promise<string[]> =>
         and (data_type in ('numeric', 'unknown') and coalesce(numeric_scale, 0) = 0 or data_type = 'USER-DEFINED')`,
   );
 
-/** Values that have broken casts: in PostgreSQL only those that a numeric column can hold. */
+/** Values that have broken casts: in PostgreSQL only the ones that a numeric column can hold. */
 const NUMBERS = [
   '0',
   '-0.0001',

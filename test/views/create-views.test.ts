@@ -18,7 +18,7 @@ import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
 import { openForTest } from '../store/postgres-mirror.ts';
 import { NOON, NOON_TEXT, kindNamed, madeUpKind, putRecords, tempMirror } from '../store/temp-mirror.ts';
 
-/** What PostgreSQL itself gives where a view takes no writes. */
+/** What PostgreSQL itself gives where a view refuses writes. */
 const REFUSED = '55000';
 
 const writesTo = (view: string, column: string): readonly string[] => [
@@ -146,8 +146,8 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await entry(session, 'bi_projects', 'active')).toMatchObject({ type: 'flag', label_fr: 'Actif' });
     expect(await entry(session, 'bi_projects_tasks', 'active')).toMatchObject({ type: 'flag' });
     expect(await entry(session, 'bi_punches', 'ptotal')).toMatchObject({ type: 'decimal', unit: 'hours' });
-    const unsaid = sql`select 1 from bi_dictionary where '' in (meaning, meaning_fr, label_en, label_fr)`;
-    expect(await session.query(unsaid)).toEqual([]);
+    const blank = sql`select 1 from bi_dictionary where '' in (meaning, meaning_fr, label_en, label_fr)`;
+    expect(await session.query(blank)).toEqual([]);
   });
 
   test('a flag is called one, and is an integer of 0 or 1 on both databases', async () => {

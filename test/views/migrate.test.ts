@@ -52,7 +52,7 @@ const ENGINE = [
   'plan_rows',
 ];
 
-/** The catalogue's nested arrays, those that were only seen in the wild included. */
+/** The catalogue's nested arrays, the ones that were only seen in the wild included. */
 const NESTED = [
   'projects_tasks',
   'clients_contacts',

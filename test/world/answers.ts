@@ -41,7 +41,7 @@ const ENVELOPES: Readonly<Record<Personality['envelope'], (text: string) => stri
   'result and code': (text) => `{"data":${text},"success":true,"code":0,"message":"Saved."}`,
 };
 
-/** What comes back from a write that was carried out; `key` names the fields by which people know the record. */
+/** What comes back from a write that was carried out; `key` names the identifying fields. */
 export function writtenAnswer(
   row: Row,
   {

@@ -15,7 +15,7 @@ import type { Intent, Stage } from './stage.ts';
 
 const MINUTE = 60_000;
 
-/** The share of creates of which there is an equal one before: made long ago, or pushed just now. */
+/** The share of creates with an equal earlier one: made long ago, or pushed just now. */
 const REPEATED = 0.12;
 
 type Wish = Omit<Intent, 'entry' | 'atMs' | 'born'>;
@@ -42,7 +42,7 @@ export async function pushCreate(stage: Stage, number: number): Promise<void> {
   }
 }
 
-/** A record that another person makes, and that could be what the service made of ours. */
+/** A record that another person makes, and that could be the service's version of our record. */
 function lookAlike(body: Content): Content {
   const [name = '', value] = Object.entries(body).find(([, one]) => typeof one === 'string') ?? [];
   return /^\d{4}-/.test(String(value))

@@ -5,7 +5,7 @@ import type { Content } from './records.ts';
 
 /** What applications and other people write of a kind. */
 interface Bodies {
-  /** The field of a create that tells which one it is, by its name of a write; no two creates share its value. */
+  /** The field that identifies a create, by its name of a write; no two creates share its value. */
   readonly marker: string;
   readonly create: (unique: number, random: Random) => Content;
   /** Fields that are edited; none of them is of the natural key. */
@@ -103,7 +103,7 @@ export function bodiesOf({ name }: Pick<ListedKind, 'name'>): Bodies {
   return bodies;
 }
 
-/** The value by which a create is known, in a body as sent or as asked for. */
+/** The value that identifies a create, in a body as sent or as asked for. */
 export function markerOf(kind: Pick<ListedKind, 'name'>, body: Content): string {
   return `${kind.name} ${String(body[bodiesOf(kind).marker])}`;
 }

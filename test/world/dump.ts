@@ -23,7 +23,7 @@ export interface ChangeRow {
   readonly before: string | null;
   readonly after: string | null;
   readonly fields: string;
-  /** `service`, or `outbox:<id>` for a write of ours. */
+  /** `service`, or `outbox:<id>` for our write. */
   readonly origin: string;
   readonly runId: number | null;
 }

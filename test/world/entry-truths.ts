@@ -107,12 +107,12 @@ function lostUpdate(recording: Recording, { entry, intent }: EntryRecord): strin
     : `${entry.verdict ?? ''}: ${missed.map(([name, value]) => `${name} never was ${String(value)}`).join()}`;
 }
 
-/** Values of others that an update of ours replaced although they were there when we last read the record. */
+/** Values of others that our update replaced although they were there when we last read the record. */
 export function overwritten(recording: Recording): Found {
   return recording.entries
     .filter(({ intent }) => intent.operation === 'update')
     .flatMap(({ entry, intent }) => {
-      if (entry.base === null) return []; // Its author has not said what they saw.
+      if (entry.base === null) return []; // Without a base, what its author saw is unknown.
       const base = JSON.parse(entry.base) as Content;
       const { actions } = recordsOf(recording, intent.kind);
       const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
@@ -178,7 +178,7 @@ function isOthersValue(
   );
 }
 
-/** Entries that neither end nor wait for a person nor say what they wait for. */
+/** Entries that neither end nor wait for a person nor show what they wait for. */
 export function openForEver({ entries, pulls, kinds }: Recording): Found {
   const all = entries.map(({ entry }) => entry);
   const isReadable = kinds.every(({ name }) => pulls.at(-1)?.states.get(name) === 'certified');

@@ -8,7 +8,7 @@ import { mayKeep } from './secrets.ts';
 import { plainText } from './spelled.ts';
 import { peculiarities, type Trait } from './traits.ts';
 
-/** Events that tell of something that did not happen, of nothing, or of what was known before. */
+/** Events about something that did not happen, of nothing, or of what was known before. */
 export function phantomEvents(recording: Recording): Found {
   return recording.changes.flatMap((event): Finding[] => {
     const why = phantom(recording, event);
@@ -69,7 +69,7 @@ function isOld(recording: Recording, event: ChangeRow): boolean {
   return actions.some(({ actor, atMs }) => actor === 'before' || atMs < sinceMs);
 }
 
-/** Where lists show what was, what is spelled otherwise is no order to go by. */
+/** Where lists show what was, what is spelled otherwise is not an order to go by. */
 const NOT_IN_ORDER = ['ownShown', 'keeping', 'spelling', 'volatile'] as const;
 
 /** Records whose events show an older content after a newer one; where a replica answers, that is what it says. */
@@ -104,7 +104,7 @@ export function outOfOrder({ changes }: Recording): Found {
   });
 }
 
-/** Events said to be ours that are not, and writes of ours that an event gives to somebody else. */
+/** Events said to be ours that are not, and our writes that an event gives to somebody else. */
 export function wrongOrigins(recording: Recording): Found {
   const known = new Map(recording.entries.map((one) => [`outbox:${one.entry.id}`, one]));
   const strays = recording.changes
@@ -120,7 +120,7 @@ export function wrongOrigins(recording: Recording): Found {
   }));
 }
 
-/** Creations of ours that an event gives to the service, though the answer had shown the record before any sweep did. */
+/** our Creations that an event gives to the service, though the answer had shown the record before any sweep did. */
 function takenFrom(recording: Recording, { entry, intent, attempts }: EntryRecord): readonly ChangeRow[] {
   const isAnswered = entry.state === 'done' && entry.verdict === 'sent' && intent.operation === 'create';
   if (!isAnswered || !isAsDocumented(recording, ['shown', 'envelope', 'status', 'ids', 'replica', 'named']))

@@ -49,7 +49,7 @@ export async function playHistory(seed: number, options: HistoryOptions): Promis
   const failed = new Promise<never>((_resolve, reject) => {
     stage.fail = reject;
   });
-  failed.catch(() => undefined); // Nobody may be waiting for it yet.
+  failed.catch(() => undefined); // It may not be awaited yet.
   const played = play(stage).finally(() => {
     stage.isOver = true;
     stage.wakeUp.wake();
@@ -136,7 +136,7 @@ async function untilSettled(stage: Stage): Promise<void> {
 
 const IN_VAIN = 5;
 
-/** Nothing is sent while the list cannot be read, and the entry says so: waiting on would show nothing more. */
+/** Nothing is sent while the list cannot be read, and the entry shows it: waiting on would show nothing more. */
 function awaitsUnreadable({ pulls }: Stage, { state, verdict, kind }: Entry): boolean {
   const states = pulls.slice(-IN_VAIN).map((pull) => pull.states.get(kind));
   return (

@@ -36,7 +36,7 @@ export function lastsMs(lasting: readonly Trait[], random: Random): number {
   return Math.max(...hours) * HOUR;
 }
 
-/** The texts that a record of another company has, beside those that its kind needs. */
+/** The texts that a record of another company has, beside the ones that its kind needs. */
 export function filledIn({ fields, naturalKey }: ListedKind, unique: number): Content {
   const isFree = (name: string): boolean => naturalKey === 'all sent fields' || !naturalKey.includes(name);
   const texts = fields.filter(
@@ -48,7 +48,7 @@ export function filledIn({ fields, naturalKey }: ListedKind, unique: number): Co
 /** Kinds whose records can be asked for one by one. */
 const ASKED = ['clients', 'clients', 'projects', 'categories', 'products'];
 
-/** The kinds by which a trouble shows; none = all. */
+/** The kinds that show a trouble; none = all. */
 export function kindsFor({
   window,
   keeping,

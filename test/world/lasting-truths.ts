@@ -7,7 +7,7 @@ import type { Send } from './service.ts';
 import { VOLATILE, plainText } from './spelled.ts';
 import { storedFields } from './stored.ts';
 
-/** Updates that were written into another record, which got the id of theirs before we last read it. */
+/** Updates that were written into another record, which got their record's id before we last read it. */
 export function misdirected(recording: Recording): Found {
   return updatesOf(recording).flatMap(({ entry, intent }): Finding[] => {
     const { actions } = recordsOf(recording, intent.kind);
@@ -68,7 +68,7 @@ function isFor({ body }: Send, wanted: Content): boolean {
   );
 }
 
-/** Updates parked because their record is gone, which it never was, nor was it said for longer than a moment. */
+/** Updates parked because their record is gone, which it never was, except in a momentary answer. */
 export function falselyGone(recording: Recording): Found {
   const { rights, maintenance, approval, unlisted, window } = recording.personality;
   if (
@@ -133,7 +133,7 @@ const storing = ({ personality: { texts, codes, times, amounts, fields, put, com
 const LEAST_VOLATILE = 25;
 const LAST_SWEEPS = 3;
 
-/** Fields that changed with every sweep, and that nobody is told of. */
+/** Fields that changed with every sweep, without a notification. */
 export function unnoticed({ personality, kinds, pulls, final, volatile }: Recording): Found {
   if (personality.volatile === 'none') return [];
   return kinds.flatMap(({ name }): Finding[] => {

@@ -8,7 +8,7 @@ export interface Lie {
   readonly rows?: (rows: readonly Row[], atMs: number) => readonly Row[];
   /** What it makes of a page that it was asked for. */
   readonly page?: (page: Page, asked: AskedPage) => Page;
-  /** What it says of any single record, or of those that its lists do not show. */
+  /** What it says of any single record, or of the ones that its lists do not show. */
   readonly record?: (atMs: number, isShown: boolean) => Answer | null;
 }
 
@@ -41,7 +41,7 @@ export const LIES = {
     const isDark = spells(random, 30 * MINUTE);
     return { page: (page, { atMs }) => (isDark(atMs) ? { ...page, data: null } : page) };
   },
-  // Shorter than the grace: whoever looks twice is not taken in.
+  // Shorter than the grace: anyone who looks twice is not taken in.
   'rows are missing for some minutes': (random) => {
     const isDark = spell(random, 10 * MINUTE);
     const every = random.integer(2, 9);
@@ -110,7 +110,7 @@ export function liedPage(answer: Answer, lie: Lie, asked: AskedPage): Answer {
   return json(200, JSON.stringify(lie.page(JSON.parse(answer.body) as Page, asked)));
 }
 
-/** Tells when a service misbehaves: first after a while, then on and off, up to `longestMs` at a time. */
+/** Reports when a service misbehaves: first after a while, then on and off, up to `longestMs` at a time. */
 function spells(random: Random, longestMs: number): (atMs: number) => boolean {
   const edges: number[] = [];
   let at = random.integer(15 * MINUTE, 60 * MINUTE);

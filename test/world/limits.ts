@@ -19,7 +19,7 @@ const LIMITS: readonly Limit[] = [
   {
     why: 'the service shows the beginning of its list whatever page is asked for, and gives no sign that there is more',
     invariants: ['falsely certified', 'unequal', 'doubled'],
-    holds: ({ personality: { asked, told } }) => asked === 'page ignored' && told === 'nothing',
+    holds: ({ personality: { asked, announced } }) => asked === 'page ignored' && announced === 'nothing',
   },
   {
     why: 'no list shows what is created, and no record that an answer has named gives that away',

@@ -8,7 +8,7 @@ export interface ListRequest {
   readonly page: number;
   /** As asked for; null where it was not. */
   readonly perPage: number | null;
-  /** The instant of which the rows are shown. */
+  /** The instant of the shown rows. */
   readonly ofMs: number;
   /** From this instant on pages have half as many rows, where the size changes in mid-life. */
   readonly changedMs: number;
@@ -26,7 +26,7 @@ export function listAnswer(records: Records, request: ListRequest, listing: List
   if (page > last && personality.beyond === 'last page again') page = last;
   const facts = { ...counted(records, request, { rows, personality }), page, size };
   const data = rows.slice((page - 1) * size, page * size).map(({ text }) => text);
-  const members = [`"data":[${data.join(',')}]`, ...META_FORMS[personality.told](facts, kind)];
+  const members = [`"data":[${data.join(',')}]`, ...META_FORMS[personality.announced](facts, kind)];
   return json(200, `{${[...members, '"success":true'].join(',')}}`);
 }
 
@@ -109,7 +109,7 @@ const links = ({ page, last }: ListFacts, { list }: ListedKind): string =>
   });
 
 const META_FORMS: Readonly<
-  Record<Personality['told'], (facts: ListFacts, kind: ListedKind) => readonly string[]>
+  Record<Personality['announced'], (facts: ListFacts, kind: ListedKind) => readonly string[]>
 > = {
   meta: (facts) => [member('meta', meta(facts))],
   'meta as text': (facts) => [

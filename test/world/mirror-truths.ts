@@ -51,7 +51,7 @@ function instantsOf(recording: Recording, pull: Pull, kind: string): readonly nu
   return [fromMs, ...changes.filter((ms) => ms > fromMs && ms <= toMs)];
 }
 
-/** Whether these rows were the list at an instant, apart from those that came later. */
+/** Whether these rows were the list at an instant, apart from the ones that came later. */
 export function isListAt(
   records: Pick<Records, 'actions' | 'at'>,
   live: readonly string[],

@@ -47,7 +47,7 @@ async function tablesOf(session: Session): Promise<readonly string[]> {
     .filter((name) => !name.includes('migrations') && name !== 'mirror_meta');
 }
 
-/** Takes every row out again, save those that tell how the tables are made. */
+/** Takes every row out again, except the rows that describe the tables. */
 async function empty(
   session: Session,
   { tables, meta }: { readonly tables: readonly string[]; readonly meta: readonly string[] },

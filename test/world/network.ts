@@ -13,7 +13,7 @@ export interface NetworkParts {
   readonly life: Life;
   /** The longest time that an answer usually takes. */
   readonly slowestMs: number;
-  /** Told of each request as it is read, before it is answered. */
+  /** Called for each request as it is read, before it is answered. */
   readonly onRead: (request: Request) => void;
   readonly logLine: (line: string) => void;
 }

@@ -78,7 +78,7 @@ const restore: ActOfOthers = ({ random, personality }, { records, nowMs }) => {
   if (personality.returning === 'restored' && gone.length > 0) records.restore(random.pick(gone).id, nowMs);
 };
 
-/** Somebody takes an update of ours back. */
+/** Somebody takes our update back. */
 const revert: ActOfOthers = (_stage, { records, nowMs }) => {
   const ours = records.actions.findLast(({ is, actor }) => is === 'edited' && typeof actor === 'object');
   if (ours?.before) records.edit(ours.id, ours.before.content, { atMs: nowMs, actor: 'other' });

@@ -17,7 +17,7 @@ import { noteRequest } from './others.ts';
 import type { Request } from './service.ts';
 import type { Stage } from './stage.ts';
 
-/** One process of ours: it works the outbox and requested sweeps, until it dies. */
+/** One our process: it works the outbox and requested sweeps, until it dies. */
 interface Process {
   readonly stage: Stage;
   readonly owner: string;
@@ -185,7 +185,7 @@ function hold({ running, stage, life }: Process, work: Promise<void>): void {
 
 const MAX_DELAY_MS = 4 * 3_600_000;
 
-/** Until an entry is due; whoever adds one wakes everybody. */
+/** Until an entry is due; anyone who adds one wakes everybody. */
 async function delayMs({ stage: { timeline, isSending }, session }: Process): Promise<number> {
   if (!isSending()) return LOOK_AGAIN_MS * 6;
   const [row] = await session.query(sql`

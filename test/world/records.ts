@@ -122,7 +122,7 @@ const rowOf = (id: string, content: Content, born: number): Row => ({
   text: compactJson(content as JsonObject),
 });
 
-/** Whether a send of ours has made a record: to delete one of those would make any second send look like a double. */
+/** Whether our send has made a record: to delete one of those would make any second send look like a double. */
 export function isOurs({ actions }: Pick<Records, 'actions'>, id: string): boolean {
   const made = actions.findLast((action) => action.id === id && action.is === 'created');
   return typeof made?.actor === 'object';

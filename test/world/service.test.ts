@@ -53,7 +53,11 @@ test.each([
 });
 
 test('a list has pages of the size of the personality, and tells of them as it says', () => {
-  const service = serviceWith({ pageSize: '2 rows', told: 'meta without total', beyond: 'last page again' });
+  const service = serviceWith({
+    pageSize: '2 rows',
+    announced: 'meta without total',
+    beyond: 'last page again',
+  });
   expect(listOf(service, '?page=3&per_page=100').data).toHaveLength(1);
   expect(listOf(service, '?page=9').data).toEqual(listOf(service, '?page=3').data);
   expect(listOf(service).meta).toEqual({ current_page: 1, last_page: 3, per_page: 2 });

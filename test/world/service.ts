@@ -82,7 +82,7 @@ export interface Inside {
   readonly kept: Map<string, { readonly atMs: number; readonly answer: Answer }>;
   readonly lie: Lie | null;
   readonly lasting: Lasting;
-  /** The most by which replicas are behind. */
+  /** The maximum lag of replicas. */
   readonly lagMs: number;
   /** When pages change their size. */
   readonly changedMs: number;

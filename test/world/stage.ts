@@ -93,7 +93,7 @@ export interface Stage {
   /** Until when our own settings let nothing be sent; 0 = they do. */
   unsentUntilMs: number;
   readonly isSending: () => boolean;
-  /** What an answer has told of a record of ours that no list shows. */
+  /** The content of our record in an answer; no list shows it. */
   witness: 'nothing' | 'an id' | 'a row';
   readonly isLying: boolean;
   readonly beside: Beside | null;
@@ -125,7 +125,7 @@ export type Beside = (parts: PullParts, stage: Stage) => () => Promise<void>;
 const silent = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 /**
  * The share of the histories in which the settings keep a field out: to look for it everywhere takes a while. None on
- * PostgreSQL, whose views would have to be made anew each time.
+ * PostgreSQL, whose views would have to be made again each time.
  */
 const WITH_SECRETS = 0.05;
 const BASE_URL = 'http://service';
@@ -230,7 +230,7 @@ function secretsFor({ dialect }: Session, { volatile }: Personality, seed: numbe
   return keepsOut ? SOME_SECRETS : NO_SECRETS;
 }
 
-/** The kinds that are drawn, or one by which a trouble shows that outlasts patience. */
+/** The kinds that are drawn, or one that shows a trouble longer than patience. */
 function servedKinds(
   personality: Personality,
   drawn: readonly ListedKind[],

@@ -1,8 +1,8 @@
 import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
 
 /**
- * What a service, those who use it, and our own machine may be like: each trait with its values. The first is the one that
- * the documentation lets expect; the number says how often each other one is drawn beside its like.
+ * What a service, people who use it, and our own machine may be like: each trait with its values. The first is the one that
+ * the documentation lets expect; the number shows how often each other one is drawn beside its like.
  */
 const USUAL = {
   // Stores.
@@ -54,7 +54,7 @@ const USUAL = {
     '500 rows': 1,
     '1000 rows': 1,
   },
-  told: {
+  announced: {
     meta: 0,
     'meta as text': 1,
     nothing: 3,
@@ -141,7 +141,7 @@ export function drawPersonality(seed: number): Personality {
     drawn[name] = drawValue(name, random);
     if (name === 'refusal') drawRefusal(drawn, random);
     if (drawn['deaths'] === 'stands still') drawn['processes'] = 'two'; // Who else would take its work over?
-    if (name === 'ids' && random.chance(0.4)) drawn['lost'] = 'after the commit'; // Else a reused id tells nothing.
+    if (name === 'ids' && random.chance(0.4)) drawn['lost'] = 'after the commit'; // Else a reused id proves nothing.
   }
   drawLasting(drawn, randomFrom('lasting', seed));
   return drawn as unknown as Personality;
@@ -173,7 +173,7 @@ const COMPANIONS: Partial<
   cut: { lost: LOST },
   flips: {
     lost: LOST,
-    told: ['meta without both', 'meta without total'],
+    announced: ['meta without both', 'meta without total'],
     pageSize: ['5 rows', '7 rows', '10 rows'],
     order: ['documented'],
     asked: ['honoured'],

@@ -1,6 +1,6 @@
 import type { Timeline } from './timeline.ts';
 
-/** Wakes those who rest, before their time. */
+/** Wakes people who rest, before their time. */
 export interface WakeUp {
   rest(ms: number): Promise<void>;
   wake(): void;

@@ -1,12 +1,12 @@
 import type { Report } from '../report.ts';
-import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, told } from '../sql.ts';
+import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, fieldIsKnown } from '../sql.ts';
 
 /** 1 for a booking with an invoice number, 0 for one without. */
-const INVOICED = `${told('bookings', 'fact_number')}
+const INVOICED = `${fieldIsKnown('bookings', 'fact_number')}
       * case when coalesce(fact_number, '') = '' then 0 else 1 end`;
 
 /** What a client without bookings has: nothing, where bookings name their clients. */
-const NOTHING = `0 * ${told('bookings', 'client_id')}`;
+const NOTHING = `0 * ${fieldIsKnown('bookings', 'client_id')}`;
 
 const CLIENTS = 'case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end';
 

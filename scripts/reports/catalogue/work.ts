@@ -1,7 +1,7 @@
 import type { Report } from '../report.ts';
-import { WEEKS, amount, readingOf, told } from '../sql.ts';
+import { WEEKS, amount, readingOf, fieldIsKnown } from '../sql.ts';
 
-const OPEN = `${told('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
+const OPEN = `${fieldIsKnown('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
 
 const NO_USERS = 'The service lists no users: only `user_id` identifies a technician.';
 
@@ -58,7 +58,7 @@ with days as (
 ),
 punches as (
   select coalesce(p.user_id, 0) as user_id, coalesce(cast(p.date as text), 'none') as day, count(*) as open_punches
-  from bi_punches p where p.end_time is null and ${told('punches', 'end_time')} = 1
+  from bi_punches p where p.end_time is null and ${fieldIsKnown('punches', 'end_time')} = 1
   group by coalesce(p.user_id, 0), coalesce(cast(p.date as text), 'none')
 )
 select p.user_id, p.day, p.open_punches, r.number - d.number as days_open

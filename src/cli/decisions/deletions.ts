@@ -56,7 +56,7 @@ function* absenceTexts(disappearances: Disappearances): Iterable<Printed> {
 
 const IDS_SHOWN = 5;
 
-/** Tells of the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
+/** Lists records that disappeared without proof of deletion, and what happens next; an empty text for none. */
 export function* disappearedTexts(groups: readonly ShownHold[]): Iterable<Printed> {
   if (groups.length === 0) return;
   yield '\nNo longer listed, and still in the mirror:';

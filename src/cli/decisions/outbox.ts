@@ -57,7 +57,7 @@ export function outboxCommand(context: CommandContext): Command {
     .addCommand(operationCommand(context, resumeOutbox, { lines: frozenText }));
 }
 
-/** Says what had stopped the sends. */
+/** Explains why sends were paused. */
 function frozenText({ reason, since }: Readonly<Record<string, unknown>>): readonly string[] {
   if (typeof reason !== 'string' || typeof since !== 'string') return ['Nothing was frozen.'];
   return [`They were frozen since ${since} UTC: ${reason}.`];

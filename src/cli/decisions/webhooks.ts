@@ -79,7 +79,7 @@ function secretLines(document: object): readonly string[] {
 const SENT_HERE =
   'No background service has taken it up: this command has sent it, over its own network and by its own webhooks.allowHosts.';
 
-/** Says how a receiver took a test event. */
+/** Describes how a receiver answered a test event. */
 function testLines(document: object): readonly string[] {
   const { name, status, error, delivered, durationMs, byService } = document as EndpointTest;
   if (error === 'not_sent_yet')

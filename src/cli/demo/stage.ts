@@ -47,7 +47,7 @@ export function demoConfig(sandbox: Sandbox): Config {
 }
 
 const SIGNS: Readonly<Record<string, string>> = { created: '+', deleted: '-', restored: '+' };
-/** The fields by which a person recognises a record. */
+/** The fields that identify a record to people. */
 const NAMES = ['code', 'name', 'phone'];
 
 /** Reads the lists that other users change; returns the events after the event `after`. */

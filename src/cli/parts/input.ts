@@ -78,7 +78,7 @@ export function jsonOption(option: string, input: string): Json {
   }
 }
 
-/** Characters of a text that is no JSON. */
+/** Shows the start of a text that is not JSON. */
 const SHOWN = 60;
 
 function readText(option: string, path: string): string {

@@ -67,7 +67,7 @@ export const operationParts = (context: CommandContext, config: Config, session:
   by: commandLineDecider(),
 });
 
-/** Who decides by a command: whoever may open the mirror may do everything. */
+/** Who decides by a command: anyone who can open the mirror can do everything. */
 export const commandLineDecider = (): Decider => ({
   who: `${userName()}@${hostname()}`,
   role: 'admin',

@@ -42,7 +42,7 @@ export function* outboxTexts(list: OutboxList): Iterable<Printed> {
     yield '\nWhat to do about one: bms-sync outbox show ENTRY';
 }
 
-/** Tells of one entry: its content, its state, its attempts. */
+/** Prints one entry: its content, its state, its attempts. */
 export function* historyTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, attempts } = history;
   const { id, operation, kind, recordId, state, verdict, key } = entry;

@@ -18,7 +18,7 @@ export function setting<T extends z.ZodType>(schema: T, meaning: string, extraIn
   return schema;
 }
 
-/** Gathers settings under one key; a group is no setting itself, unless it has a meaning. */
+/** Gathers settings under one key; a group is itself a setting only if it has a meaning. */
 export function group<T extends z.ZodRawShape>(shape: T, about: SettingInfo = {}) {
   const schema = orEmpty(z.strictObject(shape, 'a map of settings'));
   registry.add(schema, about);

@@ -11,13 +11,13 @@ const PAUSE_MS = 1500; // Between two fetches, however many events come.
 const LONGEST_MS = 15_000; // Runs, the outbox and all times change without an event.
 
 const live = document.getElementById('live');
-const news = document.getElementById('news');
+const changeNotice = document.getElementById('news');
 
 let timer = null;
 let fetchedAt = performance.now();
 let isFetching = false;
 
-function tell(text, isAway) {
+function showState(text, isAway) {
   if (live.textContent !== text) live.textContent = text;
   live.hidden = false;
   live.classList.toggle('away', isAway);
@@ -33,13 +33,13 @@ async function refresh() {
   isFetching = true;
   try {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-    if (answer.status === 401) return tell(words.signedOut, true);
+    if (answer.status === 401) return showState(words.signedOut, true);
     if (answer.ok) {
       show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
-      tell(words.live, false);
+      showState(words.live, false);
     }
   } catch {
-    tell(words.away, true);
+    showState(words.away, true);
   } finally {
     isFetching = false;
     fetchedAt = performance.now();
@@ -55,7 +55,7 @@ function show(page) {
   }
   const added = [...document.querySelectorAll('.feed > li')].filter(({ id }) => id !== '' && !known.has(id));
   for (const item of added) item.classList.add('new');
-  if (added.length > 0) news.textContent = words.news.replace('{n}', added.length);
+  if (added.length > 0) changeNotice.textContent = words.changeCount.replace('{n}', added.length);
 }
 
 /** A part stays as it is while somebody types into it. */
@@ -81,12 +81,12 @@ function listen() {
   let stream = null;
   const open = () => {
     stream = new EventSource(`/v1/changes?after=${after}`);
-    stream.addEventListener('open', () => tell(words.live, false));
+    stream.addEventListener('open', () => showState(words.live, false));
     stream.addEventListener('message', () => {
       const since = performance.now() - fetchedAt;
       refreshIn(Math.max(SOON_MS, PAUSE_MS - since));
     });
-    stream.addEventListener('error', () => tell(words.away, true));
+    stream.addEventListener('error', () => showState(words.away, true));
   };
   document.addEventListener('visibilitychange', () => {
     stream?.close();
@@ -98,7 +98,7 @@ function listen() {
   refreshIn(LONGEST_MS);
 }
 
-/** A notice is told once: an address that is shared should not tell it again. */
+/** Removes the notice from the address: a shared address must not show it again. */
 function forgetNotice() {
   const address = new URL(location.href);
   if (!address.searchParams.has('done')) return;

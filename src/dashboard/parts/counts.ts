@@ -34,7 +34,7 @@ export function createCounts(parts: CountParts) {
 
 export type Counts = ReturnType<typeof createCounts>;
 
-/** A count that took longer is shown as it was; the next one is made beside the answers. */
+/** A slow count is shown from the cache and refreshed in the background. */
 const SHORT_MS = 100;
 /** How long an answer waits for a count that was short, or that there never was. */
 const MAX_WAIT_MS = 1_000;

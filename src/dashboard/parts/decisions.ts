@@ -165,7 +165,7 @@ export function endpointButtons(
     : [button(replayWebhook), button(disableWebhook)];
 }
 
-/** The effects of decisions on an endpoint that takes no deliveries. */
+/** The effects of decisions on an endpoint that is disabled or failing. */
 export const endpointEffects = (
   translator: Translator,
   standing: Pick<EndpointWithHealth, 'health'>,

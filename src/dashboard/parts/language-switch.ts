@@ -6,7 +6,7 @@ import { SIGN_IN_BYTES } from '../../http/limits.ts';
 import type { Server } from '../../http/server.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
 
-/** Only a path of ours: a form may have been filled in by another site. */
+/** Only our own paths: another site may have filled in the form. */
 export const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
 
 const schema = {

@@ -42,7 +42,7 @@ export async function readNeedCards(
   return cards;
 }
 
-/** What the entry has noted says more of its verdict. It may hold content of a record, so it is no fact of the need. */
+/** The entry's note may hold content of a record, so the need does not include it. */
 const withResult = (need: Need, entry: Entry | null) =>
   need.type === 'entry.parked' && entry !== null
     ? { type: need.type, facts: { ...need.facts, settlement: entry.settlement } }

@@ -152,7 +152,7 @@ const scriptTexts = ({ t }: Translator): string =>
     live: t('Live'),
     away: t('No connection'),
     signedOut: t('Signed out: load the page again'),
-    news: t('New changes: {n}', { n: '{n}' }),
+    changeCount: t('New changes: {n}', { n: '{n}' }),
   });
 
 /** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */

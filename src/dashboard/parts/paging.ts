@@ -12,7 +12,7 @@ export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => numbe
   return { rows, next };
 }
 
-/** Values of an address by their names; those that are absent are left out. */
+/** Query values by name; absent ones are left out. */
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address with these values. */

@@ -2,7 +2,7 @@ import { html, type Html } from '../../http/html.ts';
 import { LOCALES, translatorFor, type Language, type MessageKey } from '../../lib/text/translator.ts';
 import { parseInstant, type Clock } from '../../lib/time/clock.ts';
 
-/** Whoever reads a page: texts and numbers in their language, instants in the time zone of the schedules. */
+/** The reader of a page: texts and numbers in their language, instants in the time zone of the schedules. */
 export type Reader = ReturnType<typeof createReader>;
 
 /** Writes instants as English pages do: `2026-03-02 14:05:09`. */
@@ -44,9 +44,9 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     now: () => clock.now(),
     /** Several texts, as headings of a table. */
     tEach: (...texts: readonly MessageKey[]): readonly string[] => texts.map((text) => t(text)),
-    /** An instant of ours, `YYYY-MM-DD HH:MM:SS` UTC, to the second. */
+    /** Formats a stored instant, `YYYY-MM-DD HH:MM:SS` UTC, to the second. */
     exactTime: (text: string, at = parseInstant(text)): Html => time(at, `${text} UTC`, second.format(at)),
-    /** How long ago an instant of ours was, or in how long it will be. */
+    /** How long ago a stored instant was, or how far ahead it is. */
     when: (text: string, at = parseInstant(text)): Html =>
       time(at, `${second.format(at)} ${timezone}, ${text} UTC`, distance(at)),
     minute: (at: Date): string => minute.format(at),

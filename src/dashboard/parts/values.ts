@@ -86,7 +86,7 @@ export function membersText(value: Json | undefined): string {
   return members.join(', ');
 }
 
-/** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
+/** A text with its own spaces and line ends; the element must contain nothing else. */
 export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;
 
 /** The beginning of a text that is longer; an empty one is shown as such. */

@@ -19,8 +19,8 @@ export interface Target {
 }
 
 /**
- * One connection. Its errors have passed through `postgresError`. What is sent before an answer has come goes off at once, and
- * is answered in its order.
+ * One connection. Throws errors that `postgresError` has translated. Queries are pipelined: answers come in
+ * the order of the queries.
  */
 export interface Connection {
   /** In the extended protocol a text is a single statement even without parameters. */

@@ -10,7 +10,7 @@ export const TABLES_MISSING = 'mirror.tables_missing';
 /** Another bms-sync is writing. Unlike other locks, this one is worth waiting for. */
 export const WRITER_BUSY = 'mirror.writer_busy';
 
-/** Their signs are of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if it gives no code. */
+/** Their signs are of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if there is no code. */
 const FAULTS: readonly DatabaseFault[] = [
   {
     driverCode:
@@ -114,7 +114,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 const BUSY_ATTEMPTS = 5;
 const BUSY_DELAY_MS = 10;
-/** Longer than any transaction of ours except a migration; the server ends a hanging one within seconds. */
+/** Longer than any of our transactions except a migration; the server ends a hanging one within seconds. */
 const WRITER_MS = 120_000;
 const WRITER_DELAY_MS = 20;
 const OUTAGE_MS = 10_000;

@@ -9,7 +9,7 @@ import { runPostgresStatement } from './statements.ts';
 import { attemptTransaction } from './transaction.ts';
 
 const READER_COUNT = 4;
-const LOCK_TIMEOUT_MS = 2_000; // A waiting statement of ours blocks those that wait behind it.
+const LOCK_TIMEOUT_MS = 2_000; // A waiting statement blocks all statements queued behind it.
 
 export interface PostgresOptions {
   readonly clock?: Clock;

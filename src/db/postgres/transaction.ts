@@ -12,7 +12,7 @@ import type { Transaction } from '../session/session.ts';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 
-/** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server can tell the outcome by `xid`. */
+/** How an attempt ended. `unknown`: the connection was lost at COMMIT; the server knows the outcome by `xid`. */
 type Outcome<T> =
   | { readonly is: 'landed'; readonly result: T }
   | { readonly is: 'undone'; readonly fault: unknown }
@@ -71,7 +71,7 @@ async function rollBack(connection: Connection): Promise<void> {
 }
 
 /**
- * A handle that is good for one transaction: a branch that runs on must not write into the next one. Its statements run in the
+ * A handle for one transaction. It fails after the end, so that late code cannot write into the next transaction. Its statements run in the
  * order in which they were asked for.
  */
 function createTransaction(connection: Connection) {
@@ -96,7 +96,7 @@ function createTransaction(connection: Connection) {
     refuseEnded();
     return enqueue(() => noteErrors(work));
   };
-  /** Does not wait: rows are decoded while the server writes others. A fault refuses the commit, which waits for all. */
+  /** Does not wait for the server. The commit waits for all writes and fails if one of them failed. */
   const queueStep = async (work: () => Promise<unknown>): Promise<void> => {
     refuseEnded();
     void enqueue(() => work().catch(noteFault));
@@ -149,7 +149,7 @@ const LOCK_FIRST_SETUP = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${X
 
 /**
  * Begins a transaction once no other bms-sync writes to this database, in one round trip.
- * @returns The transaction's id, by which the server can later tell whether it landed.
+ * @returns The transaction's id; the server knows by it whether the commit succeeded.
  * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */
 async function beginAsWriter(connection: Connection): Promise<string> {

@@ -12,8 +12,8 @@ export async function databaseVersion(session: Session): Promise<string> {
 }
 
 /**
- * Tells a database apart from its copies, whatever paths and addresses lead to them: a file by its inode and the time of its
- * birth, a database on a server by the identifiers that the server gave itself and it.
+ * Returns an id that differs between a database and its copies, whatever path or address is used: for a file its
+ * inode and birth time, for PostgreSQL the identifiers of the server and the database.
  */
 export async function databaseIdentity(session: Session): Promise<string> {
   if (session.dialect === 'sqlite') {

@@ -33,7 +33,7 @@ export interface DatabaseFault {
   readonly code: string;
   readonly problem: string;
   readonly hint: string;
-  /** Its code begins like this, or the driver's message where it gives no code. */
+  /** Its code begins like this, or the driver's message where there is no code. */
   readonly driverCode: RegExp;
 }
 
@@ -86,7 +86,7 @@ export const sqliteReadError = (error: unknown, path: string): unknown =>
 export const sqliteError = (error: unknown, path: string): unknown =>
   mirrorError(error, errorCode(error), path, SQLITE_FAULTS);
 
-/** The error of the mirror that a driver's error is by its sign; the same error if none of these faults has that sign. */
+/** Returns a MirrorError for a known driver error; returns any other error unchanged. */
 export function mirrorError(
   error: unknown,
   driverCode: string,

@@ -12,7 +12,7 @@ export function onConflictUpdate(columns: readonly string[]): string {
   return ` on conflict (id) do update set ${updatedColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`;
 }
 
-/** Quotes a text for the few statements that take no parameters: views and comments. */
+/** Quotes a text for the few statements that cannot have parameters: views and comments. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -31,7 +31,7 @@ export function sqlList(values: readonly (string | number)[]): SQL {
 
 const VALUES_A_STATEMENT = 500;
 
-/** Splits values over several statements, each of which takes a limited number of parameters. */
+/** Splits values over several statements with a limited number of parameters each. */
 export function inChunks<T>(values: readonly T[], size = VALUES_A_STATEMENT): readonly (readonly T[])[] {
   const chunks: (readonly T[])[] = [];
   for (let from = 0; from < values.length; from += size) chunks.push(values.slice(from, from + size));

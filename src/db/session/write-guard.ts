@@ -1,4 +1,4 @@
-/** The right to write the tables that mirror the service: our connections have it, other programs get an error that says what to do. */
+/** The right to write the tables that mirror the service: our connections have it, other programs get an error with instructions. */
 
 /** The SQL function of our writing connections in SQLite. Its name is the message that other programs get: `no such function: …`. */
 export const GUARD_FUNCTION = 'read_only_copy_use_bms_sync_push';

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** Tells whether this process's writes land in the mirror. */
+/** Returns whether this process's writes land in the mirror. */
 export interface WriteHealth {
   /** Milliseconds since the oldest pending write began, its retries included; 0 if none is pending. */
   readonly pendingMs: number;
@@ -19,7 +19,7 @@ export function watchWrites(session: Session, clock: Clock) {
   let lastLandedAt: Date | null = null;
   let fault: string | null = null;
 
-  /** Transactions queue up: if one has landed, the waiting ones will follow. */
+  /** Transactions queue up: one success means that the waiting transactions will succeed too. */
   const noteSuccess = (): void => {
     pendingSince = open > 0 ? clock.monotonicMs() : null;
     fault = null;

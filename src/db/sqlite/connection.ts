@@ -14,7 +14,7 @@ import { GUARD_FUNCTION } from '../session/write-guard.ts';
 const MIN_SAFE_VERSION = '3.51.3';
 const OPENING_TIMEOUT_MS = 10_000; // Later SQLite is not to wait by itself: it would stop the whole process.
 const WRITER_CACHE_KIB = 24 * 1024;
-const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
+const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and rarely reads a page twice.
 const PAGE_BYTES = 16_384; // A record is a kilobyte: with pages of 4 KB each commit writes three times as much.
 const CHECKPOINT_PAGES = 3_000; // 48 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
 const LOG_BYTES = CHECKPOINT_PAGES * PAGE_BYTES; // A log that a long transaction of a reader let grow is cut back to this afterwards.
@@ -146,7 +146,7 @@ function exactValues(row: Native[]): Values {
   return row as SqlValue[];
 }
 
-/** Changes the row in place: it has no other holder, and copying each row would cost more than reading it. */
+/** Changes the row in place: nothing else refers to it, and copying each row would cost more than reading it. */
 function exactRow(row: Record<string, Native>): Row {
   for (const name in row) {
     const value = row[name];

@@ -87,7 +87,7 @@ const MAX_GROUP_SIZE = 32;
 
 /**
  * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others, and
- * no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
+ * no caller gets a result before the whole group has landed. A single transaction needs no savepoint.
  */
 function createGroupCommit(writer: Database, file: CommitFile) {
   const enqueue = createSerialQueue();
@@ -101,7 +101,7 @@ function createGroupCommit(writer: Database, file: CommitFile) {
     });
   };
   return {
-    /** Runs work as one transaction: all of it lands, or nothing. Those that queue up at the same time share one fsync. */
+    /** Runs work as one transaction: all of it lands, or nothing. Transactions that queue up at the same time share one fsync. */
     atomically: <T>(work: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         const run: PendingTransaction['run'] = async () => {

@@ -17,7 +17,7 @@ export interface SnapshotTable {
 /** A snapshot under construction. */
 export type SnapshotFile = ReturnType<typeof beginSnapshot>;
 
-/** Marks a file as a snapshot of ours, in the header of SQLite's files. */
+/** Marks a file as our snapshot, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
 const MIRROR = 'mirror';
 

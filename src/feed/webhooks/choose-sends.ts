@@ -61,7 +61,7 @@ export async function chooseSends(
   return { sends, hasMore: dropped.length > 0 };
 }
 
-/** None during a pause, before a replay, and while a letter is on its way: what is due then shares the next one. */
+/** Returns nothing during a pause, before a replay, or while an e-mail is being sent; the next e-mail includes it. */
 async function readDueDeliveries(
   tx: Transaction,
   endpoint: WebhookEndpoint,
@@ -96,7 +96,7 @@ export async function renderNotifications(
   });
 }
 
-/** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
+/** Sends everything that is due as one e-mail. The digest is always its own e-mail. */
 async function writeEmail(
   tx: Transaction,
   endpoint: WebhookEndpoint,

@@ -14,7 +14,7 @@ const HEALTHY = {
   failingToldAt: null,
 } as const;
 
-/** Lets the deliveries of an endpoint go on; those that wait for a later attempt are sent now. @throws {SyncError} `webhooks.absent`. */
+/** Resumes the deliveries of an endpoint and sends waiting ones now. @throws {SyncError} `webhooks.absent`. */
 export async function enableEndpoint(session: Session, name: string, now: Date) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);

@@ -46,9 +46,8 @@ interface PassFacts {
 }
 
 /**
- * Takes an endpoint through one pass, in one transaction: keeps the outcomes of attempts, plans deliveries of new events,
- * chooses what to send now, and gives the endpoint back where nothing is left to do. It is over then, and where the endpoint is
- * another process's by now.
+ * Works an endpoint once, in one transaction: stores the outcomes of attempts, schedules deliveries of new events, and chooses
+ * what to send now. Releases the endpoint if nothing is left to do. Ends, too, if another process has claimed the endpoint.
  */
 export async function runPass(tx: Transaction, facts: PassFacts) {
   const { ref, inFlight, canTakeMore, now } = facts;
@@ -86,7 +85,7 @@ async function applyOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: Pas
   return { patch, healthChanges };
 }
 
-/** The columns of a delivery's row that say how its last attempt ended. */
+/** The columns of a delivery's row that describe its last attempt. */
 export function attemptColumns(attempt: SentAttempt) {
   const { status, error, responseStart, durationMs } = attempt;
   const attemptedAt = formatInstant(attempt.at);

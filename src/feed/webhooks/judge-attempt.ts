@@ -40,7 +40,7 @@ export function judgeAttempt(
   return { state: 'ready', attempts: made, nextAttemptAt };
 }
 
-/** An endpoint is told to be failing once nothing has succeeded for this time. */
+/** An endpoint is reported as failing once nothing has succeeded for this time. */
 const FAILING_AFTER_MS = 5_000;
 
 /** An endpoint that has taken nothing for this time is disabled. */

@@ -38,7 +38,7 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
     disableUrlAccess: true,
   });
   return {
-    /** Sends a letter; the status is that of SMTP, null where the answer has none. @throws {Error} Of Node or nodemailer, where the server gave no answer. */
+    /** Sends a letter; the status is that of SMTP, null where the answer has none. @throws {Error} Of Node or nodemailer, if the server did not answer. */
     send: async (email: Email, signal: AbortSignal) => {
       const sending = transport.sendMail({
         from: from ?? decodeURIComponent(username),
@@ -65,7 +65,7 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
 
 const refuseUnsetMail = (): Promise<never> => Promise.reject(mailUnsetError('No e-mail is sent'));
 
-/** The error of whoever wants e-mail where the settings name no server of it. */
+/** The error for e-mail without a mail server in the settings. */
 export const mailUnsetError = (effect: string): UsageError =>
   new UsageError(`${effect}: mail.url is not set.`, {
     code: 'mail.unset',

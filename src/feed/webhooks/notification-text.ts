@@ -48,23 +48,23 @@ interface NotificationParts extends NotificationText {
 }
 
 /** Puts news into words. */
-export function notificationText(news: NamedNotification, reader: ReaderRules): NotificationText {
-  const { headline, lines, page, command } = notificationParts(news, reader);
+export function notificationText(notification: NamedNotification, reader: ReaderRules): NotificationText {
+  const { headline, lines, page, command } = notificationParts(notification, reader);
   const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
   return { headline: sanitizeLine(headline), lines: [...lines, link].map(sanitizeLine) };
 }
 
-function notificationParts(news: NamedNotification, reader: ReaderRules): NotificationParts {
-  const { type, data } = JSON.parse(news.body) as { readonly type: string; readonly data: object };
+function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {
+  const { type, data } = JSON.parse(notification.body) as { readonly type: string; readonly data: object };
   const translator = translatorFor(reader.language);
-  if (type === 'alert.matched') return alertParts(data as AlertFacts, news.changes, translator);
+  if (type === 'alert.matched') return alertParts(data as AlertFacts, notification.changes, translator);
   if (type === 'digest.daily') return digestParts(data as DigestFacts, translator);
   if (!hasWords(type))
     return { headline: `bms-sync: ${type}`, lines: [], page: '/', command: 'bms-sync status' };
   const { title, since, page, command, ...words } = needWords(
     { type, facts: data } as NeedOf,
     translator,
-    news.names,
+    notification.names,
   );
   const lines = [
     plainWhy(words),
@@ -73,7 +73,7 @@ function notificationParts(news: NamedNotification, reader: ReaderRules): Notifi
   return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
-/** @param since An instant of ours; a notification has an ISO one. */
+/** @param since A stored instant; a notification has an ISO one. */
 function timeOf(since: string, rules: ReaderRules): string {
   const style = { timeZone: rules.timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
   const at = since.endsWith('Z') ? new Date(since) : parseInstant(since);

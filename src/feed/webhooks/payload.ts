@@ -48,7 +48,10 @@ export function formatNotifications(
   reader: ReaderRules,
 ): FormattedBody {
   if (format === 'json')
-    return { contentType: 'application/json', body: notifications.map((namedNews) => namedNews.body).join() };
+    return {
+      contentType: 'application/json',
+      body: notifications.map((notification) => notification.body).join(),
+    };
   const texts = notifications.map((each) => notificationText(each, reader));
   if (format === 'email') return renderEmail(texts);
   const text = texts.map((text) => `${text.headline}. ${text.lines.join(' ')}`).join(' ');

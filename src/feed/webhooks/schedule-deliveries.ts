@@ -53,7 +53,7 @@ export function scheduleDeliveries(
 /** How many events are planned in one transaction. */
 const PAGE = 500;
 
-/** Stores deliveries for the events after the endpoint's cursor. Tells how far, and whether there may be events after that. */
+/** Stores deliveries for the events after the endpoint's cursor. Returns the new cursor and whether more events may follow. */
 export async function scheduleNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date) {
   const { id: endpointId, cursor, format } = endpoint;
   if (format !== 'json') return { cursor, hasMore: false }; // A chat room gets our own news only.

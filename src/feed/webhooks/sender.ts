@@ -87,7 +87,7 @@ export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTE
 
 /**
  * Posts a delivery, with the headers of Standard Webhooks and a signature for each secret: during a rotation a receiver may know
- * either. Redirects are not followed: undici does so only where it is told to.
+ * either. Redirects are not followed: undici follows them only on request.
  */
 async function post(
   agentOf: (endpointId: number) => Agent,

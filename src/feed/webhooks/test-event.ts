@@ -24,7 +24,7 @@ interface TestParts {
   readonly isDead: (owner: string) => boolean;
 }
 
-/** How a test of an endpoint ended; the schema of its operation says what each member means. */
+/** How a test of an endpoint ended; the schema of its operation describes each member. */
 export type EndpointTest = Awaited<ReturnType<typeof testEndpoint>>;
 
 /** How long the background service may take to begin with a delivery. */

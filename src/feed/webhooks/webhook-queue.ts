@@ -51,7 +51,7 @@ export function createWebhookQueue(
         inWork.delete(workKey(claimed));
       }
     },
-    // An endpoint of ours that is not being worked was dropped by an error.
+    // An endpoint that we own but do not work on was dropped by an error.
     releaseStaleClaims: async () => {
       const liveOwners = await readLiveOwners(session, { now: clock.now(), isDead: owner.isDead });
       await session.atomically((tx) =>
@@ -119,7 +119,7 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
   }
 }
 
-/** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */
+/** Logs an endpoint that fails, works again, or was disabled. Its address may be a secret. */
 function logHealthChange(logger: Logger, healthChange: EndpointHealthChange): void {
   const { transition, endpoint, attempt } = healthChange;
   const { name, failures, disabledReason } = endpoint;

@@ -47,12 +47,12 @@ export function decimalPlaces(text: string): number {
 }
 
 const EXACT_DIGITS = 12;
-/** What is left of two sums of floats that are equal; more exact than any amount. */
+/** The largest difference between two equal float sums; smaller than the precision of any amount. */
 const NOISE_PLACES = 9;
 
 /**
  * Rounds a number to twelve digits if it has more and, as sums of floats do, more places than amounts have: those of its field, or
- * four. Close to 0 the digits say nothing: with more than twelve places it is rounded to nine. Null for any other text: a long
+ * four. Close to 0 the digits are noise: with more than twelve places it is rounded to nine. Null for any other text: a long
  * amount is exact.
  */
 export function roundFloatNoise(token: string, scale = 4): string | null {

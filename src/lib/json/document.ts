@@ -26,7 +26,7 @@ export function documentOf<Schema extends z.ZodObject>(
   schema: Schema,
   from: DocumentOf<Schema>,
 ): DocumentOf<Schema> {
-  const given = new Map(Object.entries(from));
-  const names = Object.keys(schema.shape).filter((name) => given.has(name));
-  return Object.fromEntries(names.map((name) => [name, given.get(name)])) as DocumentOf<Schema>;
+  const values = new Map(Object.entries(from));
+  const names = Object.keys(schema.shape).filter((name) => values.has(name));
+  return Object.fromEntries(names.map((name) => [name, values.get(name)])) as DocumentOf<Schema>;
 }

@@ -11,7 +11,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * Finds the bracket that begins an array: the whole body, or the value of its first member of a name, which is given in its
- * quotes; null if there is none. Text after it is not read; in text that is no JSON the result means nothing.
+ * quotes; null if there is none. Text after it is not read; in text that is not JSON the result is meaningless.
  */
 export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
   const open = skipSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);

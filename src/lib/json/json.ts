@@ -8,7 +8,7 @@ export interface JsonObject {
 }
 
 // A number with a fraction, an exponent, 16 digits or a negative zero. A match inside a string only costs time, so the
-// pattern requires the whole number and the next character: ", 5e avenue" is no number.
+// pattern requires the whole number and the next character: ", 5e avenue" does not match.
 const NEEDS_LOSSLESS =
   /(?:^|[:,[])\s*(?:-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?\d{16,}|-0)\s*(?:[,}\]]|$)/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;

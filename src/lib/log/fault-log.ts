@@ -8,7 +8,7 @@ const EVERY_MS = 60_000;
 
 /**
  * Creates a log for faults that come by the thousand while a server is away: each kind of fault once a minute, with a count, and
- * only a bug with its stack. A fault that `isTold` is left to another line: an outage of the database is told once.
+ * only a bug with its stack. Skips faults that are reported elsewhere: a database outage is logged once, by its own line.
  */
 export function createFaultLog({
   logger,

@@ -10,7 +10,7 @@ interface Dependency {
   readonly name: string;
 }
 
-/** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
+/** Logs when a dependency becomes unreachable and when it is back, based on the results of calls to it. */
 export function createOutageLog(
   { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
   { event, name }: Dependency,
@@ -48,8 +48,8 @@ interface ProbeOptions extends Dependency {
 }
 
 /**
- * Creates a log of faults that asks the subject itself after a fault: libraries report faults in too many forms to tell by them
- * whether it is away. While it is away it is asked again now and then, because nothing else may use it for hours.
+ * Creates an outage log that probes the dependency after a fault: the errors of libraries vary too much to show whether it is
+ * unreachable. While it is unreachable, the probe repeats, because nothing else may use the dependency for hours.
  */
 export function createProbingLog(
   logger: Logger,
@@ -63,7 +63,7 @@ export function createProbingLog(
   const isReachable = (): Promise<boolean> =>
     withTimeout(clock, answerMs, probe()).then(
       (answer) => answer !== TIMED_OUT_RESULT,
-      () => false, // The fault that led here says why.
+      () => false, // The original fault has the cause.
     );
   const probeUntilBack = async (work: string, error: unknown): Promise<void> => {
     if (await isReachable()) log(work, error);

@@ -5,7 +5,7 @@ const LOCAL_NAME =
   /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)$/;
 
 /**
- * Why a URL is no target for requests of ours; null for `https:` on its own port, at a name (which is not looked up) or an
+ * Why we do not send requests to a URL; null for `https:` on its own port, at a name (which is not looked up) or an
  * address of the public internet. A host of `allowHosts` is a target by `http:` too, and on any port.
  */
 export function targetFault(url: string, allowHosts: readonly string[]): string | null {

@@ -36,7 +36,7 @@ const SHORT = 8;
 const WORD = /^(?:\p{Lu}?\p{Ll}*|\p{Lu}*|\p{N}*)$/u;
 const CLASSES = [/\p{Ll}/u, /\p{Lu}/u, /\p{N}/u, /[^\p{L}\p{N}]/u];
 
-/** Whether a text hardly occurs in others by chance: it has several characters, and is long or neither word nor number. */
+/** Whether a text rarely occurs in others by chance: it has several characters, and is long or neither word nor number. */
 export function isDistinctive(secret: string): boolean {
   if (new Set(secret).size < FEWEST_CHARACTERS) return false;
   if (secret.length >= LONG) return true;

@@ -29,7 +29,7 @@ function lettersOf(name: string): string {
 /** Ends a message about an unknown name: `; did you mean source.baseUrl?`, or nothing where no known name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const letters = lettersOf(name);
-  // A group is no answer to a name inside it.
+  // A group is not a suggestion for a name inside it.
   const isGroup = (group: string): boolean => letters.startsWith(group) && letters !== group;
   const near = known.filter((each) => !isGroup(lettersOf(each)));
   // With the same last word alone it is the right setting in the wrong group, or a city without its continent.

@@ -1,20 +1,20 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import french from './locales/fr.json' with { type: 'json' };
 
-/** The languages of those who read our pages and messages. */
+/** The languages of pages and messages. */
 export const LANGUAGES = ['en', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * A text of ours, an ICU message in English (`{rows, plural, one {# row} other {# rows}}`, `{size, number}`). `locales/fr.json` has
+ * A message key: an ICU message in English (`{rows, plural, one {# row} other {# rows}}`, `{size, number}`). `locales/fr.json` has
  * the French one under it: one without is an error of types.
  */
 export type MessageKey = keyof typeof french;
 
-/** What stands for the arguments of a text; `Part` is what is neither a text nor a number, as HTML. */
+/** The values of a message's arguments. `Part` is any value that is neither text nor number, such as HTML. */
 type MessageValues<Part = never> = Readonly<Record<string, string | number | Part>>;
 
-/** Says a text; with parts that are no texts, says the pieces in their order. */
+/** Formats a message. If a value is neither text nor number, returns the pieces in order. */
 interface Translate {
   (text: MessageKey, values?: MessageValues): string;
   <Part extends object>(

@@ -7,7 +7,7 @@ export interface Clock {
   now(): Date;
   /** Milliseconds that never run backwards; only differences mean anything. */
   monotonicMs(): number;
-  /** Milliseconds since the machine started, and which start that was; absent = this clock has no other than `monotonicMs`. */
+  /** Milliseconds since the machine started, and which start that was; absent = only `monotonicMs`. */
   machine?(): { readonly boot: string; readonly upMs: number };
   /** Resolves after `ms`; rejects with the signal's reason when aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 let latest: Promise<unknown> = Promise.resolve();
 
 /**
- * Resolves in a turn of the event loop that nobody else gets who waits here. Node runs all calls of `setImmediate`
+ * Resolves in its own turn of the event loop, which no other waiter shares. Node runs all calls of `setImmediate`
  * together: four answers that wait by one each would be parsed in a row, with no I/O between.
  */
 export function ownEventLoopTurn(): Promise<unknown> {

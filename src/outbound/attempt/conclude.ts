@@ -112,8 +112,8 @@ export async function postponeIfBlocked(tx: Transaction, entry: Entry, now: Date
 }
 
 /**
- * Blocks a kind that our token may not write, and puts the entry back: it has just tried in vain, so all others that wait try
- * before it does again.
+ * Blocks a kind that our token may not write, and puts the entry behind the waiting ones, because its attempt
+ * has just failed.
  */
 export async function blockKind(tx: Transaction, entry: Entry, reason: string, now: Date): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);

@@ -18,7 +18,7 @@ export type Grade =
   /** Unknown. */
   | { readonly is: 'ambiguous' };
 
-/** Statuses with which the service says, in its own words, that it changed nothing and why. */
+/** Statuses that mean: the service changed nothing, and its message has the reason. */
 const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 415, 422]);
 
 /** Whether the service may have carried out an attempt, or still may, without having reported it. */

@@ -54,7 +54,7 @@ export async function journalRequest(
 }
 
 const MAX_PAUSE_MS = 2_000;
-/** Includes the wait for a turn and the connection; ends well before others take this process for dead. */
+/** Covers queueing and connecting. Shorter than the time after which other processes take over. */
 const MAX_SEND_DELAY_MS = 20_000;
 
 /**

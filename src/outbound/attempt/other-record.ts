@@ -12,7 +12,7 @@ import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from './journal.ts';
 
 /**
- * Finds whether the id of a record belongs to another one by now: it was deleted or came back meanwhile, or the contents say so.
+ * Finds whether the id of a record belongs to another one by now: it was deleted or came back meanwhile, or the contents show it.
  * Returns the fields that show it; null where it is the same record.
  */
 export async function findOtherRecord(

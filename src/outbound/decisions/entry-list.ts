@@ -34,7 +34,7 @@ export const OPEN_ENTRY_STATES: readonly EntryState[] = ENTRY_STATES.slice(0, -2
 export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 
 /**
- * Lists entries in these states: first those that need a person, then the newest. After an id, in the order of their ids: each
+ * Lists entries in these states: first the ones that need a person, then the newest. After an id, in the order of their ids: each
  * once, even if its state changes meanwhile.
  */
 export async function listOutbox(

@@ -136,7 +136,7 @@ async function findStored(tx: Transaction, entry: CheckedEntry): Promise<StoredE
   return toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(earlier.base));
 }
 
-/** If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between. */
+/** Without a base from the author, bases are not compared: they come from the mirror, which may have changed in between. */
 function toRepeatedEntry(
   entry: CheckedEntry,
   earlier: EarlierEntry,

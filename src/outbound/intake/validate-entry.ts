@@ -27,7 +27,7 @@ export interface EntryDraft {
   readonly data: Json | undefined;
   /** The state that the caller saw before an update. */
   readonly base?: Json | undefined;
-  /** True: fields that are neither documented nor were ever seen are sent, too. */
+  /** True: unknown fields (neither documented nor seen) are sent, too. */
   readonly allowUnknown?: Json | undefined;
   /** True: the record is made although another one has its natural key. */
   readonly allowDouble?: Json | undefined;
@@ -43,7 +43,7 @@ export interface ValidEntry {
   readonly recordId: string | null;
   /** A compact JSON object by the names of a write. */
   readonly payload: string;
-  /** A compact JSON object by the names of a read; null if the caller gave none. */
+  /** A compact JSON object by the names of a read; null if there is none. */
   readonly base: string | null;
   /** Null for an update. */
   readonly naturalKey: string | null;

@@ -122,7 +122,7 @@ export interface NameRules {
 
 const ALLOWED = '(To send it all the same: --allow-unknown, or allowUnknown: true.)';
 
-/** Why a field is refused that is neither documented nor was ever seen, with the name that may be meant. */
+/** Why an unknown field is refused, with the nearest known name. */
 function unknownField(options: Kind, name: string, seen: NameRules['seen']): string {
   const spellings = [...options.fields, ...options.hints].flatMap((field) => [
     writeNameOf(field),

@@ -43,7 +43,7 @@ export function writtenValue(field: Field, input: Json): WrittenValue {
   return spelled(field, value);
 }
 
-/** The faults that reading would find with the value, and those that only a write must avoid. */
+/** The faults that reading would find with the value, and the faults that matter to writes only. */
 function misfitOf(field: Field, value: Exclude<Json, null>): MisfitCode | 'not_writable' | null {
   if (NOT_WRITABLE[field.type]?.(value, field)) return 'not_writable';
   const misfits: MisfitCode[] = [];

@@ -18,7 +18,7 @@ import { parseCells, toEntryData } from './judge-row.ts';
  * the values that the plan shows as old: what another person has changed meanwhile is not overwritten.
  *
  * @throws {SyncError} `plan.absent`, `plan.unapproved`, `plan.stale` where the mirror has moved on in one of its cells,
- * `plan.altered` where its rows are not those that were shown.
+ * `plan.altered` where its rows differ from the shown ones.
  * @throws {UsageError} `outbox.double` where something has the natural key of a create by now.
  */
 export async function applyPlan(

@@ -31,7 +31,7 @@ export async function approvePlan(
   });
 }
 
-/** Reads a plan with its rows. @throws {SyncError} `plan.absent`, `plan.altered` where they are not those that were shown. */
+/** Reads a plan with its rows. @throws {SyncError} `plan.absent`, `plan.altered` where they differ from the shown ones. */
 export async function readUnalteredPlan(db: Queryable, id: number) {
   const plan = await readPlan(db, id);
   const rows = await readPlanRows(db, id);

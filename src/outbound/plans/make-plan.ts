@@ -30,7 +30,7 @@ import type { Sheet, SheetCells } from './sheet-table.ts';
 interface Spreadsheet {
   readonly kinds: readonly Kind[];
   readonly sheet: Sheet;
-  /** The kind, where the columns do not tell it. */
+  /** The kind, where the columns do not show it. */
   readonly kind?: string | undefined;
   /** The name of the file. */
   readonly origin: string;
@@ -46,7 +46,7 @@ interface Spreadsheet {
  * Compares an edited export with the mirror, and stores what it would change as a plan: cell by cell, and each row that is refused
  * with the reason. Nothing is sent. Returns the number of the plan, null where it would have no row.
  *
- * @throws {UsageError} `usage.sheet` where the columns tell no kind, or a column was probably sorted without the others.
+ * @throws {UsageError} `usage.sheet` where the columns fit no kind, or a column was probably sorted without the others.
  */
 export async function makePlan(session: Session, asked: Spreadsheet): Promise<number | null> {
   const { sheet, allowNew = false, allowReordered = false } = asked;
@@ -192,7 +192,7 @@ async function judgeUpdate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
   return faults.length > 0 ? refuseRow(faults, moves) : { cells, refusal: null, moves };
 }
 
-/** A row whose record has changed since the export: it is refused, unless nobody has edited it. */
+/** A row whose record has changed since the export: it is refused if it was edited, too. */
 async function judgeChangedRow(tx: Transaction, row: SheetRow, version: string): Promise<JudgedRow> {
   const { kind, id } = row;
   const states = await readTexts(

@@ -95,7 +95,7 @@ export const RESULT_COLUMNS = 'row operation record field old new refused entry 
   .split(' ')
   .map((name) => ({ name, type: 'text' as const }));
 
-/** The result of a plan: a line a cell, and one for each row that is refused. */
+/** The result of a plan: one line per cell, and one per refused row. */
 export const resultLines = (plan: ShownPlan) =>
   plan.rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
     const line = (field: string | null, values: readonly (string | null)[]) => {

@@ -14,8 +14,8 @@ type CellReading =
   | { readonly is: 'refused'; readonly why: string };
 
 /**
- * Reads the cell of a field beside the value that was exported. What a spreadsheet does to a value by itself is either told from
- * an edit, or refused: it never becomes a change.
+ * Reads the cell of a field beside the value that was exported. A value that the spreadsheet altered by itself is
+ * either recognised or refused: it never becomes a change.
  */
 export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Spelling): CellReading {
   if (cell.isFormula) return refused('it is a formula: put its value there');

@@ -26,7 +26,7 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   }
 }
 
-/** A line before all others that tells Excel the separator. */
+/** The first line, which sets the separator for Excel. */
 const SEPARATOR_LINE = /^"?sep=([;,\t])"?(?:\r\n?|\n)/i;
 
 function readCsv(file: string): Sheet {

@@ -145,7 +145,7 @@ const unescaped = (text: string): string =>
 const isDateFormat = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
 
-/** Tells of the number of a style whether it shows numbers as dates or times. */
+/** Returns whether a style shows numbers as dates or times. */
 async function readDateStyles(parts: Parts): Promise<(style: number) => boolean> {
   const custom = new Map<number, boolean>();
   const styles: boolean[] = [];

@@ -21,8 +21,8 @@ import type { PlanDecision } from './approve-plan.ts';
 import { parseCells, type PlannedCell } from './judge-row.ts';
 
 /**
- * Makes the plan that returns what an applied plan has changed and nobody has touched since. Returns its number; it says, too,
- * what stays and why.
+ * Makes the plan that returns what an applied plan changed, except values that were changed since. Returns its
+ * number, and what stays and why.
  *
  * @param asked `unproven`: also what another user may have written, because no answer to our request came.
  * @throws {SyncError} `plan.absent`, `plan.open` where it is not applied.
@@ -50,7 +50,7 @@ export async function undoPlan(
   });
 }
 
-/** What returns the cells of a row that nobody has touched, and why others stay. */
+/** The cells of a row to undo, and why other cells stay. */
 async function undoRow(tx: Transaction, kind: Kind, row: PlanRowWithEntry, includesUnproven: boolean) {
   const id = row.recordId ?? '';
   const record = (await readOwnRows(tx, kind.name, id === '' ? [] : [id])).get(id);

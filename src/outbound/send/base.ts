@@ -8,7 +8,7 @@ import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
 
 /**
- * Merges an update with the record as it is now. Our own earlier updates are nobody else's changes: neither those that were done
+ * Merges an update with the record as it is now. Our own earlier updates do not count as changes by others: neither the ones done
  * since the base was read, nor a value that our last one made of the very value that the base shows, as an old page does.
  */
 export async function mergeUpdate(
@@ -67,7 +67,7 @@ interface Effect {
 
 /**
  * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
- * A field that already had the wanted value is not ours, nor is any other change.
+ * A field that already had the wanted value is not our change.
  */
 async function readEffects(db: Queryable, kind: Kind, update: Entry): Promise<ReadonlyMap<string, Effect>> {
   const effects = new Map<string, Effect>();

@@ -138,8 +138,8 @@ async function claimCreate(
 const MAX_RETRY_MS = 3_600_000;
 
 /**
- * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours. If the list
- * certifies, that takes a recent certificate; if it has stopped, a complete sweep of those that were asked for since.
+ * Returns whether the mirror knows the records before a create well enough, so that a record first seen later may be ours: a
+ * list that certifies needs a recent certificate; one that has stopped needs a complete sweep that was requested since.
  */
 export function isFresh(standing: KindStanding, readings: readonly Reading[], now: Date): boolean {
   if (isRecent(standing.certifiedAt, now)) return true;

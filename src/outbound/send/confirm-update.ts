@@ -107,7 +107,7 @@ async function concludeUpdate(
   return finishEntry(tx, entry, { state: 'done', verdict: 'sent', result, settlement, now });
 }
 
-/** A service that empties the fields which an update does not name replaces whole records: told once for each kind. */
+/** A service that empties the fields which an update does not name replaces whole records: reported once per kind. */
 async function reportReplaced(
   tx: Transaction,
   parts: OutboundParts,

@@ -6,13 +6,13 @@ import type { OutboundRules } from '../parts.ts';
 export interface SettlementFacts {
   /** Time since the send was lost. */
   readonly elapsedMs: number;
-  /** Newcomers that are equal to what was sent. */
+  /** Possible matches that are equal to what was sent. */
   readonly equalIds: readonly string[];
-  /** Newcomers that may be what the service made of it. Empty before patience has ended: they are not looked for. */
+  /** Possible matches whose values the service may have rewritten. Empty until patience has ended. */
   readonly plausibleIds: readonly string[];
   /** An answer proves that the service made a record, and does not name it. */
   readonly isCreationConfirmed: boolean;
-  /** The only newcomer that can be that record; null = none, or several. */
+  /** The only possible match; null = none, or several. */
   readonly soleId: string | null;
   /** Sweeps that have ended since the first one was asked for, oldest first. */
   readonly readings: readonly Reading[];
@@ -25,7 +25,7 @@ export interface SettlementFacts {
   readonly isDoubtful: boolean;
   /** Records of the list that cannot become rows, by name: they bar the certificate. */
   readonly unreadable: readonly string[];
-  /** Records that answers to creates of ours have named, and that no list has shown although it was read since. */
+  /** Records that answers to our creates named, and that no later list has shown. */
   readonly unlistedIds: readonly string[];
   /** Why even a list that was certified does not show what became of it; null = it does. */
   readonly doubt: string | null;
@@ -54,7 +54,7 @@ export type Settlement =
 /**
  * Decides the next step for a create with an unknown outcome.
  *
- * A record equal to what was sent is taken for ours: that sends nothing, so it doubles nothing. To send again, patience must have
+ * A record equal to what was sent is taken for ours: this sends nothing, so it cannot create a duplicate. To send again, patience must have
  * ended, the latest sweep must have been asked for since and ended certified, and nothing in the list may be what the service made
  * of the create. A sweep that knew the list exactly and still distrusted it, since rows have left it, ends otherwise.
  */
@@ -126,7 +126,7 @@ function decideFinally(facts: SettlementFacts): Settlement {
   return hasAlteredKeys ? park('alters_keys') : { is: 'resend' };
 }
 
-/** Whether waiting on would be in vain: time mends no record that cannot become a row. */
+/** Whether waiting on would be in vain: time does not fix a record that cannot become a row. */
 function isHopeless(facts: SettlementFacts): boolean {
   const final = facts.asked?.final ?? null;
   return (

@@ -36,7 +36,7 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
         working.delete(due.id);
       }
     },
-    // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
+    // An entry that we own but do not work on was dropped by an error; its journal shows its state.
     releaseStaleClaims: (isDead) =>
       recoverEntries(parts, (entry, ownerName) =>
         ownerName === owner ? !working.has(entry.id) : isDead(ownerName),
@@ -54,7 +54,7 @@ async function workEntry(parts: OutboundParts, due: WorkRef): Promise<void> {
   } catch (error) {
     if (!(error instanceof ClaimLostError)) throw error;
     parts.logger.warn({ entryId: due.id }, error.message);
-    return; // The process that took it over tells its end.
+    return; // The process that took it over reports its end.
   }
   const isWatched = claimed !== 'ended' && claimed.step === 'watch'; // It was done before.
   if (!isWatched) await logEntry(parts, due.id, begunAt);
@@ -86,7 +86,7 @@ async function logEntry(parts: OutboundParts, id: number, begunAt: Date): Promis
   else parts.logger.warn({ ...facts, next }, message);
 }
 
-/** A block that was there before is told already: each probe only puts it off. */
+/** An earlier block is already reported; each probe only extends it. */
 async function logBlock(parts: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
   const { id, kind } = entry;
   const block = await readBlock(parts.session, kind);

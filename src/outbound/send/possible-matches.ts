@@ -20,11 +20,11 @@ import { watermarkOf } from './create.ts';
 interface PossibleMatch {
   readonly id: string;
   readonly record: JsonObject;
-  /** Its id was that of a live record before: who changed the record so far cannot be told. */
+  /** Its id belonged to a live record before, so earlier changes have an unknown author. */
   readonly wasLive: boolean;
 }
 
-/** The newcomers since an entry's last send, without those that another entry explains. */
+/** The possible matches since an entry's last send, without records that another entry made. */
 export async function readPossibleMatches(
   tx: Transaction,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -40,9 +40,9 @@ export async function readPossibleMatches(
   const otherPayloads = (await openCreates(tx, kind.name))
     .filter((create) => create.id !== entry.id)
     .map(payloadOf);
-  return [...found.values()].filter((newcomer) => {
-    const isExplained = otherPayloads.some((payload) => hasAllSentValues(kind, payload, newcomer.record));
-    return !isExplained || hasAllSentValues(kind, wanted, newcomer.record);
+  return [...found.values()].filter((match) => {
+    const isExplained = otherPayloads.some((payload) => hasAllSentValues(kind, payload, match.record));
+    return !isExplained || hasAllSentValues(kind, wanted, match.record);
   });
 }
 
@@ -55,14 +55,14 @@ function isReused(kind: Kind, payload: JsonObject, rewritten: Rewritten): boolea
   return !hasNaturalKeyOf(kind, keyOf, present) && Object.values(keyOf).some((value) => value !== null);
 }
 
-/** The newcomers that are equal to what was sent. */
+/** The possible matches that equal what was sent. */
 export function equalMatches(kind: Kind, entry: Entry, matches: readonly PossibleMatch[]): readonly string[] {
   return matches
-    .filter((newcomer) => !newcomer.wasLive && hasAllSentValues(kind, payloadOf(entry), newcomer.record))
-    .map((newcomer) => newcomer.id);
+    .filter((match) => !match.wasLive && hasAllSentValues(kind, payloadOf(entry), match.record))
+    .map((match) => match.id);
 }
 
-/** The newcomers that may be what the service made of an entry, as they are or as they were before somebody changed them. */
+/** The possible matches whose present or earlier values the service may have made of an entry. */
 export async function plausibleMatches(
   tx: Transaction,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -80,8 +80,8 @@ export async function plausibleMatches(
 }
 
 /**
- * The only newcomer that may be an entry's; null where its id was another record's, where it may be another open entry's, or where
- * it has not the natural key that was sent: another person's record may contain the same words.
+ * The only possible match of an entry; null where its id was another record's, where it may be another open entry's, or where
+ * its natural key differs from the sent one: another record may contain the same words.
  */
 export async function soleMatch(
   tx: Transaction,
@@ -102,7 +102,7 @@ export async function soleMatch(
   return match.id;
 }
 
-/** A word that many records share tells none of them from the others: the service may well spell it in a form of its own. */
+/** A word that many records share identifies none of them, and the service may spell it differently. */
 const MAX_SHARING = 3;
 
 async function distinctiveTexts(

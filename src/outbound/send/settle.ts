@@ -27,7 +27,7 @@ import {
 } from './decide-settlement.ts';
 import { equalMatches, plausibleMatches, readPossibleMatches, soleMatch } from './possible-matches.ts';
 
-/** Searches the mirror's newcomers for a create; returns it journalled if it must be sent again. */
+/** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
 export async function settle(
   tx: Transaction,
   parts: OutboundParts,
@@ -65,7 +65,7 @@ async function readSettlementFacts(
   const asked = notes.asked ?? null;
   const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
   const matches = (await readPossibleMatches(tx, { kind, entry })).filter(
-    (newcomer) => !dismissed.includes(newcomer.id),
+    (match) => !dismissed.includes(match.id),
   );
   const { certifiedAt, lastSweepAt } = await readStanding(tx, kind.name);
   const attempts = await readAttempts(tx, entry.id);
@@ -84,7 +84,7 @@ async function readSettlementFacts(
     rules: parts.rules,
   };
   const plausibleIds = isFinal(facts) ? await plausibleMatches(tx, { kind, entry }, matches) : [];
-  const possible = matches.filter((newcomer) => plausibleIds.includes(newcomer.id));
+  const possible = matches.filter((match) => plausibleIds.includes(match.id));
   const soleId = facts.isCreationConfirmed ? await soleMatch(tx, kind, entry, possible) : null;
   return { ...facts, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
 }

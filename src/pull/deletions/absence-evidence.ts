@@ -40,8 +40,8 @@ export function certificateEvidence(certificate: Certificate, shown: number): Ab
 }
 
 /**
- * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since. Every response
- * requested since the first of the two counts, those of failed sweeps too; a row written since then is not absent.
+ * Returns the rows that two consecutive complete sweeps did not show, and earlier absent rows that are still missing. Every
+ * response since the first of the two counts, also of failed sweeps; a row written since then is not absent.
  *
  * @param sweeps `sweep`, `before`: the ticks at which this one and the complete one before it began; null = no other counts.
  */

@@ -128,7 +128,7 @@ async function proveAbsences(
     deleted += result.deleted;
     rounds.push(result.isControlFound);
   }
-  // Time mends nothing about records with a reason.
+  // Time does not fix records with a reason.
   const ids = decision.held.ids.filter((id) => noted.get(id)?.why === undefined);
   const held = { hold, ids, request, rules, isCertified: evidence.isCertified };
   rounds.push(await releaseOverdue(parts, sweep, held));
@@ -161,7 +161,7 @@ function chooseEvidence(
 
 const NOTED_PER_TRANSACTION = 500;
 
-/** Notes the plan in batches: other writers must not wait for a mass disappearance. */
+/** Stores the decision in batches, so that a mass disappearance does not block other writers.. */
 async function noteAbsences(
   parts: PullParts,
   sweep: Sweep,

@@ -21,7 +21,7 @@ interface RetrievalRequest {
 }
 
 /**
- * Retrieves records that are absent from their list, in batches, and marks those that are gone twice, a grace period
+ * Retrieves records that are absent from their list, in batches, and marks the ones that are gone twice, a grace period
  * apart. Without a grace period the second retrieval follows at once.
  */
 export async function proveByRetrieving(
@@ -47,7 +47,7 @@ export async function proveByRetrieving(
 /**
  * Retrieves absent records once, notes the answers, and marks the records that are proven gone.
  *
- * @returns Also `newlyGone`, those gone for the first time or too soon after it, and `unlisted`, those that are there.
+ * @returns Also `newlyGone`, the records gone for the first time or too soon after it, and `unlisted`, the records that still exist.
  */
 async function retrieveOnce(parts: PullParts, sweep: Sweep, request: RetrievalRequest) {
   const { noted, rules } = request;

@@ -14,7 +14,7 @@ export interface ReadableList {
   readonly history: ChangeHistory;
   /** No sweep reads it, and none is about to. */
   readonly isFree: boolean;
-  /** A create of ours waits to be found in it. */
+  /** One of our creates waits to be found in it. */
   readonly isAwaited: boolean;
 }
 
@@ -26,10 +26,10 @@ export interface NextRead {
   readonly why: 'search' | 'look';
 }
 
-/** Changes are counted for so long: yesterday tells of today. */
+/** Changes are counted over this time: yesterday predicts today. */
 export const HISTORY_MS = 86_400_000;
 export const HOUR_MS = 3_600_000;
-/** No page is taken to change so many times more or less often than the mean one: all are read, and none is read on and on. */
+/** Limits each page's rate to 1/16 to 16 times the mean, so that no page starves and none is read all the time. */
 const MAX_RATE_RATIO = 16;
 
 export function countChanges(
@@ -50,7 +50,7 @@ export function countChanges(
  *
  * A page that changes at a rate r and was read a ago is worth r·a²: where the best is always read, intervals are proportional
  * to 1/√r, which keeps changes unseen for the shortest time (Cho & Garcia-Molina 2003). New records are weighed likewise, by the
- * time since the list last told of them. Rates are shares of all updates, and of all new records: seeing either sooner is
+ * time since the list last showed them. Rates are shares of all updates, and of all new records: seeing either sooner is
  * worth the same. Little evidence is drawn towards the mean: half an event is added everywhere.
  */
 export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextRead | null {
@@ -88,7 +88,7 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** What a page is worth for the new records that it tells of: those of its list, by a total, or those that it shows. */
+/** The value of a page for new records: all of its list if it has a total, else the ones it shows. */
 function newRecordsWorth(list: WatchedList, share: number, nowMs: number): (page: number) => number {
   if (list.total !== null) return () => share * (nowMs - list.totalMs) ** 2;
   const place = newRecordsPage(list);

@@ -15,7 +15,7 @@ import { requireTenant } from '../land/guard-source.ts';
 export type SinglePageResult =
   /** The page has landed; how many of its records were new, different or back. */
   | { readonly is: 'landed'; readonly found: number }
-  /** The list is being read, or its columns are to be filled anew first: nothing was requested. */
+  /** The list is being read, or its columns must be refilled first: nothing was requested. */
   | { readonly is: 'not begun' }
   /** A sweep has taken the list over meanwhile, or this process is to end: nothing has landed. */
   | { readonly is: 'overtaken' }

@@ -31,7 +31,7 @@ export function msUntilToken(budget: RequestBudget, perMinute: number, nowMs: nu
   return tokens >= 1 ? 0 : Math.max(0, atMs - nowMs) + Math.ceil(((1 - tokens) / perMinute) * MINUTE_MS);
 }
 
-/** Gives no token for so long, as the service has asked for fewer requests. */
+/** Withholds tokens for this time, because the service asked for fewer requests. */
 export function pauseTokens(
   budget: RequestBudget,
   perMinute: number,

@@ -36,7 +36,7 @@ interface GapEnd {
 export interface PageReading {
   readonly page: number;
   readonly ids: readonly string[];
-  /** Rows of the list, as `meta` tells; null = it does not. */
+  /** Rows of the list according to `meta`; null = unknown. */
   readonly total: number | null;
   readonly atMs: number;
 }
@@ -122,7 +122,7 @@ function placePage(list: WatchedList, reading: PageReading) {
   return { ids: [...before, ...ids, ...list.ids.slice(end).filter((id) => !shown.has(id))], shift };
 }
 
-/** The places of the known records of a page, without those that have moved from elsewhere; the first is the lowest. */
+/** The places of the known records of a page, without the ones that moved from elsewhere; the first is the lowest. */
 function placesInOrder(list: WatchedList, ids: readonly string[], offset: number): number[] {
   const known = ids.flatMap((id, index) => {
     const place = list.places.get(id);
@@ -136,7 +136,7 @@ function placesInOrder(list: WatchedList, ids: readonly string[], offset: number
     .sort((a, b) => a - b);
 }
 
-/** Begins to search for rows. Where one page is expected to have the new ones, those that went are left to the next sweep. */
+/** Begins to search for rows. If one page is expected to have the new ones, deleted rows are left to the next sweep. */
 function beginSearch(list: WatchedList, rows: number): WatchedList {
   const isLeftToSweep = rows === 0 || (rows < 0 && newRecordsPage(list) !== null);
   const before = { page: pageCount(list) + 1, shift: rows };

@@ -53,10 +53,10 @@ export async function compareRecords(
   });
 }
 
-/** So long after an update of ours, a list may still show the record as it was before. */
+/** For this time after our update, a list may still show the old record. */
 const LAG_MS = 60_000;
 
-/** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
+/** Records that a reading between sweeps skips, because their list may lag behind our update. */
 async function readLaggingIds(
   tx: Transaction,
   sweep: LandingSweep,

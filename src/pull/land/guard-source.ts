@@ -29,7 +29,7 @@ export interface TenantGuard extends CompaniesOfKind {
 
 /** This few rows may all have been replaced; if there are more, a list that shares none of them is another company's. */
 const ROWS_THAT_IDENTIFY = 20;
-/** If the first page, the last page and this many more share no row with the mirror, the rest will share none either. */
+/** After this many pages without a known row, the list belongs to another company. */
 const PAGES_HELD_BACK = 50;
 
 /**
@@ -144,7 +144,7 @@ export async function sortKindsByCompany(
 }
 
 /**
- * Refuses a response that mostly names other companies than the kind's. While no company is known, those that it names
+ * Refuses a response that mostly names other companies than the kind's. While no company is known, the companies that it names
  * are learned.
  *
  * @returns Whether it names a known company.

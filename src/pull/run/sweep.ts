@@ -24,11 +24,11 @@ export interface Sweep {
   readonly hasHoles: boolean;
   /** Live rows before the sweep. */
   readonly knownRows: number;
-  /** The most rows with which this list was seen to answer whole, whichever page was asked for. */
+  /** The most rows in one response that had the whole list, whichever page was requested. */
   readonly maxWholeRows: number;
   /** Names the token, the decoder and the settings under which a page may go unparsed. */
   readonly hashScope: string;
-  /** Fields whose changes are no events. */
+  /** Fields whose changes cause no events. */
   readonly ignoredFields: ReadonlySet<string>;
   /** The pages as last landed; landing does not change it. */
   readonly pages: ReadonlyMap<number, StoredPage>;

@@ -106,7 +106,7 @@ async function readLandingState(
   { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },
 ) {
   const { kind, binding, rules } = request;
-  // Another token, decoder or setting may turn the same bytes into other rows. Discovered columns are no part of it: they are
+  // Another token, decoder or setting may turn the same bytes into other rows. Discovered columns are not part of it: they are
   // filled from `_raw`, for older rows too.
   const ignored = rules.ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);

@@ -185,7 +185,7 @@ const HOLES = {
   detail: 'a short page had others with rows after it: this list is read to an empty page from now on',
 } as const;
 
-/** Opens the issues of a whole list, and closes those that no longer hold. */
+/** Opens the issues of a whole list and closes the solved ones. */
 async function noteListIssues(
   tx: Transaction,
   kind: string,

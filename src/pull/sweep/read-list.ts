@@ -69,7 +69,7 @@ function endOfError(error: unknown, parts: PullParts, reading: ListReading): Rea
 
 /**
  * Only for short lists, and only if a record is missing, the baseline is uncertain, or an unsettled create is searched
- * for; of a list that is known, only if it does not tell its length and ends below the live rows: one look may have missed some.
+ * for; of a list that is known, only if it has no length and ends below the live rows: one look may have missed some.
  */
 async function needsAnotherReading(
   parts: PullParts,

@@ -95,7 +95,7 @@ const VERSION_MEANING = {
 };
 
 interface Past extends PastRows {
-  /** Why the state cannot be told; null where it can. */
+  /** Why the state is unknown; null if it is known. */
   readonly unknown: string | null;
   /** What the mirror did not know of it; null where it knew the whole list. */
   readonly partial: string | null;
@@ -122,7 +122,7 @@ export async function findPast(
   return null;
 }
 
-/** Tells that the state of a kind, or of all, at an instant is not known. */
+/** Returns the error for an unknown state of a kind, or of all, at an instant. */
 export const unknownStateError = (what: string, at: Date, reason: string): UsageError =>
   new UsageError(`The state of ${what} at ${formatInstant(at)} UTC is not known: ${reason}.`, {
     code: 'usage.as_of',
@@ -174,7 +174,7 @@ function offsetAt(local: number, timezone: string): number {
 const FORMS =
   'Write 2026-03-01T12:00:00Z (another zone: -05:00; none: schedules.timezone), or 2026-03-01 for the end of that day.';
 
-/** Why the state at an instant cannot be told; null where it can. */
+/** Why the state at an instant is unknown; null if it is known. */
 export function unknownReason(kind: string, instant: Date, past: KnownPast): string | null {
   const at = formatInstant(instant);
   const { firstSeenAt, forgottenBefore } = past;

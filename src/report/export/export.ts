@@ -7,7 +7,7 @@ import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts'
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** The format that the ending of a file's name tells; null for any other. */
+/** The format of a file's extension; null for any other. */
 export const formatOfFile = (file: string): ExportFormat | null =>
   EXPORT_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
 
@@ -54,7 +54,7 @@ function encodingOf(source: ExportSource, options: ExportOptions) {
     : csvEncoding(source.columns, options.isRaw);
 }
 
-/** The batches, each told once it is taken. */
+/** The batches, each reported once it is consumed. */
 async function* trackedBatches(source: ExportSource, options: ExportOptions) {
   for await (const batch of source.batches) {
     if (options.signal.aborted) throw new ExportStopped('The export was stopped.');

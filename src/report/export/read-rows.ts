@@ -23,7 +23,7 @@ interface ViewToRead {
   readonly table?: string | null;
 }
 
-const ROWS_PER_QUERY = 250; // More make the program larger, and hardly faster.
+const ROWS_PER_QUERY = 250; // More rows use more memory and are barely faster.
 
 /** Reads a view in steps, each from the row after the last one: a row is whole, and memory does not grow with the view. */
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {

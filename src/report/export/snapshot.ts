@@ -20,7 +20,7 @@ interface SnapshotRequest {
   readonly kinds: readonly Kind[];
   /** The file to write or to replace, as `snapshotFile` gives it. */
   readonly path: string;
-  /** How long a pull that is under way may hold the snapshot up; null = it is taken at once, of half-read lists too. */
+  /** How long to wait for a running pull; null = do not wait, even if lists are half read. */
   readonly waitMs: number | null;
   /** As of when; null = of now. What a pull under way finds is of later, and holds nothing up. */
   readonly asOf: Date | null;
@@ -36,7 +36,7 @@ interface SnapshotRequest {
  * which no pull is under way, so that it holds no list in part.
  *
  * As of an instant it holds records and nested arrays as they were, the calendar, the dictionary and the relations, and no table
- * of a kind whose state at that instant is not known; `remarks` say which, and which lists were known in part.
+ * of a kind whose state at that instant is not known; `remarks` lists them, and the partly known lists.
  *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
  *
@@ -124,12 +124,12 @@ interface TableToCopy extends SnapshotTable {
   readonly past: PastRows | null;
 }
 
-/** Views that tell nothing of an instant. */
+/** Views that have no state at an instant. */
 const TIMELESS_VIEWS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_relations'];
 
 /**
- * The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. The first one
- * tells ages and leases as of when it is read: at the instant of the snapshot, and not when a long copy comes to it.
+ * Returns the views without the histories, whose versions `bi_changes` has. The first one shows ages and leases at the time
+ * of the query, so it is read first, at the instant of the snapshot.
  */
 async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
   const tables: TableToCopy[] = [];
@@ -147,7 +147,7 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
   return tables;
 }
 
-/** Of these tables, those whose rows of an instant are known, and those that tell nothing of an instant. */
+/** Returns the tables whose rows at an instant are known, or that do not depend on an instant. */
 async function tablesAsOf(
   reader: Queryable,
   kinds: readonly Kind[],

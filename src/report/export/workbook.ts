@@ -47,7 +47,7 @@ const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr']
   (name): ExportColumn => ({ name, type: 'text' }),
 );
 
-/** Adds a sheet, whose name has 31 signs at most. Its first row names the columns, and stays in sight. */
+/** Adds a sheet with a frozen header row. Excel limits sheet names to 31 characters. */
 function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
   const sheet = book.addWorksheet(name.slice(0, 31), { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.columns = columns.map((column) => {

@@ -16,7 +16,7 @@ export interface Difference {
 
 interface RecordComparison {
   readonly differences: readonly Difference[];
-  /** The content of which the row's columns and elements must be the decoding. */
+  /** The content that the row's columns and elements must be decoded from. */
   readonly content: JsonObject;
 }
 
@@ -43,7 +43,7 @@ export function recordComparer(
 }
 
 /**
- * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content is
+ * Other spellings of the same value are not difference, but columns are filled from the spelling that `_raw` has: the content is
  * the record with those.
  */
 function compareRaw(kind: Kind, incoming: IncomingRecord, stored: string): RecordComparison {

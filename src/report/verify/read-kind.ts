@@ -36,7 +36,7 @@ type OnFinding = (finding: AuditFinding) => void;
 export type KindReading = Awaited<ReturnType<typeof readKind>>;
 
 /**
- * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and takes no
+ * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and needs no
  * lease. A fault of the source ends the reading and is part of its result.
  * @throws {MirrorError} If the database fails.
  */
@@ -106,7 +106,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
   for (const id of ids) compared.add(id);
 }
 
-/** Returns the content of which the elements must be the decoding; null where there is no live row. */
+/** Returns the content that the elements must be decoded from; null where there is no live row. */
 function compareKnown(
   reading: OpenReading,
   incoming: IncomingRecord,
@@ -121,7 +121,7 @@ function compareKnown(
   const deletedAt = row['_deleted_at'] ?? null;
   if (deletedAt !== null) {
     onFinding({ id, is: 'value', field: '_deleted_at', service: null, mirror: String(deletedAt) });
-    return null; // The last content of a deleted row is no claim about the present.
+    return null; // The last content of a deleted row is not a claim about the present.
   }
   const { differences, content } = compare(incoming, row);
   for (const difference of differences) onFinding({ id, is: 'value', ...difference });

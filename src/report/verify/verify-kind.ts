@@ -129,7 +129,7 @@ function comparisonResult({ kind, reading, suspects, confirmed }: Comparison): K
   };
 }
 
-/** The result if a list or the pull ended early: a difference found once is no result yet. */
+/** The result if a list or the pull ended early: a difference found once is not a result yet. */
 function abortedResult(comparison: Comparison, outcome: PullOutcome): KindComparison {
   const open = comparison.suspects.size - comparison.confirmed.ids.size;
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
@@ -160,7 +160,7 @@ function shortenDifference(difference: Difference): Difference {
   return { field, service: cut(service), mirror: cut(mirror) };
 }
 
-/** A longer list of ids is clumsy to pass on, and reading the whole list then takes no longer. */
+/** Above this length, reading the whole list is as fast as listing the ids. */
 const LONGEST_LIST = 2_000;
 
 /** The command that reads the differing records again: by their ids, or the whole list if there are many or rows too many. */

@@ -91,7 +91,7 @@ function joinMetrics(texts: readonly string[]): string {
   return [...comments, ...rows.filter((row) => !isComment(row)), ''].join('\n');
 }
 
-/** Passes jobs of ours to a handler, and drops others; logs the 1st, 10th, 100th … one: a client may add a million. */
+/** Passes our jobs to a handler, and drops others; logs the 1st, 10th, 100th … one: a client may add a million. */
 function consume(
   handler: WorkHandler,
   running: Set<Promise<void>>,

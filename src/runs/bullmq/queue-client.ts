@@ -66,7 +66,7 @@ export function createReopeningClient(
   let notBefore = -Infinity;
   let isClosed = false;
 
-  /** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
+  /** Waits for running handlers, tries a clean close for `notifyMs`, then disconnects: an unresponsive Redis never closes cleanly. */
   const closeClient = async (client: QueueClient): Promise<void> => {
     const closed = Promise.all([client.queue.close(), client.worker?.close()]).catch((error: unknown) => {
       faults(`closing ${name}`, error);

@@ -50,7 +50,7 @@ function closeConnection(connection: Redis): void {
 
 const MAX_PAUSE_MS = 2_000;
 
-/** Connects; `keep` gets the connection, and those that BullMQ duplicates from it. */
+/** Connects; `keep` gets the connection, and the ones that BullMQ duplicates from it. */
 function connectTo(
   url: string,
   options: Omit<CommonRedisOptions, 'replyMapping'>,

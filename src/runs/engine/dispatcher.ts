@@ -84,7 +84,7 @@ export type Dispatch = 'notify' | 'raise' | 'work' | 'wait';
  * Decides what to do about a due row.
  *
  * At the first poll a due row may still have a job that a dead worker took. BullMQ drops a second job with the same id, so
- * the epoch is raised to get a new id. While all workers are busy, a waiting row says nothing about the queue: it is notified
+ * the epoch is raised to get a new id. While all workers are busy, a waiting row proves nothing about the queue: it is notified
  * once and then left alone.
  */
 export function decideDispatch(row: DueRow, timings: Timings): Dispatch {

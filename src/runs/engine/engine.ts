@@ -29,7 +29,7 @@ export interface Engine extends AsyncDisposable {
   readonly add: (queue: WorkQueue) => void;
   /** Polls for due rows now, of all queues or of one; call it after this process has inserted one. */
   readonly wake: (queue?: string) => void;
-  /** Takes no more work and waits for the work that runs; after the grace period, tells it to stop. */
+  /** Stops claiming work and waits for running work; aborts it after the grace period. */
   readonly close: () => Promise<void>;
 }
 

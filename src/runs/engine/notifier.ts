@@ -1,7 +1,7 @@
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 
 /**
- * Tells worker pools that rows are due. It is a hint: it may lose notifications, double them, or be away for days, because
+ * Notifies worker pools that rows are due. It is a hint: it may lose notifications, double them, or be away for days, because
  * the dispatcher polls the rows anyway.
  */
 export interface Notifier {
@@ -11,7 +11,7 @@ export interface Notifier {
   subscribe(queue: WorkQueue, handler: WorkHandler): void;
   /** The queues' own metrics in Prometheus's text format. @throws Where they cannot be read. */
   readonly metrics?: () => Promise<string>;
-  /** Takes no more notifications, and keeps its connections until running handlers have ended. */
+  /** Stops accepting notifications; keeps its connections until running handlers have ended. */
   close(): Promise<void>;
 }
 

@@ -31,7 +31,7 @@ export function createWorkerPool(queue: WorkQueue, faults: FaultLog, signal: Abo
     has: (id: number): boolean => running.has(id),
     /** How many workers have nothing to do. */
     free: (): number => queue.concurrency - workers.pending,
-    /** Takes no more work, and resolves once none runs. */
+    /** Stops claiming work and resolves once none runs. */
     close: (): Promise<void> => {
       isClosed = true;
       return workers.onIdle();

@@ -69,7 +69,7 @@ interface SourceErrorDetails {
 }
 
 /**
- * A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. The message quotes
+ * A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = no answer. The message quotes
  * nothing of an answer: it ends up in reports, tables and logs, where no one looks for the content of a record.
  */
 export class SourceError extends SyncError {
@@ -94,7 +94,7 @@ export class SourceError extends SyncError {
   }
 }
 
-/** Creates a wrapper for readers of an answer: an error whose message has the token, as a header may, names only the place. */
+/** Creates a wrapper for readers of an answer: replaces a message that contains the token by one that only names the request. */
 export function redactErrors(
   { status, where }: { readonly status: number; readonly where: string },
   token: string,

@@ -65,7 +65,7 @@ export function findCodedError(error: unknown): CodedError | null {
 /**
  * No connection was made; `cause` holds the reason, if there is one.
  *
- * It has no code of its own. If a proxy cuts the tunnel, undici would see UND_ERR_SOCKET and reconnect at once,
+ * Has no code on purpose: for UND_ERR_SOCKET undici would reconnect at once, thousands of times a second.,
  * thousands of times a second; after an unknown error it gives up.
  */
 export class NoConnectionError extends Error {
@@ -99,7 +99,7 @@ export function connectToProxy(proxy: URL, options: object): Dispatcher {
   return Object.assign(pool, { connect });
 }
 
-/** The options with which a proxy agent creates its clients: its connector opens the tunnel, and TLS within it. */
+/** The options of a proxy agent for its clients: its connector opens the tunnel, and TLS within it. */
 export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
 
 /** Makes a connector that undici does not call again for the same request. */

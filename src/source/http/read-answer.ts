@@ -13,7 +13,7 @@ import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import { replaceUnstorable } from '../../lib/text/text.ts';
 import { canonicalNumber } from '../../lib/json/decimal.ts';
 
-/** @throws {SourceError} Where the answer is no list. */
+/** @throws {SourceError} If the response is not a list. */
 export function readListBody(answer: ReceivedAnswer): ListBody {
   requireSuccess(answer);
   return unwrapList(parseBody(answer.bytes, answer.where), answer.where);
@@ -95,7 +95,7 @@ function statusFault(received: ReceivedAnswer): SourceError {
 const lengthText = (uint8Array: Uint8Array): string =>
   uint8Array.length === 0 ? 'without a body' : `with a body of ${uint8Array.length} bytes`;
 
-/** The service speaks JSON: a web page or a bare sentence is not its own word. */
+/** The service answers JSON; any other text comes from a proxy. */
 const isForeign = (headers: ReceivedAnswer['headers'], bytes: Uint8Array): boolean =>
   isFromFirewall(headers) || /^\s*[^\s{[]/.test(new TextDecoder().decode(bytes.subarray(0, 1_024)));
 

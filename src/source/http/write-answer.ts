@@ -51,7 +51,7 @@ export function readWriteAnswer(
   const parsed = isFromFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
   const usableBody = parsed === undefined || isNestedDeeper(parsed, MAX_DEPTH) ? undefined : parsed;
   const body = usableBody === undefined ? undefined : bodyWithoutExcluded(kind, usableBody);
-  // Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is.
+  // Where fields of the kind are excluded, only what is known to be clean is shown; a body that is not JSON is hidden.
   let shownBytes = bytes;
   if (kind.excluded !== undefined && bytes.length > 0)
     shownBytes = Buffer.from(

@@ -11,7 +11,7 @@ import {
 } from './walk-steps.ts';
 
 /**
- * Decides the next step through a list whose `meta` tells its length by `last_page` or `total`:
+ * Decides the next step through a list whose `meta` has its length as `last_page` or `total`:
  *
  *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
  */
@@ -58,7 +58,7 @@ function pageOfTotal(
   return named === page ? null : named;
 }
 
-/** The most pages by which a list may have grown since it was read last. */
+/** The most pages that a list may have grown by since the last read. */
 const GROWTH = 10;
 
 function lastPageFound(walk: PageWalk, shown: PageTaken): PageWalk {

@@ -59,7 +59,7 @@ export interface KnownPageHint {
 /**
  * Creates the reader for a page that shows the same records as the known page: it is not parsed.
  *
- * @throws {SourceError} If the answer itself says that it is no list.
+ * @throws {SourceError} If the response itself denies that it is a list.
  * @returns Null if it shows other records.
  */
 export function unchangedPageReader({
@@ -120,7 +120,7 @@ const NO_PAGE: ListPage = {
 /**
  * Makes the reader for a page of a list.
  *
- * @throws {SourceError} Where the answer is no list.
+ * @throws {SourceError} If the response is not a list.
  */
 export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => ListPage {
   return (answer) => {
@@ -171,7 +171,7 @@ function parseLater(answer: ReceivedAnswer): () => readonly Json[] {
   };
 }
 
-/** A page without its kind's excluded fields; no later stage sees them. What is no record ends up in an issue, which quotes it. */
+/** A page without its kind's excluded fields; no later stage sees them. A value that is not a record ends up in an issue, which quotes it. */
 export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
   if (kind.excluded === undefined) return page;
   const read = (): readonly Json[] =>
@@ -224,7 +224,7 @@ function hashRecords(bytes: Uint8Array, hashScope: string, start: number, end: n
   return createHash('sha256').update(hashScope).update(bytes.subarray(start, end)).digest('hex');
 }
 
-/** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
+/** Opens a list without its records; null if it is not a list, or if other bytes are its records. */
 function parseAround(received: ReceivedAnswer, start: number, end: number) {
   const around = [received.bytes.subarray(0, start), PLACEHOLDER_ARRAY, received.bytes.subarray(end)];
   try {

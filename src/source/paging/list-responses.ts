@@ -43,17 +43,17 @@ export interface SweepOptions extends LoadOptions, KnownPages {
   readonly thorough: boolean;
   /** Pages of this list are known to have holes: a short one is not requested again. */
   readonly hasHoles?: boolean;
-  /** Rows that the list had when it was last read, which tell where to look for its end. */
+  /** Rows that the list had when it was last read, which show where its end may be. */
   readonly knownRows?: number;
-  /** The most rows with which page 1 came again as page 2: it is not asked for again until the list is longer. */
+  /** The longest page 1 that was repeated as page 2; page 2 is skipped until the list is longer. */
   readonly maxWholeRows?: number;
   /** The walk after the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopenFrom?: PageWalk | undefined;
 }
 
 /**
- * Walks through a list: requests pages and yields each response in their order. Past a page that cannot be read it reads on, page
- * after page: such a sweep proves nothing.
+ * Walks through a list: requests pages and yields each response in their order. After an unreadable page it continues
+ * without a walk; such a sweep proves nothing.
  *
  * @throws {SourceError} Where the list cannot be read; `page_unread` after all other pages.
  */
@@ -112,7 +112,7 @@ async function* walkPages(loader: PageLoader, start: PageWalk) {
  * Reads a range of pages, which proves nothing about the end of the list. The first is read alone: it shows how far pages may be
  * read side by side. Later ones are read one by one, up to an empty page or a repeated one.
  *
- * @throws {SourceError} If an answer is no list, or the list has no end; `page_unread` after all other pages.
+ * @throws {SourceError} If a response is not a list, or the list has no end; `page_unread` after all other pages.
  */
 export function readPageRange(
   requester: Requester,
@@ -124,7 +124,7 @@ export function readPageRange(
   return readRemaining(loader, start, { from, to }, trackUnreadPages(loader, kind));
 }
 
-/** Reads pages one after the other, and past those that cannot be read. */
+/** Reads pages one after the other, and continues after unreadable ones. */
 async function* readRemaining(
   loader: PageLoader,
   known: PageWalk,

@@ -14,7 +14,7 @@ import {
 } from './walk-steps.ts';
 
 /**
- * Decides the next step through a list that does not tell its length. It ends at a `next` that is null, at an empty or missing
+ * Decides the next step through a list without a length. It ends at a `next` that is null, at an empty or missing
  * page, or at a page that was read before; the end is searched for where the known rows end:
  *
  *   first ─► open ─► body ─► tail ─► done      page 1; the expected last page, alone; pages 1…L−1; on until the end

@@ -17,7 +17,7 @@ export const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 /** A page that was read before, shown again. */
 export interface RepeatedPage {
   readonly page: number;
-  /** It says so, or it was read just before. */
+  /** The response shows it, or it was read just before. */
   readonly isSure: boolean;
   /** It may be another page with the same ids: only a repeat by the next page, too, ends the list. */
   readonly canBeOther?: boolean;
@@ -78,8 +78,8 @@ export function refuseEmptyPages(known: WalkFacts): void {
 /**
  * Finds the page that a response shows instead of the requested one; null if it shows that one.
  *
- * A list that tells its length may show its last page again beyond the end, if it says so. Any other list ends where a page
- * comes again, by its `meta` or by having exactly its ids: where the order differs between requests, pages share some.
+ * Beyond the end, a counted list may repeat its last page if its `meta` says it is the last. Any other list ends where a page
+ * is repeated: by its `meta`, or with exactly its ids. If the order differs between requests, pages may share some ids.
  *
  * @throws {SourceError} page_ignored, page_repeated
  */
@@ -94,7 +94,7 @@ export function findRepeatedPage(known: WalkFacts, response: PageResponse): Repe
   return known.isCounted ? refuseRepeatedPage(known, response) : findEarlierPage(known, response);
 }
 
-/** Where page 1 comes again, and is full by its own word, `page` may be ignored, and further rows are never shown. */
+/** If a full page 1 is repeated, the service may ignore `page` and never show further rows. */
 function canHideRows(shown: number, response: PageResponse): boolean {
   return shown === 1 && response.meta.perPage !== null && response.keys.length >= response.meta.perPage;
 }
@@ -213,7 +213,7 @@ export interface PageShown {
  * Proves the end of a list from one response, by arithmetic; null = no proof.
  *
  * A full page proves nothing, even if `meta` agrees: its total may be cached, and rows would vanish. It does where it came
- * instead of a later one, or where only `links` tell the end.
+ * instead of a later one, or where only `links` show the end.
  *
  * @param stride Rows on a full page of this sweep.
  */
@@ -230,12 +230,12 @@ export function provenEnd(shown: PageShown, stride: number): ListEnd | null {
 /** Whether `meta` says that this page has rows. */
 const isClaimed = (page: number, lastPage: number | null): boolean => (lastPage ?? 0) >= page;
 
-/** A `next` that is null, in a list that tells its end in no other way. */
+/** A `next` that is null, in a list without another sign of its end. */
 function isEndByLink(shown: PageShown): boolean {
   return shown.hasNext === false && !hasLength(shown.meta);
 }
 
-/** Whether all that tells the end confirms a last page, so that no further page must be requested. */
+/** Whether every sign of the end confirms a last page, so that no further page must be requested. */
 export function isEndAgreed(shown: PageShown, stride: number): boolean {
   const { page, rows, meta } = shown;
   if (isEndByLink(shown)) return true;

@@ -127,7 +127,7 @@ const OF_THE_LIST: readonly SourceReason[] = [
   'empty_pages',
   'page_ignored',
 ];
-/** On page 1 they tell of the address, the token and the network. */
+/** On page 1 they point to the address, the token or the network. */
 const OF_THE_SERVICE: readonly SourceReason[] = [
   'not_found',
   'blocked',

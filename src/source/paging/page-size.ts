@@ -35,11 +35,11 @@ export function createPageSizer(kind: ListedKind, sizes: PageSizes) {
       hasAnswered = true;
       answered.set(kind.name, size);
     },
-    /** Halves the size where that may mend the fault; returns how many times as many pages the list has then. */
+    /** Halves the size if that may avoid the fault; returns how many times as many pages the list has then. */
     halve: (fault: SourceError): number => {
       const old = size;
       if (isTooLarge(fault)) size = Math.floor(size / 2);
-      else if (!hasAnswered) size = before; // Smaller pages were no help.
+      else if (!hasAnswered) size = before; // Smaller pages did not help.
       return Math.max(1, old / size);
     },
   };

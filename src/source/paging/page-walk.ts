@@ -59,8 +59,8 @@ export function startWalk({
  * Starts a closing read of a list that was walked through: its end again, alone, and then the pages before it.
  *
  * A counted list is read as after page 1. A full last page would prove nothing, so the page after it is read. A list of one
- * page is its own end, and is read as for the first time; so is an open-ended list, page after page: that page 1 is full
- * shows where others were seen before and after it.
+ * page is its own end, and is read as if for the first time. An open-ended list is read again page by page: a full page 1
+ * does not show its end.
  */
 export function reopenWalk(walk: PageWalk): PageWalk {
   const { isCounted, stride, perPage, lastPage, maxAnswers, first, top } = walk;
@@ -79,7 +79,7 @@ export function reopenWalk(walk: PageWalk): PageWalk {
 }
 
 /**
- * Takes the next response, in the order of the requests. Page 1 decides how the walk goes on: `meta` tells the length of a
+ * Takes the next response, in the order of the requests. Page 1 decides how the walk goes on: `meta` has the length of a
  * counted list; the end of any other list is open. The end is proved early, so that one sweep reads most rows after it, and
  * page 1, where new rows come, on both sides.
  *
@@ -98,7 +98,7 @@ export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {
     const isSame = hasSameRows(response.keys, walk.first);
     return walkEnds({ ...taken, end: isSame ? { rows: shown.rows } : null });
   }
-  // An empty page 2 without a total shows no page size, so it is no bound.
+  // An empty page 2 without a total shows no page size, so it is not a bound.
   const isBare = shown.page === 2 && shown.rows === 0 && shown.meta.total === null;
   if (isBare && phase !== 'body') return { ...taken, end: null, step: { phase: 'reread', ask: only(1) } };
   return taken.isCounted ? countedWalk(taken, shown) : openEndedWalk(taken, shown);

@@ -4,7 +4,7 @@ import type { FailedPage, LoadedPage, PageLoader } from './page-loader.ts';
 import { pagesFor } from './page-checks.ts';
 import type { PageRange, PageWalk } from './walk-steps.ts';
 
-/** After so many failures in a row it is asked whether the service answers at all; without a known end, reading stops there. */
+/** After this many consecutive failures, checks whether the service answers at all; without a known end, reading stops there. */
 const MAX_CONSECUTIVE_FAULTS = 3;
 /** A list with more unreadable pages is not read on. */
 const MAX_UNREAD = 20;

@@ -29,9 +29,9 @@ export interface PageWalk extends WalkFacts {
   readonly step: Step;
   /** The proof of the list's end in the latest response. */
   readonly end: ListEnd | null;
-  /** Reads on until an empty page, whatever else tells the end. */
+  /** Reads on until an empty page, whatever else shows the end. */
   readonly thorough: boolean;
-  /** The most rows with which page 1 came again as page 2 in an earlier sweep. */
+  /** The longest page 1 that was repeated as page 2 in an earlier sweep. */
   readonly maxWholeRows: number;
   /** Rows of page 1, where the latest response showed it instead of a later page; else null. */
   readonly wholeListRows: number | null;

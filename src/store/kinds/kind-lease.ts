@@ -114,7 +114,7 @@ function leaseFacts(row: State): LeaseFacts {
 /**
  * Validates a landing transaction: it renews our lease and advances the tick counter. The counter never goes back, although
  * pages that were requested in parallel land in another order than their answers came.
- * @returns The counter. It is beyond our own ticks if a write of ours made it leap.
+ * @returns The counter. It is beyond our own ticks if one of our writes made it leap.
  * @throws {LeaseError} If another owner has taken the kind over; the transaction must not land.
  */
 export async function renewLease(
@@ -174,7 +174,7 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
 
 /** The lease of a kind for a reading between sweeps. */
 interface PreemptibleLease extends KindLease {
-  /** The rules by which the kind's columns are filled. */
+  /** The rules that fill the kind's columns. */
   readonly decodedAs: string | null;
 }
 

@@ -55,7 +55,7 @@ export async function lastReading(
   return readRow(db, [textColumn('state'), optionalText('reason'), bigint('rows')], last);
 }
 
-/** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */
+/** Notes that one of our writes has changed a record of a kind; sweeps note their changes as they end. */
 export async function saveLastChange(tx: Transaction, kind: string, now: Date): Promise<void> {
   await tx.query(sql`update kind_state set last_change_at = ${formatInstant(now)} where kind = ${kind}`);
 }

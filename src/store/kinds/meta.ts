@@ -22,15 +22,15 @@ type MetaKey =
   | 'changes.forgotten_before' // Up to when change events were removed.
   | 'integrity' // What the latest check of the database file found.
   | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
-  | 'privacy.excluding' // Those that are being removed.
+  | 'privacy.excluding' // The exclusions that are being applied.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
   | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
   | `page_size.${string}` // The smaller pages in which a kind's list is read, the size of the settings, and since when.
   | `scope.${string}` // Whether rows older than a kind's list stay, or how often exactly the oldest were deleted.
   | `shown.${string}` // Which held records of a kind a person was shown last.
-  | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
+  | `whole.${string}` // The longest page 1 of a kind that was repeated as page 2.
   | 'digest' // The day of the last one, and the event before it.
-  | `alerts.${string}` // Up to where events are judged by a rule, and when people were told.
+  | `alerts.${string}` // The position of a rule in the events, and the time of its last notification.
   | `date.${string}` // Since when, by a machine's own clock, its date has held.
   | `alive.${string}` // What a process looks for through a new connection.
   | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.

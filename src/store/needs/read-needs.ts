@@ -15,7 +15,7 @@ export interface StaleKind {
   readonly since: string | null;
 }
 
-/** Something that does not go on without a person. Its facts hold no content of a record, which `forget` would have to find. */
+/** A problem that needs a decision. Its facts hold no content of a record, which `forget` would have to find. */
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
 /** Reads everything that needs a person, the most urgent first. @param stale The kinds that are stale by their schedules. */

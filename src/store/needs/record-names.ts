@@ -6,7 +6,7 @@ import { findRecord } from '../records/record-store.ts';
 
 const NAMES_SHOWN = 3;
 
-/** The facts by which records are found. */
+/** The facts that records are found by. */
 interface RecordFacts {
   readonly kind?: string;
   readonly entryId?: number | null;

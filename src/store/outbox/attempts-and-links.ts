@@ -91,7 +91,7 @@ export const wasDeletedSince = (instant: SQL): SQL => sql`exists (
     and c.observed_at >= ${instant})`;
 
 /**
- * Records that answers to creates of ours had named by an instant, and that no list has ever shown: a list that hides them may hide
+ * Records that answers to our creates had named by an instant, and that no list has ever shown: a list that hides them may hide
  * others. That such a record cannot be read either does not prove that it was deleted: it may wait for an approval.
  */
 export async function unlistedLinks(db: Queryable, kind: string, at: string): Promise<string[]> {
@@ -103,7 +103,7 @@ export async function unlistedLinks(db: Queryable, kind: string, at: string): Pr
   return readTexts(db, unlisted);
 }
 
-/** How many records answers to creates of ours have named, without ever having become a row: none could be read by itself. */
+/** Counts records that answers to our creates named and that never became a row: none could be retrieved. */
 export async function countMissingRows(db: Queryable, kind: string): Promise<number> {
   const missingRows = sql`
     select count(*) from links as l where l.kind = ${kind} and not ${wasDeletedSince(sql`l.linked_at`)}

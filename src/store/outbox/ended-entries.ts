@@ -81,7 +81,7 @@ export function requestHash(entry: Pick<Entry, 'kind' | 'operation' | 'recordId'
   return hash(JSON.stringify([kind, operation, record, canonical(payload)]));
 }
 
-/** Hashes the base of an update; null if the caller gave none. */
+/** Hashes the base of an update; null if there is none. */
 export const baseHash = (base: string | null): string | null =>
   base === null ? null : hash(canonical(base));
 

@@ -21,7 +21,7 @@ import { readEntries, entriesWhere, type Entry } from './outbox-store.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
- * Of a blocked kind, those that have tried in vain come last.
+ * In a blocked kind, entries with failed attempts come last.
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const due = sql`where owner is null and ${isDue(now)} order by ${TRIED}, id limit ${limit}`;
@@ -75,7 +75,7 @@ function hasSameTarget(entry: Entry): SQL {
   return sql`kind = ${entry.kind} and operation = ${entry.operation} and ${isSame}`;
 }
 
-/** Creates of a kind whose sends may have made a record that nobody has found yet. */
+/** Creates of a kind that may have made a record that is not found yet. */
 export async function openCreates(db: Queryable, kind: string): Promise<Entry[]> {
   const open = sql`
     kind = ${kind} and operation = 'create' and attempts > 0 and state in ('sending', 'unsettled', 'parked')
@@ -105,20 +105,20 @@ export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): 
   await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`, now);
 }
 
-/** Makes the entries due that search the new records of this kind: unsettled creates, and those that are watched for twins. */
+/** Makes the entries due that search the new records of this kind: unsettled creates, and creates that are watched for duplicates. */
 export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
   const isSearching = sql`(state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`;
   await makeDue(tx, sql`kind = ${kind} and ${isSearching}`, now);
 }
 
-/** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
+/** Ids of records that one of our requests is changing now: a list may show their old or their new content. */
 export async function readSending(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   const sending = sql`
     select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`;
   return new Set(await readTexts(db, sending));
 }
 
-/** Those of these records that an update of ours has changed since an instant. */
+/** The ids among these that our updates have changed since an instant. */
 export async function readUpdatedSince(
   db: Queryable,
   kind: string,
@@ -161,7 +161,7 @@ export async function probeBlocks(tx: Transaction): Promise<void> {
     update outbox set next_attempt_at = null where state = 'ready' and verdict in ('kind_blocked', 'forbidden')`);
 }
 
-/** How many other entries of the kind are ready to be sent, but for those that wait for something else. */
+/** How many other entries of the kind are ready to be sent, except entries that wait for something else. */
 export async function countOthersReady(db: Queryable, entry: Entry): Promise<number> {
   const ready = sql`kind = ${entry.kind} and id <> ${entry.id} and state = 'ready' and (verdict is null or verdict = 'kind_blocked')`;
   return (await readNumber(db, sql`select count(*) from outbox where ${ready}`)) ?? 0;
@@ -175,7 +175,7 @@ export async function isOtherForbidden(db: Queryable, entry: Entry, now: Date): 
   return hasRow(db, refusedOther);
 }
 
-/** Whether another entry of the kind has been written, and the service has said so, since an instant. */
+/** Whether another entry of the kind has been confirmed by the service since an instant. */
 export async function hasWrittenOther(db: Queryable, entry: Entry, since: string): Promise<boolean> {
   const written = sql`
     select 1 from outbox as o join outbox_attempts as a on a.outbox_id = o.id

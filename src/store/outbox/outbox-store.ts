@@ -25,7 +25,7 @@ export interface Entry extends Omit<
 > {
   readonly key: string;
   readonly settlement: SettlementNotes;
-  /** Fields that are neither documented nor were ever seen are sent, too. */
+  /** Unknown fields (neither documented nor seen) are sent, too. */
   readonly allowsUnknown: boolean;
   /** It is sent although a record has its natural key. */
   readonly allowsDouble: boolean;
@@ -167,7 +167,7 @@ export type EntryPatch = Partial<Omit<Entry, 'key' | FixedOfEntry>> & {
 };
 
 /**
- * Changes an entry by compare-and-set; false if another process has claimed it meanwhile, as its epoch tells. `raises` takes the
+ * Changes an entry by compare-and-set; false if another process has claimed it meanwhile, as its epoch shows. `raises` takes the
  * entry away from its present worker.
  */
 export async function changeEntry(

@@ -109,7 +109,7 @@ export const listPlans = (
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<StoredPlan[]> => select(db, PLANS, sql`where id < ${before} order by id desc limit ${limit}`);
 
-/** The latest open plans that nobody has approved, by their numbers. */
+/** The latest open plans without an approval, by number. */
 export async function plansToApprove(db: Queryable, limit: number): Promise<readonly number[]> {
   const waiting = sql`where state = 'open' and approved_by is null order by id desc limit ${limit}`;
   return (await select(db, pickColumns(PLANS, 'id'), waiting)).map((row) => row.id);

@@ -20,7 +20,7 @@ const askedSweeps = z.object({
 /** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
 const awaitedReading = z.object({
   since: z.string(),
-  /** A text of ours, in English. */
+  /** An English message key. */
   why: z.string(),
   /** The first run that was asked for. */
   run: z.number().optional(),

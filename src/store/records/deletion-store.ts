@@ -59,7 +59,7 @@ export async function forgetAbsences(tx: Transaction, kind: string, ids: readonl
   await tx.query(sql`delete from deletions where kind = ${kind} and record_id in (${sqlList(ids)})`);
 }
 
-/** Stores the proof by which records were found to be gone; returns when each was last seen, if that is known. */
+/** Stores the proof that records are gone; returns when each was last seen, if that is known. */
 export async function saveProofs(
   tx: Transaction,
   kind: string,
@@ -179,7 +179,7 @@ export async function readDisappeared(db: Queryable): Promise<readonly ShownHold
   return shown;
 }
 
-/** Releases a kind's hold, as if a person had approved it, but for records with a reason that time does not mend; returns their number. */
+/** Releases a kind's hold, as if a person had approved it, except records with a permanent reason; returns their number. */
 export async function releaseHeld(tx: Transaction, kind: string): Promise<number> {
   const rows = await tx.query(sql`
     update deletions set state = 'released' where kind = ${kind} and state = 'held' and proof is null
@@ -190,7 +190,7 @@ export async function releaseHeld(tx: Transaction, kind: string): Promise<number
 /** How long a list and its single records may lag behind the answer that named a new one. */
 const LAG_MS = 900_000;
 
-/** Ids of records with an unsettled write of ours, or that a create has just made: their absence proves nothing yet. */
+/** Ids of records with an unsettled write, or that a create has just made: their absence proves nothing yet. */
 export async function readProtected(db: Queryable, kind: string, now: Date): Promise<Set<string>> {
   const since = formatInstant(new Date(now.getTime() - LAG_MS));
   const written = sql`
@@ -199,7 +199,7 @@ export async function readProtected(db: Queryable, kind: string, now: Date): Pro
   return new Set(await readTexts(db, written));
 }
 
-/** Whether a write of ours waits to be found in the kind's list. */
+/** Whether one of our writes waits to be found in the kind's list. */
 export async function awaitsSweep(db: Queryable, kind: string): Promise<boolean> {
   return hasRow(db, sql`select 1 from outbox where kind = ${kind} and state = 'unsettled' limit 1`);
 }

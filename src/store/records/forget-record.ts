@@ -35,7 +35,7 @@ export interface Forgotten extends ErasedTraces {
 }
 
 /**
- * Says what would be forgotten, and refuses what must not be; changes nothing.
+ * Lists what would be forgotten and refuses what must be kept; changes nothing.
  * @throws {SyncError} `forget.listed` while the service lists the record, `forget.entries_open` while entries of the outbox are
  * under way, `record.absent` without a trace of it.
  */

@@ -16,7 +16,7 @@ const DECIDABLE: Readonly<Record<HoldDecision, readonly (readonly AbsenceState[]
   rejected: [['held'], ['approved', 'released'], ['rejected']],
 };
 
-/** Records in the order in which they joined their state, so that those that were shown come first. */
+/** Records in the order in which they joined their state, so that the shown ones come first. */
 function readJoined(db: Queryable, kind: string, states: readonly AbsenceState[]) {
   const rows: SQL = sql`
     select record_id as id, proof as why from deletions where kind = ${kind} and state in (${sqlList(states)})
@@ -44,7 +44,7 @@ export async function rememberShown(db: Queryable, kind: string, check: string):
 
 interface Decided {
   readonly records: number;
-  /** Records that joined after those that were shown, and that no decision concerns. */
+  /** Records that joined after the shown ones; no decision concerns them. */
   readonly newer: number;
 }
 
@@ -108,7 +108,7 @@ export async function decideHeld(session: Session, kind: string, decision: HoldD
   });
 }
 
-/** Whether rows older than a kind's list stay in the mirror, by which field; else the consecutive deletions that were exactly the oldest. */
+/** The field that makes rows older than a kind's list stay in the mirror; else the consecutive deletions that were exactly the oldest. */
 export async function readScope(db: Queryable, kind: string) {
   const [by = '', waves = '0'] = ((await readMeta(db, `scope.${kind}`)) ?? '').split(' ');
   return { by: by === '' ? null : by, waves: Number(waves) };

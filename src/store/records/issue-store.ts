@@ -43,7 +43,7 @@ export async function readQuarantined(db: Queryable, kind: string): Promise<Set<
   return new Set((await listOpenQuarantined(db, kind)).map(issueKey));
 }
 
-/** Closes the issues about whole records that a complete sweep no longer showed. @param seen The keys of those that it found again. */
+/** Closes the issues about whole records that a complete sweep no longer showed. @param seen The keys that it found again. */
 export async function closeQuarantined(
   tx: Transaction,
   kind: string,
@@ -167,7 +167,7 @@ async function listOpenQuarantined(db: Queryable, kind: string): Promise<OpenIss
   return (await listOpenWithoutField(db, kind)).filter((issue) => !NOT_CLOSED_BY_LIST.includes(issue.code));
 }
 
-/** Opens issues, each of which is known not to be open. */
+/** Opens issues that are known not to be open. */
 export async function openIssues(
   tx: Transaction,
   kind: string,

@@ -95,7 +95,7 @@ async function observeElements(
 }
 
 /**
- * The fields of elements whose values are kept. One that has the name of a column of ours has no column itself: it is told,
+ * The fields of elements whose values are kept. One that has the name of an engine column gets no column: it is reported,
  * unless the whole element is kept.
  */
 function storedFields({ own: placeFields, items }: NestedTable): readonly Field[] {

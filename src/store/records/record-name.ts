@@ -1,10 +1,10 @@
 import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
 
-/** The fields by which a person recognises a record, in this order. */
+/** The fields that identify a record to people, in this order. */
 const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];
 const NAMES_SHOWN = 2;
 
-/** A few values by which a person recognises a record, of its JSON text. */
+/** A few identifying values of a record, from its JSON text. */
 export function recordName(text: string | null): string {
   const record = parseObjectText(text);
   const found = NAMES.map((name) => record[name] ?? null).filter((value) => value !== null && value !== '');
@@ -12,7 +12,7 @@ export function recordName(text: string | null): string {
   return shown.map((value) => (typeof value === 'string' ? value : compactJson(value))).join(' · ');
 }
 
-/** The members of a JSON text; none if it is no object. */
+/** The members of a JSON text; none if it is not an object. */
 export function parseObjectText(text: string | null): JsonObject {
   const value = text === null ? undefined : tryParseJson(text);
   return isObject(value) ? value : {};

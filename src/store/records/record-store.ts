@@ -118,7 +118,7 @@ export interface Watermark {
   readonly seq: number | null;
 }
 
-/** Live records that appeared or returned after a watermark, without those that an entry of the outbox is known to have made. */
+/** Live records that appeared or returned after a watermark, without records that an outbox entry is known to have made. */
 export async function possibleMatchesSince(
   db: Queryable,
   kind: string,

@@ -46,7 +46,7 @@ interface Reference {
   readonly id: string;
 }
 
-/** How many records that name a record are told of one field. */
+/** How many referring records are shown per field. */
 export const MOST_REFERRED = 20;
 
 /** Reads a record's story; null where the mirror has no trace of the record. */

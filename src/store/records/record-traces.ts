@@ -56,7 +56,7 @@ export async function findTraces(tx: Transaction, kind: Kind, id: string): Promi
   };
 }
 
-/** A text that another record has too says nothing of this one; the mirror is asked for it only once it is found somewhere. */
+/** A text that another record has, too, identifies neither; the mirror is searched for it only once it is found somewhere. */
 function createContentTest(db: Queryable, kind: string, id: string, texts: readonly string[]) {
   const forms = texts.map((text) => ({ text, form: foldWords(text) }));
   const shared = new Map<string, boolean>();

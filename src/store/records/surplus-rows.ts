@@ -17,7 +17,7 @@ export interface ListEvidence {
 
 /**
  * Returns the ids of those live rows that are not records, as far as is known: their last event is their deletion, or no list,
- * event, entry or note of ours names them. Each row that we write leaves such a trace in the same transaction.
+ * event, entry or note names them. Each row that we write leaves such a trace in the same transaction.
  */
 export async function findSurplus(
   db: Queryable,

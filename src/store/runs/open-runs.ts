@@ -38,7 +38,7 @@ interface OpenRun {
   readonly id: number;
   readonly command: string;
   readonly kinds: readonly string[];
-  /** True if it was requested for another process to work. Else only a lease tells whether its own process lives. */
+  /** True if it was requested for another process to work. Else only a lease shows whether its process lives. */
   readonly isRequested: boolean;
   readonly isRunning: boolean;
 }

@@ -16,7 +16,7 @@ import {
 } from '../../db/rows/rows.ts';
 import type { LivenessCheck } from './worker-store.ts';
 
-/** Requests a pull of these kinds; an equal request that has not begun serves both. `request` says who asks, for people. */
+/** Requests a pull of these kinds; an equal request that has not begun serves both. `request` names the requester. */
 export async function requestPull(
   tx: Transaction,
   { kinds, request, now }: { kinds: readonly string[]; request: string; now: Date },
@@ -67,7 +67,7 @@ export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<reado
 }
 
 /**
- * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
+ * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` returns true or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
 export async function closeStaleRuns(tx: Transaction, judge: LivenessCheck): Promise<void> {
@@ -92,7 +92,7 @@ export async function resumeInterrupted(tx: Transaction, id: number): Promise<vo
 }
 
 async function requestAgain(tx: Transaction, id: number): Promise<void> {
-  await tx.query(sql`delete from run_kinds where run_id = ${id}`); // The run starts over, and so does its report.
+  await tx.query(sql`delete from run_kinds where run_id = ${id}`); // The run starts over with an empty report.
   await tx.query(sql`
     update runs set state = 'requested', owner = null, lease_until = null, reason = null, finished_at = null,
       epoch = epoch + 1

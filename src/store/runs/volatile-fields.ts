@@ -6,7 +6,7 @@ import { addNotification, volatileNotification, type VolatileFields } from '../w
 import { saveDrift } from '../kinds/drift-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 
-/** Fields of a kind by the sweeps running in which most rows showed another value, and those whose changes are no events. */
+/** Fields of a kind with the number of consecutive sweeps that changed them in most rows, and the fields whose changes cause no events. */
 interface KindFields {
   readonly sweeps: Readonly<Record<string, number>>;
   readonly ignored: readonly string[];

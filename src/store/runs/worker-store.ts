@@ -11,11 +11,11 @@ export interface Worker {
   /** The owner name that it writes into the rows that it claims. */
   readonly owner: string;
   readonly roles: readonly string[];
-  /** The schedules by which it pulls, as JSON; absent = it does not pull. */
+  /** Its pull schedules, as JSON; absent = it does not pull. */
   readonly schedules?: string | null;
 }
 
-/** One that tells living processes from dead ones. */
+/** Distinguishes living processes from dead ones. */
 export interface LivenessCheck {
   readonly now: Date;
   /** Whether the process of an owner has certainly ended. */
@@ -64,7 +64,7 @@ async function readWorkers(db: Queryable, liveness: LivenessCheck) {
   return workers.map((worker) => ({ ...worker, isStale: isStale(worker, liveness) }));
 }
 
-/** A heartbeat in the future is that of a clock which was ahead. */
+/** Ignores a heartbeat in the future: that clock was wrong. */
 function isStale(worker: { owner: string; seenAt: string }, liveness: LivenessCheck): boolean {
   const oldest = formatInstant(new Date(liveness.now.getTime() - LEASE_MS));
   return (
@@ -80,7 +80,7 @@ export async function listLiveOwners(tx: Transaction, liveness: LivenessCheck): 
   return seen.filter((worker) => !isStale(worker, liveness)).map((decoded) => decoded.owner);
 }
 
-/** The owners at work, and those that hold the lease of a kind or a run, such as a pull by hand. */
+/** The running owners and the holders of leases of a kind or run, such as a pull by hand. */
 export async function ownersHolding(tx: Transaction, liveness: LivenessCheck): Promise<readonly string[]> {
   const { now, isDead } = liveness;
   const leases = await readRows(

@@ -80,7 +80,7 @@ interface ReportIndex {
 
 /**
  * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, one that counts live
- * rows and finds changed ones without the table, and those by which people find records. A kind gets them after its baseline,
+ * rows and finds changed ones without the table, and the search text. A kind gets them after its baseline,
  * because they would slow its first load.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.

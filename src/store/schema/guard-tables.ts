@@ -66,7 +66,7 @@ function toProve(table: string, id: string, row: string): TableToProve {
 /**
  * Proves that a session may write the tables of these kinds, by rows that are written and rolled back. A process that could send
  * and not store the answer must not begin.
- * @throws {MirrorError} `mirror.refuses_writes` if a table takes no row.
+ * @throws {MirrorError} `mirror.refuses_writes` if a table refuses rows.
  */
 export async function proveWrites(session: Session, kinds: readonly Kind[]): Promise<void> {
   const record = `(id, _first_seen_at, _changed_at, _response, _raw)

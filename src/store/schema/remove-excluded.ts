@@ -115,7 +115,7 @@ async function removeFromBatch(tx: Transaction, kind: Kind, from: string): Promi
   return rows.map((row) => row.id);
 }
 
-/** The record's text without excluded fields; a text that is no record is dropped, and read again by the next sweep. */
+/** The record's text without excluded fields; a text that is not a record is dropped, and read again by the next sweep. */
 function recordWithout(kind: Kind, raw: string): string {
   const record = tryParseJson(raw);
   if (!isObject(record)) return '{}';

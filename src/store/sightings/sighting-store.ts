@@ -126,6 +126,6 @@ export async function readChangesSince(db: Queryable, seq: number, most: number)
   return select(db, NOTED_CHANGE, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
 }
 
-/** The kinds in which a create of ours waits to be found. */
+/** The kinds with a create that waits to be found. */
 export const readAwaitedKinds = (db: Queryable): Promise<string[]> =>
   readTexts(db, sql`select distinct kind from outbox where operation = 'create' and state = 'unsettled'`);

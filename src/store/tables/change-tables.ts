@@ -80,7 +80,7 @@ export const DELETIONS = {
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
 
-/** Records whose content a person had removed: by whom and when, and whether the record is kept out from then on. */
+/** Records whose content a person removed: who, when, and whether the record is kept out from then on. */
 export const ERASURES = {
   name: 'erasures',
   columns: [

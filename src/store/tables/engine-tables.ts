@@ -22,7 +22,7 @@ export const MIRROR_META = {
   primaryKey: ['key'],
 } as const satisfies EngineTable;
 
-/** One row a kind: its tick counter, the end of its last sweep, the owner of the present sweep. */
+/** One row per kind: its tick counter, the end of its last sweep, the owner of the present sweep. */
 export const KIND_STATE = {
   name: 'kind_state',
   columns: [
@@ -53,7 +53,7 @@ export const KIND_STATE = {
   primaryKey: ['kind'],
 } as const satisfies EngineTable;
 
-/** One row a run. The row exists before the work begins. */
+/** One row per run. The row exists before the work begins. */
 export const RUNS = {
   name: 'runs',
   columns: [
@@ -204,7 +204,7 @@ export const DICTIONARY = {
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;
 
-/** Which column of a view names a record of which other view; written with the views. */
+/** Columns of views that name a record of another view; written with the views. */
 export const RELATIONS = {
   name: 'relations',
   columns: [

@@ -189,7 +189,7 @@ function toUnits(decimal: string): SqlValue {
   return Number.isSafeInteger(number) ? number : units;
 }
 
-/** The table of the elements of a kind's nested array: one row an element, written with the parent's row. */
+/** The table of the elements of a kind's nested array: one row per element, written with the parent's row. */
 export interface NestedTable {
   /** `clients_contacts`; its view is `bi_clients_contacts`. */
   readonly name: string;
@@ -283,7 +283,7 @@ export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Co
 const DECODER_VERSION = 6;
 
 /**
- * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.
+ * Hashes of the rules that fill a kind's columns and, after a space, its nested tables if any.
  */
 export function decoderHash(kind: Kind): string {
   const columns = hashRules([DECODER_VERSION, kind.fields.map(ruleOf)]);

@@ -116,7 +116,7 @@ export const WORKERS = {
     textColumn('roles'),
     timestampColumn('started_at'),
     timestampColumn('seen_at'),
-    optionalText('schedules'), // Those by which it pulls, as JSON; null = it does not pull.
+    optionalText('schedules'), // Its pull schedules, as JSON; null = it does not pull.
   ],
   primaryKey: ['owner'],
 } as const satisfies EngineTable;

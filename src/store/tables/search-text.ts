@@ -3,7 +3,7 @@ import type { Field } from '../../catalog/kind.ts';
 /** Our column of what records, or elements of their arrays, are found by. */
 export const SEARCH_COLUMN = '_found';
 
-/** The fields by which a person looks for a record, in every kind and in the elements of its arrays. */
+/** The fields that people search records by, in every kind and in the elements of its arrays. */
 const SEARCH_FIELDS = new Set(
   [
     'code nom name name_fr name_en title label contact product_name',

@@ -35,7 +35,7 @@ export const WEBHOOK_ENDPOINTS = {
     optionalText('disabled_reason'), // A stable code: `gone`, `failing`.
     withDefault(integerColumn('failures'), '0'), // Failed attempts since the last success.
     optionalTimestamp('failing_since'), // The first of them.
-    optionalTimestamp('failing_told_at'), // When the endpoint was told to be failing; null = it is not.
+    optionalTimestamp('failing_told_at'), // When the endpoint was reported as failing; null = it is not.
     optionalTimestamp('delivered_at'), // The last success.
     optionalTimestamp('not_before'), // The receiver asked for a pause until then.
     optionalText('owner'),
@@ -64,7 +64,7 @@ export const WEBHOOK_SECRETS = {
   indexes: [['endpoint_id']],
 } as const satisfies EngineTable;
 
-/** The deliveries to endpoints: one row an event, however many attempts it takes; and the log of sent events. */
+/** The deliveries to endpoints: one row per event, however many attempts it takes; and the log of sent events. */
 export const WEBHOOK_DELIVERIES = {
   name: 'webhook_deliveries',
   columns: [

@@ -7,7 +7,7 @@ import { DECISIONS } from '../tables/user-tables.ts';
 
 export type StoredDecision = RowOf<typeof DECISIONS>;
 
-/** Who decides, and by which door. */
+/** Who decides, and through which interface. */
 export type Decider = Pick<StoredDecision, 'who' | 'role' | 'via'>;
 
 /** Where decisions come from, in words. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 
-/** Ends a browser's session before its cookie expires; forgets those that have expired by now. Times are in seconds. */
+/** Ends a browser's session before its cookie expires; forgets expired ones. Times are in seconds. */
 export async function endSession(
   tx: Transaction,
   id: string,

@@ -16,7 +16,7 @@ export const USER_ROLES = ['viewer', 'operator', 'admin'] as const satisfies rea
 export const isRoleAllowed = (role: UserRole, needed: UserRole): boolean =>
   USER_ROLES.indexOf(role) >= USER_ROLES.indexOf(needed);
 
-/** Who has the token of the setting `server.adminToken`; no user can be taken for them. */
+/** The user behind `server.adminToken`; no other user can have this name. */
 export const FIRST_ADMIN: SignedInUser = { name: 'admin', nameKey: 'admin', role: 'admin', tokenHash: '' };
 
 /** Tokens are random: nobody can try all of them, so that a slow hash would protect nothing. */

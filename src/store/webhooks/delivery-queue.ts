@@ -84,7 +84,7 @@ const LONGEST_PAUSE_MS = 900_000;
 export const latestPause = (now: Date): string =>
   formatInstant(latestPlausible(new Date(now.getTime() + LONGEST_PAUSE_MS)));
 
-/** Deliveries of an endpoint that may be sent now, oldest first. `except`: those that are being sent. */
+/** Deliveries of an endpoint that may be sent now, oldest first. `except`: deliveries being sent now. */
 export async function readyDeliveries(
   db: Queryable,
   endpointId: number,

@@ -36,7 +36,7 @@ export interface WebhookEndpoint extends Omit<EndpointRow, keyof EventFilter>, E
 
 export type WebhookFormat = WebhookEndpoint['format'];
 
-/** `failing`: the last attempts failed, for long enough to be told. */
+/** `failing`: the last attempts failed, for long enough to be reported. */
 type EndpointHealth = 'healthy' | 'failing' | 'disabled';
 
 /** An endpoint with the state of its deliveries, as people see it. */
@@ -72,7 +72,7 @@ const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
 /** Why an endpoint is disabled that a person has disabled. */
 export const BY_A_PERSON = 'by_a_person';
 
-/** Whether an endpoint takes no deliveries, and nobody wanted that. */
+/** Whether an endpoint stopped without a decision of a user. */
 export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
   healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
 
@@ -151,7 +151,7 @@ export type EndpointPatch = Partial<
   Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>
 >;
 
-/** Changes an endpoint: whoever owns it or, if an epoch is given, as its owner, which has read it by `readOwned`. */
+/** Changes an endpoint; if an epoch is given, only as its owner, which has read it by `readOwned`. */
 export async function changeEndpoint(
   tx: Transaction,
   { id, epoch }: { id: number; epoch?: number },

@@ -9,13 +9,13 @@ import { insertRows, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { readEndpoints } from './endpoint-store.ts';
 
-/** Fields that change with every sweep, as `clients.last_seen`, and the line of the settings that makes no events of it. */
+/** Fields that change in every sweep, such as `clients.last_seen`, and the setting that ignores them. */
 export interface VolatileFields {
   readonly fields: readonly string[];
   readonly setting: string;
 }
 
-/** The product's own news: what may need a person, and what people asked to be told. */
+/** Our own notifications: needs, and the alerts that people asked for. */
 export interface AppNotification {
   readonly type:
     | 'kind.held'
@@ -32,7 +32,7 @@ export interface AppNotification {
   readonly kind: string | null;
   /** Further facts: members of `data` beside `kind`. They hold no content of a record, which `forget` would have to find. */
   readonly facts: JsonObject;
-  /** Names the happening: the same happening is told to an endpoint once. */
+  /** Names the happening; each endpoint is notified of it once. */
   readonly key: string;
   readonly now: Date;
 }
@@ -82,7 +82,7 @@ export function volatileNotification(
   return { type: 'field.volatile', kind, facts, key: now.toISOString(), now };
 }
 
-/** Nothing is sent to the service until a person says so. */
+/** Nothing is sent to the service until a person resumes the sends. */
 export const frozenNotification = (reason: string, now: Date): AppNotification => {
   return { type: 'outbox.frozen', kind: null, facts: { reason }, key: now.toISOString(), now };
 };
@@ -117,7 +117,7 @@ export const digestNotification = (facts: JsonObject, day: string, now: Date): A
   return { type: 'digest.daily', kind: null, facts, key: day, now };
 };
 
-/** Leaves a delivery for each active endpoint that wants news of this kind, the digest for those of e-mail; runs in the transaction of the happening. */
+/** Adds one delivery per active endpoint that subscribes to the kind (digests: e-mail only). Runs in the transaction that causes the notification. */
 export async function addNotification(tx: Transaction, notification: AppNotification): Promise<void> {
   const { type, kind, facts, key, now } = notification;
   const data = kind === null ? facts : { kind, ...facts };

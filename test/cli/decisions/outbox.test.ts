@@ -347,8 +347,8 @@ describe('every verdict', () => {
   test('is in the table of docs/outbox.md, and nothing else is', () => {
     const doc = readFileSync(join(import.meta.dirname, '../../../docs/outbox.md'), 'utf8');
     const table = doc.slice(doc.indexOf('## Verdicts'), doc.indexOf('## Decisions'));
-    const told = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, verdict]) => verdict);
-    expect(told.toSorted()).toEqual(Object.keys(VERDICTS).toSorted());
+    const documented = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, verdict]) => verdict);
+    expect(documented.toSorted()).toEqual(Object.keys(VERDICTS).toSorted());
   });
 
   test('that a person meets only once the entry is parked asks for nothing before', () => {

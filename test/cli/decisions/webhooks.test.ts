@@ -224,10 +224,10 @@ test.each([
   ],
   [['add', 'https://192.0.43.8/', '--name', 'x', '--changes', 'made'], 'usage.input', 'created'],
   [['add', 'https://192.0.43.8/', '--name', 'x', '--format', 'irc'], 'usage', 'slack'],
-])('%j is a mistake of usage', async (argv, code, says) => {
+])('%j is a mistake of usage', async (argv, code, message) => {
   const ended = await hooksOf(`file:${freshMirror()}`)(...argv, '--json');
   expect([ended.code, faultIn(ended)]).toEqual([2, code]);
-  expect(ended.stdout + ended.stderr).toContain(says);
+  expect(ended.stdout + ended.stderr).toContain(message);
 });
 
 test('a name that is taken is refused', async () => {

@@ -23,7 +23,7 @@ export interface Mistake {
   readonly stdin?: string;
   readonly code: 1 | 2;
   /** The message holds each of these: the cause, the value unless it is secret, the next step. */
-  readonly says: readonly string[];
+  readonly message: readonly string[];
   /** Secret, and so absent from all output. */
   readonly hides?: string;
 }

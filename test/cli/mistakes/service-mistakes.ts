@@ -8,14 +8,14 @@ export const URL_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: { BMS_BASE_URL: 'your-company.example' },
     code: 2,
-    says: ['BMS_BASE_URL', '"your-company.example"', 'did you mean https://your-company.example?'],
+    message: ['BMS_BASE_URL', '"your-company.example"', 'did you mean https://your-company.example?'],
   },
   {
     title: 'a URL with user and password',
     argv: ['pull'],
     env: { BMS_BASE_URL: `https://ada:${PASSWORD}@your-company.example` },
     code: 2,
-    says: ['BMS_BASE_URL', 'without user, query or fragment'],
+    message: ['BMS_BASE_URL', 'without user, query or fragment'],
     hides: PASSWORD,
   },
   {
@@ -23,21 +23,21 @@ export const URL_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ service }) => ({ BMS_BASE_URL: `${service}/api` }),
     code: 1,
-    says: ['404', 'It is the part before /api'],
+    message: ['404', 'It is the part before /api'],
   },
   {
     title: 'a URL whose host there is not',
     argv: ['pull', 'clients'],
     env: { BMS_BASE_URL: 'https://your-compny.invalid' },
     code: 1,
-    says: ['your-compny.invalid', 'the host name', 'is not known', 'Check BMS_BASE_URL'],
+    message: ['your-compny.invalid', 'the host name', 'is not known', 'Check BMS_BASE_URL'],
   },
   {
     title: 'a URL at whose port nobody listens',
     argv: ['pull', 'clients'],
     env: { BMS_BASE_URL: 'http://127.0.0.1:1' },
     code: 1,
-    says: ['nothing listens at this port of 127.0.0.1:1', 'Check BMS_BASE_URL'],
+    message: ['nothing listens at this port of 127.0.0.1:1', 'Check BMS_BASE_URL'],
   },
 ];
 
@@ -47,28 +47,28 @@ export const TLS_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ service }) => ({ BMS_BASE_URL: service.replace('http:', 'https:') }),
     code: 1,
-    says: ['speaks TLS to a plain-HTTP port', 'use http://'],
+    message: ['speaks TLS to a plain-HTTP port', 'use http://'],
   },
   {
     title: 'http:// to a port with TLS',
     argv: ['pull', 'clients'],
     env: ({ tlsService }) => ({ BMS_BASE_URL: tlsService.replace('https:', 'http:') }),
     code: 1,
-    says: ['closed without an answer', 'use https://'],
+    message: ['closed without an answer', 'use https://'],
   },
   {
     title: 'a certificate that is signed by itself',
     argv: ['pull', 'clients'],
     env: ({ tlsService }) => ({ BMS_BASE_URL: tlsService }),
     code: 1,
-    says: ['certificate', 'not trusted', 'NODE_EXTRA_CA_CERTS'],
+    message: ['certificate', 'not trusted', 'NODE_EXTRA_CA_CERTS'],
   },
   {
     title: 'TLS that Redis does not have',
     argv: ['doctor'],
     env: ({ redisPort }) => ({ QUEUE_URL: `rediss://127.0.0.1:${redisPort}` }),
     code: 1,
-    says: ['TLS', 'redis://'],
+    message: ['TLS', 'redis://'],
   },
 ];
 
@@ -78,7 +78,7 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: { BMS_TOKEN: PASSWORD },
     code: 1,
-    says: ['401', 'Check BMS_TOKEN'],
+    message: ['401', 'Check BMS_TOKEN'],
     hides: PASSWORD,
   },
   {
@@ -86,7 +86,7 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: { BMS_TOKEN: `Bearer ${PASSWORD}` },
     code: 2,
-    says: ['source.token (from BMS_TOKEN)', 'without spaces', 'without the word Bearer'],
+    message: ['source.token (from BMS_TOKEN)', 'without spaces', 'without the word Bearer'],
     hides: PASSWORD,
   },
   {
@@ -94,14 +94,14 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: { BMS_TOKEN: '', BMS_TOKEN_FILE: '/nowhere/token' },
     code: 2,
-    says: ['source.token (from BMS_TOKEN_FILE)', '/nowhere/token', 'is not there'],
+    message: ['source.token (from BMS_TOKEN_FILE)', '/nowhere/token', 'is not there'],
   },
   {
     title: 'a token and a token file',
     argv: ['pull'],
     env: ({ file }) => ({ BMS_TOKEN_FILE: file('token', 'another\n') }),
     code: 2,
-    says: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one of them'],
+    message: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one of them'],
   },
 ];
 
@@ -111,13 +111,13 @@ export const HEADER_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: { BMS__SOURCE__AUTH_HEADERS: 'bearer' },
     code: 2,
-    says: ['BMS__SOURCE__AUTH_HEADERS', '"bearer"', 'all, documented, or a list of header names'],
+    message: ['BMS__SOURCE__AUTH_HEADERS', '"bearer"', 'all, documented, or a list of header names'],
   },
   {
     title: 'a header that the service does not read',
     argv: ['pull', 'clients'],
     env: { BMS__SOURCE__AUTH_HEADERS: '["X-Token"]' },
     code: 1,
-    says: ['401', 'source.authHeaders'],
+    message: ['401', 'source.authHeaders'],
   },
 ];

@@ -9,19 +9,19 @@ export const SETTINGS_FILE_MISTAKES: readonly Mistake[] = [
     title: 'a settings file that is not there',
     argv: ['status', '--config', '/nowhere/settings.yaml'],
     code: 2,
-    says: ['/nowhere/settings.yaml', 'is not there', 'config/default.yaml documents every setting'],
+    message: ['/nowhere/settings.yaml', 'is not there', 'config/default.yaml documents every setting'],
   },
   {
     title: 'a settings file that is no YAML',
     argv: withFile('source:\n  concurrency: [4\n'),
     code: 2,
-    says: ['settings.yaml:3:1', 'not valid YAML'],
+    message: ['settings.yaml:3:1', 'not valid YAML'],
   },
   {
     title: 'a misspelt setting',
     argv: withFile('source:\n  concurency: 4\n'),
     code: 2,
-    says: ['source.concurency', 'settings.yaml', 'did you mean source.concurrency?'],
+    message: ['source.concurency', 'settings.yaml', 'did you mean source.concurrency?'],
   },
 ];
 
@@ -31,14 +31,14 @@ export const VARIABLE_MISTAKES: readonly Mistake[] = [
     argv: ['status'],
     env: { BMS__SOURCE__CONCURRENCE: '4' },
     code: 2,
-    says: ['BMS__SOURCE__CONCURRENCE', 'unknown setting', 'did you mean BMS__SOURCE__CONCURRENCY?'],
+    message: ['BMS__SOURCE__CONCURRENCE', 'unknown setting', 'did you mean BMS__SOURCE__CONCURRENCY?'],
   },
   {
     title: 'a list that is no JSON',
     argv: ['status'],
     env: { BMS__WEBHOOKS__RETRY_SECONDS: '[300,1800' },
     code: 2,
-    says: ['BMS__WEBHOOKS__RETRY_SECONDS', '"[300,1800"', 'not valid JSON', 'a list of seconds'],
+    message: ['BMS__WEBHOOKS__RETRY_SECONDS', '"[300,1800"', 'not valid JSON', 'a list of seconds'],
   },
 ];
 
@@ -52,14 +52,14 @@ export const CRON_MISTAKES: readonly Mistake[] = [
     argv: ['status'],
     env: scheduled('0 */15 * * * *'),
     code: 2,
-    says: ['schedules.clients', '"0 */15 * * * *"', 'five fields', 'no seconds'],
+    message: ['schedules.clients', '"0 */15 * * * *"', 'five fields', 'no seconds'],
   },
   {
     title: 'a schedule of a kind that there is not',
     argv: ['status'],
     env: { BMS__SCHEDULES: JSON.stringify({ client: '*/15 * * * *' }) },
     code: 2,
-    says: ['schedules.client', 'did you mean clients?'],
+    message: ['schedules.client', 'did you mean clients?'],
   },
 ];
 
@@ -71,6 +71,6 @@ export const ZONE_MISTAKES: readonly Mistake[] = [
     argv: ['status'],
     env: zoned('Toronto'),
     code: 2,
-    says: ['schedules.timezone', '"Toronto"', 'did you mean America/Toronto?'],
+    message: ['schedules.timezone', '"Toronto"', 'did you mean America/Toronto?'],
   },
 ];

@@ -8,14 +8,14 @@ export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: { DATABASE_URL: './data/mirror.db' },
     code: 2,
-    says: ['DATABASE_URL', '"./data/mirror.db"', 'did you mean file:./data/mirror.db?'],
+    message: ['DATABASE_URL', '"./data/mirror.db"', 'did you mean file:./data/mirror.db?'],
   },
   {
     title: 'a folder for a file',
     argv: ['pull', 'clients'],
     env: ({ folder }) => ({ DATABASE_URL: `file:${folder}` }),
     code: 1,
-    says: ['is a folder', 'DATABASE_URL', 'file:PATH'],
+    message: ['is a folder', 'DATABASE_URL', 'file:PATH'],
   },
   {
     title: 'a file that is no database',
@@ -24,7 +24,7 @@ export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
       DATABASE_URL: `file:${file('notes.db', 'Call Ada about the invoice.\n'.repeat(99))}`,
     }),
     code: 1,
-    says: ['notes.db', 'is not a healthy SQLite database', 'move it away'],
+    message: ['notes.db', 'is not a healthy SQLite database', 'move it away'],
   },
 ];
 
@@ -34,14 +34,14 @@ export const DATABASE_RIGHTS_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: { DATABASE_URL: 'file:/proc/mirror.db' },
     code: 1,
-    says: ['/proc/mirror.db', 'cannot be written', 'DATABASE_URL'],
+    message: ['/proc/mirror.db', 'cannot be written', 'DATABASE_URL'],
   },
   {
     title: 'a password that PostgreSQL refuses',
     argv: ['pull', 'clients'],
     env: ({ postgres }) => ({ DATABASE_URL: withPassword(postgres, PASSWORD) }),
     code: 1,
-    says: ['does not let this user in', 'password in DATABASE_URL'],
+    message: ['does not let this user in', 'password in DATABASE_URL'],
     hides: PASSWORD,
   },
   {
@@ -49,14 +49,14 @@ export const DATABASE_RIGHTS_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ postgresWithoutRights }) => ({ DATABASE_URL: postgresWithoutRights }),
     code: 1,
-    says: ['lacks a right', 'grant it CREATE'],
+    message: ['lacks a right', 'grant it CREATE'],
   },
   {
     title: 'a PostgreSQL at whose port nobody listens',
     argv: ['pull', 'clients'],
     env: { DATABASE_URL: `postgres://ada:${PASSWORD}@127.0.0.1:1/mirror` },
     code: 1,
-    says: ['postgres://127.0.0.1:1/mirror', 'cannot be reached', 'host and port in DATABASE_URL'],
+    message: ['postgres://127.0.0.1:1/mirror', 'cannot be reached', 'host and port in DATABASE_URL'],
     hides: PASSWORD,
   },
 ];
@@ -74,21 +74,21 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
     argv: ['serve'],
     env: { QUEUE_URL: 'localhost:6379' },
     code: 2,
-    says: ['QUEUE_URL', '"localhost:6379"', 'did you mean redis://localhost:6379?'],
+    message: ['QUEUE_URL', '"localhost:6379"', 'did you mean redis://localhost:6379?'],
   },
   {
     title: 'a Redis at whose port nobody listens',
     argv: ['doctor'],
     env: { QUEUE_URL: 'redis://127.0.0.1:1' },
     code: 1,
-    says: ['Redis at 127.0.0.1:1 does not answer', 'nothing listens at this port', 'QUEUE_URL'],
+    message: ['Redis at 127.0.0.1:1 does not answer', 'nothing listens at this port', 'QUEUE_URL'],
   },
   {
     title: 'a Redis without its password',
     argv: ['doctor'],
     env: ({ redisPort }) => ({ QUEUE_URL: `redis://127.0.0.1:${redisPort}` }),
     code: 1,
-    says: ['wants a password', 'QUEUE_URL'],
+    message: ['wants a password', 'QUEUE_URL'],
   },
 ];
 
@@ -98,20 +98,20 @@ export const PORT_MISTAKES: readonly Mistake[] = [
     argv: ['serve'],
     env: { PORT: '99999' },
     code: 2,
-    says: ['PORT', '99999', 'from 0 to 65535'],
+    message: ['PORT', '99999', 'from 0 to 65535'],
   },
   {
     title: 'a port in use',
     argv: ['serve'],
     env: ({ takenPort }) => ({ PORT: String(takenPort) }),
     code: 1,
-    says: ['another program listens there already', 'PORT'],
+    message: ['another program listens there already', 'PORT'],
   },
   {
     title: 'an address that is not of this machine',
     argv: ['serve'],
     env: { HOST: '203.0.113.9', ADMIN_TOKEN: PASSWORD.repeat(3) },
     code: 1,
-    says: ['203.0.113.9', 'no address of this machine', 'HOST'],
+    message: ['203.0.113.9', 'no address of this machine', 'HOST'],
   },
 ];

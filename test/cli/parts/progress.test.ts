@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The lines of a terminal on which this was written: each clearing begins the present line anew. */
+/** The lines of a terminal on which this was written: each clearing begins the present line again. */
 const screenOf = (written: string): string[] =>
   written.split('\n').map((line) => line.split('\r\u{1b}[2K').at(-1) ?? '');
 

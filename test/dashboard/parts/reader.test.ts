@@ -9,7 +9,7 @@ const readers = createReaders('America/Toronto', { ...fakeClock(), now: () => NO
 
 const LENGTHS = [0, 31_000, 240_000, 5 * 3_600_000, 12 * 86_400_000];
 
-const told = (language: Language, ms: number): string =>
+const readerText = (language: Language, ms: number): string =>
   readers(language).when(formatInstant(later(ms))).html;
 
 test('a length of time is told in its largest unit', () => {
@@ -31,7 +31,7 @@ test.each([
   ['fr', 240_000, 'dans 4\u00a0min'],
   ['fr', 0, 'à l’instant'],
 ] as const)('in %s, an instant %d ms away is told as %s', (language, ms, words) => {
-  expect(told(language, ms)).toContain(`>${words}<`);
+  expect(readerText(language, ms)).toContain(`>${words}<`);
 });
 
 test('an instant is told in the time zone and in the form of the language', () => {

@@ -349,17 +349,17 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       const session = await openWithTable();
       const text = fc.string({ unit: 'grapheme' }).filter((candidate) => !candidate.includes('\0'));
       await fc.assert(
-        fc.asyncProperty(fc.array(text, { maxLength: 50 }), async (given) => {
-          const ids = given.map((_, index) => String(index));
+        fc.asyncProperty(fc.array(text, { maxLength: 50 }), async (names) => {
+          const ids = names.map((_, index) => String(index));
           const rows = await session.atomically(async (tx) => {
             await tx.upsertRows({
               table: 'things',
               columns: ['id', 'name'],
-              rows: given.map((name, index) => [index, name]),
+              rows: names.map((name, index) => [index, name]),
             });
             return tx.readRowsById('things', ['name'], ids);
           });
-          expect(ids.map((id) => rows.get(id)?.[0])).toEqual(given);
+          expect(ids.map((id) => rows.get(id)?.[0])).toEqual(names);
         }),
       );
     });

@@ -21,10 +21,10 @@ test('serve answers while another process holds the file, and writes once it is 
   const serving = start(['serve', '--only', 'http'], { env });
   onTestFinished(() => void serving.child.kill('SIGKILL'));
   const address = await new Promise<string>((resolve) => {
-    let said = '';
+    let output = '';
     serving.child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const found = /"address":"([^"]+)"/.exec(said)?.[1];
+      output += chunk.toString();
+      const found = /"address":"([^"]+)"/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
   });

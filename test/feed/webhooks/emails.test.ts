@@ -21,7 +21,7 @@ const rulesFor = ({ url }: MailServer) => ({
 
 const ANNA = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
 
-async function tell(on: DeliveryStage, ...reasons: readonly string[]): Promise<void> {
+async function notify(on: DeliveryStage, ...reasons: readonly string[]): Promise<void> {
   await on.session.atomically(async (tx) => {
     for (const reason of reasons)
       await addNotification(tx, blockedNotification(reason, 'status 403', on.now()));
@@ -33,9 +33,9 @@ describe.each(DATABASES)('on %s', (database) => {
     const server = await startMailServer(canary('smtp-password'));
     const on = await deliveryStage(database, { rules: rulesFor(server) });
     await on.add(ANNA);
-    await tell(on, 'clients');
+    await notify(on, 'clients');
     await on.deliver();
-    await tell(on, 'products', 'bookings');
+    await notify(on, 'products', 'bookings');
     await on.deliver();
     on.pass(599_000);
     await on.deliver();
@@ -143,7 +143,7 @@ test('a letter that the server refuses is sent again, and the refusal is shown',
   const on = await deliveryStage('SQLite', { rules: rulesFor(server) });
   await on.add(ANNA);
   server.refuseWith({ code: 451, text: `Come back later, ${password}` });
-  await tell(on, 'clients');
+  await notify(on, 'clients');
   await on.deliver();
   expect(await on.deliveries()).toMatchObject([
     {
@@ -167,7 +167,7 @@ test.each([
     rules: { ...SENDING, mail: { url, from: 'bms@garage.example' } },
   });
   await on.add(ANNA);
-  await tell(on, 'clients');
+  await notify(on, 'clients');
   await on.deliver();
   expect(await on.deliveries()).toMatchObject([{ state: 'ready', status: null, error }]);
 });
@@ -194,7 +194,7 @@ describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
     const mail = { url: `smtp://127.0.0.1:${server.port}`, from: 'bms@garage.example' };
     const on = await deliveryStage(database, { rules: { ...SENDING, mail } });
     await on.add(ANNA);
-    await tell(on, 'clients');
+    await notify(on, 'clients');
     await on.deliver();
     expect(await on.deliveries()).toMatchObject([{ state: 'ready', attempts: 1, status }]);
   });
@@ -203,11 +203,11 @@ describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
 test('a password is not sent to a server elsewhere that offers no TLS', async () => {
   const password = canary('smtp-password');
   const server = await startMailServer(password);
-  // Leads to this machine, but does not say so.
+  // Leads to this machine, but does not show it.
   const url = server.url.replace('127.0.0.1', '0.0.0.0');
   const on = await deliveryStage('SQLite', { rules: { ...SENDING, mail: { url, from: null } } });
   await on.add(ANNA);
-  await tell(on, 'clients');
+  await notify(on, 'clients');
   await on.deliver();
   expect(server.letters).toEqual([]);
   expect(server.passwords).toEqual([]);

@@ -28,9 +28,9 @@ export async function startMailServer(password: string): Promise<MailServer> {
   let refusal: { readonly code: number; readonly text: string } | null = null;
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
-    onAuth: (given, _session, done) => {
-      passwords.push(given.password ?? '');
-      if (given.username === 'garage' && given.password === password) done(null, { user: 'garage' });
+    onAuth: (login, _session, done) => {
+      passwords.push(login.password ?? '');
+      if (login.username === 'garage' && login.password === password) done(null, { user: 'garage' });
       else done(Object.assign(new Error('Who are you?'), { responseCode: 535 }));
     },
     onData: (stream, session, done) => {

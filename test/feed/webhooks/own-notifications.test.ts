@@ -90,12 +90,12 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
   },
 };
 
-interface Told {
+interface AddedEndpoint {
   readonly receiver: Receiver;
   readonly secret: string;
 }
 
-async function add(hooks: DeliveryStage, name: string, wish: Partial<EndpointInput>): Promise<Told> {
+async function add(hooks: DeliveryStage, name: string, wish: Partial<EndpointInput>): Promise<AddedEndpoint> {
   const receiver = await startReceiver();
   const { secret } = await hooks.add({ name, url: receiver.url, ...wish });
   return { receiver, secret };
@@ -181,12 +181,12 @@ test.each(ONE_DATABASE)(
       await hooks.deliver();
       return receiver.taken.splice(0).map(({ body }) => body);
     };
-    const news = expect.stringMatching(
+    const notification = expect.stringMatching(
       /^The service refuses the token\. Nothing can be read\. Since .*2026/,
     ) as string;
     expect(await pulls([401, 200, 401])).toEqual([]);
-    expect(await pulls([401, 401, 401])).toEqual([news]);
+    expect(await pulls([401, 401, 401])).toEqual([notification]);
     expect(await pulls([200, 401])).toEqual([]);
-    expect(await pulls([401, 401])).toEqual([news]);
+    expect(await pulls([401, 401])).toEqual([notification]);
   },
 );

@@ -36,7 +36,7 @@ export interface Receiver {
   readonly took: (count: number) => Promise<void>;
 }
 
-/** Starts a receiver on this machine that answers as it is told: 204, unless told otherwise. */
+/** Starts a receiver on this machine that answers with 204 or as configured. */
 export async function startReceiver(
   answer: (request: Received, count: number) => Answer | Promise<Answer> = () => ({ status: 204 }),
 ): Promise<Receiver> {

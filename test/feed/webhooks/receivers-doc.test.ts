@@ -39,9 +39,9 @@ async function startReceiver(): Promise<Receiver> {
   await expect.poll(asked, { timeout: 20_000 }).toBe(401);
   const lines = createInterface(child.stdout);
   const inbox = async (): Promise<unknown> => {
-    const told = once(lines, 'line');
+    const line = once(lines, 'line');
     child.stdin.write('\n');
-    return JSON.parse(String((await told)[0]));
+    return JSON.parse(String((await line)[0]));
   };
   return { url, inbox };
 }

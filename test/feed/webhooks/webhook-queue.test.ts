@@ -127,8 +127,8 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     status = 200;
     on.pass(5_000);
     await on.deliver();
-    const told = on.log.lines.filter(({ event }) => event !== undefined);
-    expect(told).toMatchObject([
+    const outcomes = on.log.lines.filter(({ event }) => event !== undefined);
+    expect(outcomes).toMatchObject([
       { event: 'webhook.failing', endpoint: 'erp', failures: 2, status: 500 },
       { event: 'webhook.back', endpoint: 'erp' },
     ]);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { repeatTask, throttle } from '../../../src/lib/log/repeat-task.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 
-/** Repeats a task, until the test ends, with pauses that only `wake` ends; tells what ran and what failed. */
+/** Repeats a task, until the test ends, with pauses that only `wake` ends; returns what ran and what failed. */
 function repeated(task: (run: number) => Promise<void>) {
   const faults: unknown[] = [];
   const waiting: (() => void)[] = [];

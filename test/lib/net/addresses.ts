@@ -1,7 +1,7 @@
 // cspell:ignore fdff febf feff
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Addresses that no request of ours may reach, the edges of their ranges first and last; and texts that are none. */
+/** Addresses that our requests must not reach, the edges of their ranges first and last; and texts that are none. */
 export const REFUSED = words(`
   0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.0.0.1 10.255.255.255 100.64.0.0 100.64.0.1 100.100.100.200
   100.127.255.255 127.0.0.0 127.0.0.1 127.0.1.1 127.1.2.3 127.255.255.255 169.254.0.0 169.254.169.254

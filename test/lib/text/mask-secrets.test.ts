@@ -7,7 +7,7 @@ import {
   secretPattern,
 } from '../../../src/lib/text/mask-secrets.ts';
 
-/** Texts of ours in which the letters of a common secret are no secret. */
+/** our Texts in which the letters of a common secret are not secret. */
 const MESSAGES = [
   'The mirror postgres://127.0.0.1:5432/bms does not answer.',
   'The server accepts'.concat('connections no more; it accepts connections on port 5432.'),

@@ -149,7 +149,7 @@ export const ROW_MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
 };
 
-/** What may be wrong with which records stand on a page. */
+/** Faults in the choice of records on a page. */
 export const PAGE_MUTATIONS: Readonly<Record<string, Mutation>> = {
   'page empty': rows(() => []),
   'rows lost': rows((all, { random }) => all.filter(() => random.chance(0.6))),

@@ -85,9 +85,9 @@ test.each(DATABASES)(
 );
 
 /** Creates a record and updates another, while all answers to writes are these. */
-async function writeUnder(on: Stage, deed: FaultAction, name: string): Promise<void> {
+async function writeUnder(on: Stage, action: FaultAction, name: string): Promise<void> {
   const id = enter(on, { code: `of ${name}`, name: 'Zoé', email: HIDDEN });
-  on.service.setFaults(['POST', 'PUT'].map((method) => ({ on: { kind: 'clients', method }, do: deed })));
+  on.service.setFaults(['POST', 'PUT'].map((method) => ({ on: { kind: 'clients', method }, do: action })));
   await on.store(create({ code: name, name }));
   await on.store(update(id, { city: name }));
   await due(on);
@@ -106,8 +106,8 @@ test.each(DATABASES)(
       saveErasure(tx, { kind: 'clients', id, by: 'a person', isSuppressed: true, now: on.clock.now() }),
     );
     await on.pull('clients');
-    const push = async (deed: FaultAction, wish: Wish): Promise<void> => {
-      spoil(on, 'PUT', deed);
+    const push = async (action: FaultAction, wish: Wish): Promise<void> => {
+      spoil(on, 'PUT', action);
       await on.store(wish);
       await due(on);
       await on.pass(60); // The service may be asked a second time.

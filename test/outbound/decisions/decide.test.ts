@@ -78,7 +78,7 @@ const codeOf = async (work: () => Promise<unknown>): Promise<string> => {
   throw error;
 };
 
-/** Decides an entry in each state; tells from which that could be. */
+/** Decides an entry in each state; returns from which that could be. */
 async function decidableFrom(
   open: () => Promise<Session>,
   decide: (session: Session, id: number) => Promise<unknown>,

@@ -9,7 +9,7 @@ import type { Kind } from '../../../src/catalog/kind.ts';
 
 type Validation = ReturnType<typeof intake.validateEntry>;
 
-/** Fields that the mirror has seen, beyond those that are documented. */
+/** Fields that the mirror has seen, beyond the ones that are documented. */
 const SEEN = new Map([['clients', new Set(['vip', 'level'])]]);
 
 const validateEntry = (kinds: readonly Kind[], asked: EntryDraft): Validation =>

@@ -21,7 +21,7 @@ import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { kindNamed, thrownBy } from '../../store/temp-mirror.ts';
 import { opened, spoil, type Stage } from '../stage.ts';
-import { edit, exported, planOf, told, unversioned } from './support.ts';
+import { edit, exported, planOf, planTexts, unversioned } from './support.ts';
 
 const CLIENT = {
   code: '000123',
@@ -66,7 +66,7 @@ describe.each(DATABASES)('a plan in %s', (database) => {
       'new code: null → "N-1"',
       'new name: null → "New"',
     ];
-    expect([...told(plan)].sort()).toEqual([...cells].sort());
+    expect([...planTexts(plan)].sort()).toEqual([...cells].sort());
     const planId = plan?.id ?? 0;
     await applyPlan(on.session, decided(on, planId));
     await applyPlan(on.session, decided(on, planId));
@@ -82,7 +82,7 @@ describe.each(DATABASES)('a plan in %s', (database) => {
     on.service.world.update('clients', number, { fax: 'touched' });
     await on.pull('clients');
     const undo = await undoPlan(on.session, decided(on, planId));
-    expect(told(await showPlan(on.session, KINDS, undo))).toContain(`${id} refused: touched since: fax`);
+    expect(planTexts(await showPlan(on.session, KINDS, undo))).toContain(`${id} refused: touched since: fax`);
     await applyPlan(on.session, decided(on, undo));
     await on.pass(1);
     expect(client(on, number)).toMatchObject({ ...CLIENT, fax: 'touched' });
@@ -189,7 +189,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
       const sheet = await readSheet('clients.xlsx', readFileSync(path));
       const asked = { kinds: KINDS, sheet, origin: 'clients.xlsx', createdBy: 'ada', now: on.clock.now() };
       const made = await makePlan(on.session, asked);
-      return made === null ? [] : told(await showPlan(on.session, KINDS, made));
+      return made === null ? [] : planTexts(await showPlan(on.session, KINDS, made));
     };
     expect(await planned()).toEqual([]);
 
@@ -249,7 +249,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
   test('refuses an edit in a file without versions', async () => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
-    expect(told(await planOf(on, unversioned(lines)))).toEqual([
+    expect(planTexts(await planOf(on, unversioned(lines)))).toEqual([
       `${id} refused: _version is missing: nobody can tell whether the record has changed since the export`,
     ]);
   });
@@ -257,7 +257,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
   test('takes no notice of _changed_at where the row has a version', async () => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours', _changed_at: '11:44.0' });
-    expect(told(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
+    expect(planTexts(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
   });
 
   test('refuses ids that are gone or there twice, columns that nobody knows, and records that are there', async () => {
@@ -270,7 +270,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     edit(lines, '', { code: 'N-2', name: 'Twin' });
     edit(lines, id, { remark: 'call' });
     lines.push([...(lines[1] ?? [])]);
-    expect(told(await planOf(on, lines))).toEqual([
+    expect(planTexts(await planOf(on, lines))).toEqual([
       expect.stringContaining('is in the sheet twice'),
       `${id} refused: remark is no column of the export`,
       '999999 refused: clients has no record 999999 any more',
@@ -290,7 +290,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     on.service.world.update('clients', Number(other), { term: 45 });
     await on.pull('clients');
     edit(lines, id, { name: 'Ours' });
-    expect(told(await planOf(on, lines))).toEqual([
+    expect(planTexts(await planOf(on, lines))).toEqual([
       expect.stringContaining(`${id} refused: record ${id} has changed since the export`),
     ]);
   });
@@ -304,7 +304,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     await on.pull('clients');
     const lines = await exported(on);
     edit(lines, id, { name: 'Ours' });
-    expect(told(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
+    expect(planTexts(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
   });
 
   test('does not overwrite what the service shows by the time it is sent', async () => {
@@ -325,7 +325,7 @@ describe.each(DATABASES)('the undo of a plan in %s', (database) => {
   /** The plan that returns what a plan has changed, as its lines. */
   async function undone(on: Stage, planId: number, unproven = false) {
     const undo = await undoPlan(on.session, { ...decided(on, planId), unproven });
-    return told(await showPlan(on.session, KINDS, undo));
+    return planTexts(await showPlan(on.session, KINDS, undo));
   }
 
   test('shows apart what another user may have written, and takes it back only when asked to', async () => {

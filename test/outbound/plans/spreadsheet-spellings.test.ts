@@ -6,7 +6,7 @@ import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
 import { thrownBy } from '../../store/temp-mirror.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { opened } from '../stage.ts';
-import { edit, exported, told } from './support.ts';
+import { edit, exported, planTexts } from './support.ts';
 
 const CLIENTS = [
   {
@@ -39,7 +39,7 @@ async function scene(database: (typeof DATABASES)[number]) {
     const sheet = await readSheet('a.csv', Buffer.from(before + text));
     const asked = { kinds: KINDS, sheet, ...flags, origin: 'a.csv', createdBy: 'ada', now: on.clock.now() };
     const id = await makePlan(on.session, asked);
-    return id === null ? [] : told(await showPlan(on.session, KINDS, id));
+    return id === null ? [] : planTexts(await showPlan(on.session, KINDS, id));
   };
   return { on, lines, first, second, third, planOf };
 }

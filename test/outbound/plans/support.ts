@@ -47,13 +47,13 @@ export function edit(lines: string[][], id: string, cells: Readonly<Record<strin
 export async function planOf(on: Stage, lines: readonly (readonly string[])[]): Promise<ShownPlan | null> {
   const sheet = await readSheet('clients.csv', saved(lines));
   const asked = { kinds: KINDS, sheet, allowNew: true };
-  const told = { ...asked, origin: 'clients.csv', createdBy: 'ada', now: on.clock.now() };
-  const id = await makePlan(on.session, told);
+  const options = { ...asked, origin: 'clients.csv', createdBy: 'ada', now: on.clock.now() };
+  const id = await makePlan(on.session, options);
   return id === null ? null : showPlan(on.session, KINDS, id);
 }
 
 /** The cells of a plan as `record field: old → new`, and its refusals as `record: reason`. */
-export const told = (plan: ShownPlan | null): readonly string[] =>
+export const planTexts = (plan: ShownPlan | null): readonly string[] =>
   (plan?.rows ?? []).flatMap(({ recordId, cells, refusal }) => [
     ...cells.map(
       (cell) => `${recordId ?? 'new'} ${cell.field}: ${compactJson(cell.old)} → ${compactJson(cell.new)}`,

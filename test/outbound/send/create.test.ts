@@ -5,8 +5,8 @@ import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Stage } from '../stage.ts';
 
 /** Stores a create and works it while POSTs go wrong. */
-async function sendUnder(on: Stage, deed: FaultAction, times?: number): Promise<number> {
-  spoil(on, 'POST', deed, times === undefined ? {} : { times });
+async function sendUnder(on: Stage, action: FaultAction, times?: number): Promise<number> {
+  spoil(on, 'POST', action, times === undefined ? {} : { times });
   const id = await on.store(create());
   await on.work();
   return id;
@@ -88,9 +88,9 @@ describe('an outcome', () => {
     ['422', { status: 422 }, 'rejected', 'service_refused', 'rejected'],
     ['403', { refuse: true }, 'ready', 'kind_blocked', 'refused'],
     ['429', { status: 429 }, 'ready', 'busy', 'busy'],
-  ])('%s: %o → %s, %s', async (_what, deed, state, verdict, grade) => {
+  ])('%s: %o → %s, %s', async (_what, action, state, verdict, grade) => {
     const on = await opened();
-    const id = await sendUnder(on, deed);
+    const id = await sendUnder(on, action);
     expect(await on.entry(id)).toMatchObject({ state, verdict, attempts: 1, owner: null });
     expect(await on.grades(id)).toEqual([grade]);
     expect(asked(on, 'POST')).toHaveLength(1);

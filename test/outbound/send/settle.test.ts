@@ -9,7 +9,7 @@ import type { Source } from '../../../src/source/source.ts';
 import { RULES, logger, sandbox } from '../../pull/support.ts';
 import { ZOE, asked, create, opened, spoil, stage, zoes, enter, type Opening, type Stage } from '../stage.ts';
 
-/** A create that was sent and that nobody knows anything of: it arrived, or it did not. */
+/** A create whose arrival is unknown. */
 async function lostCreate(
   arrives: 'arrived' | 'did not arrive',
   { kind = 'clients', data = ZOE, ...opening }: Opening & { kind?: string; data?: object } = {},
@@ -30,7 +30,7 @@ const retry = (on: Stage, id: number) => retryEntry(on.session, id, on.clock.now
 const resultOf = async (on: Stage, id: number): Promise<unknown> =>
   JSON.parse((await on.entry(id)).result ?? 'null');
 
-/** A record that a create of ours has made. */
+/** A record that our create has made. */
 async function makeOwn(on: Stage, data: object): Promise<string> {
   const id = await on.store(create({ ...data }));
   await on.work();

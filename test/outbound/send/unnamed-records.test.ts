@@ -8,8 +8,8 @@ import { asked, create, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
 
-async function sendUnder(on: Stage, deed: FaultAction, data: object = ZOE): Promise<number> {
-  spoil(on, 'POST', deed, { times: 1 });
+async function sendUnder(on: Stage, action: FaultAction, data: object = ZOE): Promise<number> {
+  spoil(on, 'POST', action, { times: 1 });
   const id = await on.store(create({ ...data }));
   await on.work();
   return id;
@@ -50,9 +50,9 @@ describe.each(DATABASES)('a success without a body, in %s,', (database) => {
     ['204', { status: 204, body: '' }],
     ['200 that reports a success', { status: 200, body: '{"success":true}' }],
     ['201 in JSON that names nothing', { status: 201, body: '{"message":"Created."}' }],
-  ])('is never sent again, whatever the lists show and a person asks for: %s', async (_what, deed) => {
+  ])('is never sent again, whatever the lists show and a person asks for: %s', async (_what, action) => {
     const on = await opened({ database });
-    const id = await sendUnder(on, deed);
+    const id = await sendUnder(on, action);
     await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
     await retryEntry(on.session, id, on.clock.now());

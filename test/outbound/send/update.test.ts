@@ -103,7 +103,7 @@ describe('a field', () => {
     const put = { kind: 'clients', method: 'PUT' } as const;
     const faults: readonly FaultAction[] = [{ html: true }, { status: 500 }, { drop: 'before' }];
     on.service.setFaults([
-      ...faults.map((deed) => ({ on: put, times: 1, do: deed })),
+      ...faults.map((action) => ({ on: put, times: 1, do: action })),
       { on: put, do: { ignoreFields: ['name'] } },
     ]);
     const id = await on.store(update(client, { name: 'Autre nom' }));
@@ -123,9 +123,9 @@ describe('a field', () => {
   test.each<[string, FaultAction]>([
     ['Un  nom   espacé', { storesText: 'spaces' }],
     ['Un nom beaucoup trop long pour la colonne', { storesText: 'first20' }],
-  ])('E06: whose text %j the service keeps in its own form is taken as done, once', async (name, deed) => {
+  ])('E06: whose text %j the service keeps in its own form is taken as done, once', async (name, action) => {
     const { on, client } = await scene();
-    spoil(on, 'PUT', deed);
+    spoil(on, 'PUT', action);
     const id = await on.store(update(client, { name }));
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
@@ -224,13 +224,13 @@ describe('an update', () => {
       { status: 200, body: '{"data":[],"meta":{"current_page":1,"last_page":1,"total":0}}' },
       'punches',
     ],
-  ])('waits while the service shows none of its %s, and is done afterwards', async (_what, deed, kind) => {
+  ])('waits while the service shows none of its %s, and is done afterwards', async (_what, action, kind) => {
     const on = await opened({ pulled: [kind] });
     const record = await on.firstId(kind);
     const id = await on.store(
       update(record, kind === 'clients' ? { name: 'Autre nom' } : { note: 'Oubli' }, kind),
     );
-    on.service.setFaults([{ on: { kind, method: 'GET' }, do: deed }]);
+    on.service.setFaults([{ on: { kind, method: 'GET' }, do: action }]);
     await on.work();
     for (let look = 0; look < 12; look++) await on.pass(600);
     expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });

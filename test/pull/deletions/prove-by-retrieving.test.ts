@@ -31,7 +31,7 @@ async function twelveGone(open: () => Promise<Session> = mirror, kind = 'clients
   const pull = (minute: number, parts: Partial<PullParts> = {}) =>
     pullOne(service, session, { kind, minute, parts, rules: AN_HOUR });
   await pull(0);
-  const ids = service.world.ids(kind).slice(1, 13); // The oldest stays: this is no list of recent rows.
+  const ids = service.world.ids(kind).slice(1, 13); // The oldest stays: this is not a list of recent rows.
   const gone = ids.map((id) => service.world.get(kind, id) ?? {});
   for (const id of ids) service.world.remove(kind, id);
   await pull(20);

@@ -173,7 +173,7 @@ test(
   },
 );
 
-/** A session of which one read or transaction fails, the nth from now. */
+/** A session whose one read or transaction fails, the nth from now. */
 function failingAt(session: Session, n: number): Session {
   let operations = 0;
   const step = <T>(work: () => Promise<T>): Promise<T> =>

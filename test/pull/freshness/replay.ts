@@ -17,7 +17,7 @@ import {
 import { randomFrom, type Random } from '../../../sandbox/generate/draw.ts';
 
 export interface ReplayPlan {
-  /** Pages of each kind, and whether its answers tell their total. */
+  /** Pages of each kind, and whether its answers show their total. */
   readonly lists: readonly { readonly kind: string; readonly pages: number; readonly hasTotal: boolean }[];
   readonly seed: string;
   readonly minutes: number;
@@ -60,7 +60,7 @@ interface Replay {
   /** The records by how often they change, and their lists. */
   readonly ranks: string[];
   readonly homes: Map<string, Watch>;
-  /** What nobody has seen yet, by record: when it was made, or changed. */
+  /** What is not seen yet, by record: when it was made, or changed. */
   readonly created: Map<string, number>;
   readonly updated: Map<string, number[]>;
   readonly ages: { readonly created: number[]; readonly updated: number[] };
@@ -121,7 +121,7 @@ function begin(plan: ReplayPlan): Replay {
   };
 }
 
-/** A list of which nothing has been told but its length, if that. */
+/** A list whose length alone is known, if that. */
 export const beginning = (kind: string, order: WatchedList['order'], total: number | null) => ({
   kind,
   order,

@@ -95,7 +95,7 @@ test('many new records on page 1 are ours as long as another page shows one that
   ]);
 });
 
-/** The states of the kinds other than one: those that go on. */
+/** The states of the kinds other than one: the ones that go on. */
 const others = ({ kinds }: PullReport, but: string) =>
   new Set(kinds.filter(({ kind }) => kind !== but).map(({ state }) => state));
 const reportOf = ({ kinds }: PullReport, name: string) => kinds.find(({ kind }) => kind === name);

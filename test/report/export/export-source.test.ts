@@ -11,8 +11,8 @@ test.each([
   ['2026-02-01T10:00', '2026-02-01T10:00:00.000Z', false],
   ['2026-02-01', '2026-02-01T23:59:59.999Z', false],
   ['2026-03-01', '2026-03-01T12:00:00.000Z', false],
-])('%s is %s, with a zone: %s', (given, instant, isZoned) => {
-  expect(asOfInstant(given, NOW, 'UTC')).toEqual({ at: new Date(instant), isZoned });
+])('%s is %s, with a zone: %s', (text, instant, isZoned) => {
+  expect(asOfInstant(text, NOW, 'UTC')).toEqual({ at: new Date(instant), isZoned });
 });
 
 test.each([
@@ -24,8 +24,8 @@ test.each([
   ['2025-11-02T01:30', '2025-11-02T05:30:00.000Z'], // Shown twice.
   ['2025-11-02T03:00', '2025-11-02T08:00:00.000Z'],
   ['2025-11-02', '2025-11-03T04:59:59.999Z'], // Of 25 hours.
-])('%s in Montréal is %s', (given, instant) => {
-  const { at } = asOfInstant(given, NOW, 'America/Montreal');
+])('%s in Montréal is %s', (text, instant) => {
+  const { at } = asOfInstant(text, NOW, 'America/Montreal');
   expect(at.toISOString()).toBe(instant);
 });
 
@@ -37,8 +37,8 @@ test.each([
   '01/02/2026',
   '2026-03-02',
   '2026-03-01T12:00:01Z',
-])('"%s" is refused', (given) => {
-  expect(() => asOfInstant(given, NOW, 'UTC')).toThrow(UsageError);
+])('"%s" is refused', (text) => {
+  expect(() => asOfInstant(text, NOW, 'UTC')).toThrow(UsageError);
 });
 
 describe('the state at an instant', () => {

@@ -85,12 +85,12 @@ describe.each(DATABASES)('beside a pull, in %s, a snapshot', (database) => {
     const { beingRead, waited } = await take(60_000, { clock: { ...systemClock, sleep } });
 
     expect({ beingRead, waited }).toEqual({ beingRead: [], waited: [['clients', 'vehicle_brands']] });
-    const { n, state, ...told } = clientsIn(path);
+    const { n, state, ...facts } = clientsIn(path);
     expect({ n, state }).toEqual({ n: CLIENTS, state: 'certified' });
     const ageMs =
-      parseInstant(String(told['taken_at'])).getTime() -
-      parseInstant(String(told['last_sweep_at'])).getTime();
-    expect(Math.abs(Number(told['lag_seconds']) - ageMs / 1000)).toBeLessThanOrEqual(1);
+      parseInstant(String(facts['taken_at'])).getTime() -
+      parseInstant(String(facts['last_sweep_at'])).getTime();
+    expect(Math.abs(Number(facts['lag_seconds']) - ageMs / 1000)).toBeLessThanOrEqual(1);
   });
 
   test('is refused if no end comes, and the file stays as it was', async () => {

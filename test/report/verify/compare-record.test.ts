@@ -95,7 +95,7 @@ describe('a row', () => {
     expect(differencesOf(RECORD, raw({ more: 1 }))).toEqual([
       { field: '_raw', service: '{}', mirror: '{"more":1}' },
     ]);
-    // The same value in another spelling is no change to the mirror, which keeps the text that it had.
+    // The same value in another spelling is not a change to the mirror, which keeps the text that it had.
     const respelled = { price: new LosslessNumber('1250.5'), start: '07:05:00', rank: '7' };
     expect(differencesOf(RECORD, raw(respelled))).toEqual([]);
     for (const broken of ['{"id":1', '[]', 'null', ''])
@@ -105,7 +105,7 @@ describe('a row', () => {
   });
 });
 
-/** As they come out of the parser: a short whole number is no LosslessNumber there. */
+/** As they come out of the parser: a short whole number is not a LosslessNumber there. */
 const NASTY = NASTY_VALUES.map((value) => parseJson(compactJson(value)));
 
 const values: fc.Arbitrary<Json> = fc.oneof(

@@ -9,7 +9,7 @@ import { TOKEN, open } from '../../source/open-source.ts';
 if (!isListed(clients)) throw new Error('clients have a list');
 const kind = clients;
 
-/** The same session, of which nobody may write. */
+/** The same session, read-only. */
 const readOnly = (session: Session): Session => ({
   ...session,
   atomically: () => Promise.reject(new Error('an audit waits for no writer, and lets none wait')),

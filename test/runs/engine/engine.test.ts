@@ -183,7 +183,7 @@ describe('an engine', () => {
     const releaseStaleClaims = (): Promise<void> => {
       times += 1;
       if (times === 3) third.open();
-      return Promise.reject(new Error('database away')); // Which is no reason to stop.
+      return Promise.reject(new Error('database away')); // Which is not a reason to stop.
     };
     const { start, log } = await alone({ takeOver: releaseStaleClaims });
     start();

@@ -39,7 +39,7 @@ const again = (body: string | Uint8Array, known: KnownPage | null, hashScope = S
 const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
 
 /** What a page says, or the word for what is wrong with it. */
-function said(read: () => ListPage): unknown {
+function resultOf(read: () => ListPage): unknown {
   try {
     const page = read();
     const left = { isUnchanged: null, pageHash: null, read: null, texts: null };
@@ -57,7 +57,7 @@ describe('any list', () => {
   test('has the digest of the text of its records and nothing else', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        fc.pre(isPlain(said(() => pageReader({})(received(textOf(list))))));
+        fc.pre(isPlain(resultOf(() => pageReader({})(received(textOf(list))))));
         const { bytes, digest } = knownAs(list.records);
         expect(landed(textOf(list))).toMatchObject({ bytes, digest });
       }),
@@ -69,12 +69,12 @@ describe('any list', () => {
     fc.assert(
       fc.property(lists, (list) => {
         const body = textOf(list);
-        const parsed = said(() => pageReader({})(received(body)));
+        const parsed = resultOf(() => pageReader({})(received(body)));
         fc.pre(isPlain(parsed));
         const page = again(body, landed(body));
         expect(page.isUnchanged).toBe(true);
         expect(pageReader({ hashScope: SALT })(received(body)).pageHash).toMatchObject({ ...page.pageHash });
-        expect(said(() => page)).toEqual(parsed);
+        expect(resultOf(() => page)).toEqual(parsed);
       }),
       { numRuns: RUNS },
     );
@@ -84,7 +84,7 @@ describe('any list', () => {
     fc.assert(
       fc.property(lists, (list) => {
         const body = textOf(list);
-        fc.pre(typeof said(() => pageReader({})(received(body))) !== 'string');
+        fc.pre(typeof resultOf(() => pageReader({})(received(body))) !== 'string');
         const page = pageReader({ hashScope: SALT, known: knownAs('[]') })(received(body));
         const texts = page.texts ?? [];
         expect(texts.map(parseJson)).toEqual(page.pageHash === null ? [] : page.read());
@@ -106,7 +106,7 @@ describe('any list', () => {
     fc.assert(
       fc.property(bent, ([list, place, length, put]) => {
         const body = Buffer.from(textOf(list));
-        fc.pre(typeof said(() => pageReader({})(received(body))) !== 'string');
+        fc.pre(typeof resultOf(() => pageReader({})(received(body))) !== 'string');
         const known = landed(body);
         const at = place % (body.length + 1);
         const other = Buffer.concat([
@@ -114,7 +114,7 @@ describe('any list', () => {
           Buffer.from(put, 'latin1'),
           body.subarray(at + length),
         ]);
-        expect(said(() => again(other, known))).toEqual(said(() => pageReader({})(received(other))));
+        expect(resultOf(() => again(other, known))).toEqual(resultOf(() => pageReader({})(received(other))));
       }),
       { numRuns: 2 * RUNS },
     );
@@ -166,7 +166,7 @@ describe('a page with the records of the known one', () => {
       'not_utf8',
     ],
   ])('%s: is refused for what stands around them: %s', (_, body, reason) => {
-    expect(said(() => again(body, KNOWN))).toBe(reason);
+    expect(resultOf(() => again(body, KNOWN))).toBe(reason);
   });
 
   test('B03: is refused as a failure, without a word of it', () => {
@@ -199,7 +199,7 @@ describe('a page that is not the known one', () => {
     for (let at = 0; at < RECORDS.length; at++) {
       const other = `${RECORDS.slice(0, at)}${RECORDS[at] === '7' ? '9' : '7'}${RECORDS.slice(at + 1)}`;
       const body = `{"data":${other}}`;
-      expect(said(() => again(body, KNOWN))).toEqual(said(() => pageReader({})(received(body))));
+      expect(resultOf(() => again(body, KNOWN))).toEqual(resultOf(() => pageReader({})(received(body))));
     }
   });
 

@@ -212,7 +212,7 @@ async function read(
   return responses;
 }
 
-/** A service of which each page is what `answer` says; it notes which pages were asked for. */
+/** A service whose pages `answer` returns; it notes which pages were asked for. */
 async function served(answer: (page: number) => unknown): Promise<{ source: Source; asked: number[] }> {
   const asked: number[] = [];
   const base = await serve((request: IncomingMessage, response) => {
@@ -305,8 +305,8 @@ describe('a range of pages', () => {
     ['page_unread', { html: true }, [1, 2, 4, 5]],
     ['page_unread', { successFalse: true }, [1, 2, 4, 5]],
     ['forbidden', { refuse: true }, [1, 2]],
-  ] as const)('B02, B03, A23: ends with %s after %o', async (reason, deed, read) => {
-    await using sandbox = await startSandbox({ size: 530, faults: [{ on: { page: 3 }, do: deed }] });
+  ] as const)('B02, B03, A23: ends with %s after %o', async (reason, action, read) => {
+    await using sandbox = await startSandbox({ size: 530, faults: [{ on: { page: 3 }, do: action }] });
     const { source } = open(sandbox.url, { token: sandbox.token });
     const seen: number[] = [];
     const run = async (): Promise<void> => {

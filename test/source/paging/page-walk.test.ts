@@ -385,7 +385,7 @@ describe('a closing read', () => {
       fc.property(list, ({ rows, stride, thorough, meta, later, isBusy }) => {
         const total = isBusy ? Math.min(later, rows + 5 * stride) : rows;
         const first = carryOut(paged(ids(rows), stride, meta), { thorough });
-        fc.pre(!isBusy || (meta && rows > 0)); // An empty list without meta has not told how long its pages are.
+        fc.pre(!isBusy || (meta && rows > 0)); // An empty list without meta does not show its page size.
         const { seen, ends, asked } = closing(first, paged(ids(total), stride, meta));
         expect(seen.size).toBe(total);
         for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(total);

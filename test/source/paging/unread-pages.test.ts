@@ -36,7 +36,7 @@ const FAILURES: readonly (readonly [string, Fail])[] = [
   ['a firewall’s page', (response) => response.writeHead(403).end('<h1>Access denied')],
 ];
 
-/** Serves 75 records on pages of 10; those that fail are named. */
+/** Serves 75 records on pages of 10; the ones that fail are named. */
 const served = async (
   failing: readonly number[],
   { fail = oops, total = 75, isBare = false }: { fail?: Fail; total?: number; isBare?: boolean } = {},

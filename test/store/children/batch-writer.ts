@@ -1,4 +1,4 @@
-/** Commits batches of 200 rows for ever and says so: `FILE BATCH`; stops half-way through that batch, if it is a number. */
+/** Commits batches of 200 rows for ever and shows it: `FILE BATCH`; stops half-way through that batch, if it is a number. */
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 import { sql } from 'drizzle-orm';

@@ -1,4 +1,4 @@
-/** Begins a run and a sweep of clients in the mirror at URL as of so many MILLISECONDS ago, says so, and never ends them. */
+/** Begins a run and a sweep of clients in the mirror at URL as of so many MILLISECONDS ago, shows it, and never ends them. */
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';

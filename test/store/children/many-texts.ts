@@ -6,7 +6,7 @@ import { sqlList } from '../../../src/db/session/sql-text.ts';
 const [path = ''] = process.argv.slice(2);
 await using session = await openSession(`file:${path}`);
 
-/** A few queries that are told apart by a number, each with lists of up to 500 values. */
+/** A few queries that differ by a number, each with lists of up to 500 values. */
 async function ask(queries: readonly number[]): Promise<void> {
   for (const query of queries)
     for (let length = 1; length <= 500; length += 2) {

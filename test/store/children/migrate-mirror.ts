@@ -1,4 +1,4 @@
-/** Migrates FILE and prints whether it had to; as `FILE STEP`, says so before that schema statement and holds still. */
+/** Migrates FILE and prints whether it had to; as `FILE STEP`, shows it before that schema statement and holds still. */
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';

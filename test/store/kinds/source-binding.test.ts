@@ -36,7 +36,7 @@ async function bind(
 
 const BOUND_KINDS = ['clients', 'departments'];
 
-/** A mirror of our source of which two kinds have been swept. */
+/** A mirror of our source with two swept kinds. */
 async function boundMirror(): Promise<Session> {
   const session = await tempMirror();
   for (const kind of BOUND_KINDS)

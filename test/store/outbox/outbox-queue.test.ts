@@ -120,14 +120,14 @@ describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
     const session = await open();
     for (const state of STATES) await put(session, { state }, UPDATE);
     const last = await put(session, {}, UPDATE);
-    const told: (number | null)[] = [];
+    const predecessors: (number | null)[] = [];
     for (let id = 1; id < last; id++) {
-      told.push(await before(session, last));
+      predecessors.push(await before(session, last));
       await session.atomically((tx) =>
         changeEntry(tx, { id, epoch: 0, patch: { state: 'abandoned' }, now: NOON }),
       );
     }
-    expect(told).toEqual([1, 2, 3, 5, 5, null, null]);
+    expect(predecessors).toEqual([1, 2, 3, 5, 5, null, null]);
     expect(await before(session, last)).toBe(null);
   });
 

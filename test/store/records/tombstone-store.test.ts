@@ -99,8 +99,11 @@ describe.each(DATABASES)('burying rows in %s', (_name, open) => {
     await put(session, { id: '1' }, { id: '2' }, { id: '3' }, { id: '4', _response: 50 });
     await note(session, { 1: SEEN, 2: null, 4: SEEN });
     expect(await bury(session, ['4', '3', '2', '1'], { proof: 'retrieve' })).toHaveLength(3);
-    const told = (await events(session)).map(({ record_id: id, observed_from: from }) => [id, from]);
-    expect(new Map(told as [string, unknown][])).toEqual(
+    const deletionEvents = (await events(session)).map(({ record_id: id, observed_from: from }) => [
+      id,
+      from,
+    ]);
+    expect(new Map(deletionEvents as [string, unknown][])).toEqual(
       new Map([
         ['1', SEEN],
         ['2', null],

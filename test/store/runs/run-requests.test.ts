@@ -184,13 +184,13 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     await session.atomically((tx) => closeStaleRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
     expect(await claim(2, 'other', LAPSED)).toEqual(['clients']);
 
-    const say = (owner: string): Promise<void> =>
+    const saveReport = (owner: string): Promise<void> =>
       session.atomically((tx) => saveKindReport(tx, { runId, owner }, report, LAPSED));
-    await say('frozen');
+    await saveReport('frozen');
     const end = { state: 'incomplete', reason: 'mine', now: LAPSED } as const;
     await finishRun(session, { runId, owner: 'frozen' }, end);
     expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'running', reports: [] });
-    await say('other');
+    await saveReport('other');
     await finishRun(session, { runId, owner: 'other' }, { ...end, state: 'done', reason: null });
     expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'done', reports: [report] });
   });

@@ -10,7 +10,7 @@ import { NOON, NOON_TEXT, later, madeUpKind, putRecords, tempMirror } from '../t
 
 const kindOf = (...fields: readonly Field[]): Kind => madeUpKind('things', fields);
 
-/** A mirror of these records, swept once, of which only `_raw` is filled. */
+/** A mirror of these records, swept once, with only `_raw` filled. */
 async function mirrored(kind: Kind, raws: readonly string[]): Promise<Session> {
   const session = await tempMirror([kind]);
   await claimKind(session, { kind: kind.name, owner: 'us', now: NOON, isDead: () => false });
@@ -144,11 +144,11 @@ test('refills nested tables alone where only their fields have changed, and tell
   const longer = kindOf(jsonField('parts', [textField('name'), decimalField('cost', 2)]));
   await whole.atomically((tx) => changeKindTables(tx, longer, 'sqlite'));
   const { session, written } = counting(whole);
-  const told: unknown[] = [];
-  await redecode(session, longer, { now: NOON, onProgress: (progress) => told.push(progress) });
+  const reports: unknown[] = [];
+  await redecode(session, longer, { now: NOON, onProgress: (progress) => reports.push(progress) });
   expect(written()).toBe(0);
   expect(await session.query(sql`select parent_id, name, cost, cost_e4 from things_parts`)).toEqual([
     { parent_id: 1, name: 'a', cost: '1.50', cost_e4: 15_000 },
   ]);
-  expect(told).toEqual([{ kind: 'things', rows: 2 }]);
+  expect(reports).toEqual([{ kind: 'things', rows: 2 }]);
 });

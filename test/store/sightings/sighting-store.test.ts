@@ -93,7 +93,7 @@ test('pruning keeps the last three sweeps of the kind, whole, and other kinds as
   const whole = [50, 90, 100].flatMap((sweep) => [1, 2].map((more) => [sweep, sweep + more]));
   expect(await kept(session, 'clients')).toEqual(whole);
   expect(await kept(session, 'products')).toHaveLength(5);
-  await prune(session, 'vehicle_brands'); // Of which there is none.
+  await prune(session, 'vehicle_brands'); // The kind has none.
   expect(await kept(session, 'products')).toHaveLength(5);
 });
 
