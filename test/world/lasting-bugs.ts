@@ -23,9 +23,9 @@ interface Plantable {
   findOtherTarget: typeof findOtherTarget;
   isSameInAnySpelling: typeof isSameInAnySpelling;
   mergeUpdate: typeof mergeUpdate;
-  noteVolatile: typeof saveVolatileFields;
-  pageAgain: typeof findRepeatedPage;
-  planDeletions: typeof decideDeletions;
+  saveVolatileFields: typeof saveVolatileFields;
+  findRepeatedPage: typeof findRepeatedPage;
+  decideDeletions: typeof decideDeletions;
   isProvenCreated: typeof isProvenCreated;
   readControl: typeof readControl;
   readOldestRows: typeof readOldestRows;
@@ -88,7 +88,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'a record that an answer named is deleted by lists that never showed it',
     trait: 'approval:',
     parts: {
-      planDeletions: (real) => (facts, rules) =>
+      decideDeletions: (real) => (facts, rules) =>
         real({ ...facts, absent: facts.absent.map((row) => ({ ...row, isListed: true })) }, rules),
     },
   },
@@ -96,7 +96,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'a page with ids of page 1 is page 1 again',
     trait: 'flips:',
     parts: {
-      pageAgain: (real) => (known, response) => {
+      findRepeatedPage: (real) => (known, response) => {
         const first = new Set(known.first);
         const isFirst = response.page > 1 && response.keys.length > 0 && !known.isCounted;
         if (!isFirst || ![...response.keys].every((id) => first.has(id))) return real(known, response);
@@ -127,17 +127,17 @@ export const LASTING_BUGS: readonly LastingBug[] = [
   {
     name: 'most rows of a small kind are deleted like any others',
     trait: 'rights: most lost of few',
-    parts: { planDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9 }, rules) },
+    parts: { decideDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9 }, rules) },
   },
   {
     name: 'pages of several hours are taken for one list',
     trait: 'keeping: for hours, hidden',
-    parts: { planDeletions: (real) => (facts, rules) => real({ ...facts, canBeMixed: false }, rules) },
+    parts: { decideDeletions: (real) => (facts, rules) => real({ ...facts, canBeMixed: false }, rules) },
   },
   {
     name: 'fields that change with each sweep need nobody',
     trait: 'volatile:',
-    parts: { noteVolatile: () => () => Promise.resolve() },
+    parts: { saveVolatileFields: () => () => Promise.resolve() },
   },
   {
     name: 'what a list spells otherwise is another user’s change',

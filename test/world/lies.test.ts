@@ -52,9 +52,9 @@ test.each(Object.keys(LIES) as LieName[])(
 );
 
 interface Plantable {
-  planDeletions: typeof decideDeletions;
+  decideDeletions: typeof decideDeletions;
   retrieveAbsent: typeof retrieveAbsent;
-  readRecord: typeof recordReader;
+  recordReader: typeof recordReader;
   nextStep: typeof nextStep;
 }
 
@@ -78,14 +78,14 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
         return { ...next, step: { phase: 'done', ask: null }, end: { rows } };
       },
       // No hold for its size or its age saves the rows.
-      planDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9, oldest: null }, rules),
+      decideDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9, oldest: null }, rules),
     },
   },
   {
     name: 'an emptied list is believed',
     lie: 'lists are empty now and then',
     parts: {
-      planDeletions: (real) => (facts, rules) =>
+      decideDeletions: (real) => (facts, rules) =>
         real({ ...facts, isDoubtful: false }, { ...rules, holdAbove: { rows: 1e9, share: 1 } }),
     },
   },
@@ -93,7 +93,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'what is gone from one certified list is deleted at once',
     lie: 'rows are missing for some minutes',
     parts: {
-      planDeletions: (real) => (facts, rules) => ({
+      decideDeletions: (real) => (facts, rules) => ({
         ...real(facts, rules),
         toRetrieve: [],
         tombstones: facts.absent.map(({ id }) => id),
@@ -104,7 +104,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'what two complete sweeps did not show is deleted without asking',
     lie: 'rows are filtered out after pages were cut',
     parts: {
-      planDeletions: (real) => (facts, rules) =>
+      decideDeletions: (real) => (facts, rules) =>
         facts.isCertified
           ? real(facts, rules)
           : { ...real(facts, rules), toRetrieve: [], tombstones: facts.absent.map(({ id }) => id) },
@@ -113,7 +113,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a web page with status 404 says that a record is gone',
     lie: 'the last rows are missing, and a web page answers for them',
-    parts: { readRecord: (real) => (id) => (answer) => (answer.status === 404 ? null : real(id)(answer)) },
+    parts: { recordReader: (real) => (id) => (answer) => (answer.status === 404 ? null : real(id)(answer)) },
   },
   {
     name: 'a record that answers is deleted all the same',

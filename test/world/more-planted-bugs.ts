@@ -16,16 +16,16 @@ interface Plantable {
   claimKind: typeof claimKind;
   hasOtherWrites: typeof hasOtherWrites;
   landOwnWrite: typeof landOwnWrite;
-  newcomersSince: typeof possibleMatchesSince;
-  planDeletions: typeof decideDeletions;
-  recordDecoder: typeof createRecordDecoder;
+  possibleMatchesSince: typeof possibleMatchesSince;
+  decideDeletions: typeof decideDeletions;
+  createRecordDecoder: typeof createRecordDecoder;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
 
 /** The second look is there for services that lie: without it, what a false certificate says is done at once. */
 const HASTY: Planted = {
-  planDeletions: (real) => (facts, rules) =>
+  decideDeletions: (real) => (facts, rules) =>
     facts.isCertified
       ? { ...real(facts, rules), toRetrieve: [], tombstones: facts.absent.map(({ id }) => id) }
       : real(facts, rules),
@@ -35,7 +35,7 @@ const HASTY: Planted = {
 export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts: Planted }[] = [
   {
     name: 'every record of the mirror counts as new',
-    parts: { newcomersSince: (real) => (db, kind) => real(db, kind, { tick: -1, at: '', seq: null }) },
+    parts: { possibleMatchesSince: (real) => (db, kind) => real(db, kind, { tick: -1, at: '', seq: null }) },
   },
   {
     name: 'our own write has the origin of the service',
@@ -92,7 +92,7 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
   {
     name: 'decimals pass through a float',
     parts: {
-      recordDecoder: (real) => (kind) => {
+      createRecordDecoder: (real) => (kind) => {
         const decode = real(kind);
         return (record) => {
           const { values, misfits } = decode(record);

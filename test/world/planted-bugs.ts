@@ -30,7 +30,7 @@ interface Plantable {
   addAskedSweep: typeof addAskedSweep;
   bodyWithoutExcluded: typeof bodyWithoutExcluded;
   certify: typeof certify;
-  knownPart: typeof keepKnownFields;
+  keepKnownFields: typeof keepKnownFields;
   withoutExcluded: typeof withoutExcluded;
   withoutExcludedFields: typeof withoutExcludedFields;
   alteredFields: typeof alteredFields;
@@ -38,20 +38,20 @@ interface Plantable {
   retrieveAbsent: typeof retrieveAbsent;
   claimEntry: typeof claimEntry;
   closeAttempt: typeof closeAttempt;
-  createWrite: typeof createWriteSender;
+  createWriteSender: typeof createWriteSender;
   decideSettlement: typeof decideSettlement;
   dueEntries: typeof dueEntries;
   updateElapsed: typeof updateElapsed;
   equalMatches: typeof equalMatches;
   grade: typeof grade;
-  isOvertaken: typeof isOutdated;
+  isOutdated: typeof isOutdated;
   isRuledOut: typeof isRuledOut;
-  judge: typeof compareRecord;
+  compareRecord: typeof compareRecord;
   merge: typeof merge;
   openAttempt: typeof openAttempt;
-  planDeletions: typeof decideDeletions;
+  decideDeletions: typeof decideDeletions;
   plausibleMatches: typeof plausibleMatches;
-  readBack: typeof compareReadBack;
+  compareReadBack: typeof compareReadBack;
   readPossibleMatches: typeof readPossibleMatches;
   readSending: typeof readSending;
   recoverEntries: typeof recoverEntries;
@@ -200,7 +200,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the client sends again what was lost',
     parts: {
-      createWrite: (real) => (settings, parts, requester) => {
+      createWriteSender: (real) => (settings, parts, requester) => {
         const write = real(settings, parts, requester);
         return async (request, options) => {
           const answer = await write(request, options);
@@ -212,7 +212,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the client sends again what was answered with 503',
     parts: {
-      createWrite: (real) => (settings, parts, requester) => {
+      createWriteSender: (real) => (settings, parts, requester) => {
         const write = real(settings, parts, requester);
         return async (request, options) => {
           const answer = await write(request, options);
@@ -275,12 +275,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an update is believed without reading back',
-    parts: { readBack: () => () => ({ missed: [], alsoChanged: [] }) },
+    parts: { compareReadBack: () => () => ({ missed: [], alsoChanged: [] }) },
   },
   {
     name: 'what one list lacks is deleted at once',
     parts: {
-      planDeletions: (real) => (facts, rules) => ({
+      decideDeletions: (real) => (facts, rules) => ({
         ...real(facts, rules),
         tombstones: facts.absent.map(({ id }) => id),
       }),
@@ -289,7 +289,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'every third change of a record is not seen',
     parts: {
-      judge: (real) => (kind, stored, received) => {
+      compareRecord: (real) => (kind, stored, received) => {
         const change = real(kind, stored, received);
         return stored !== undefined && received.raw.length % 3 === 0 ? { is: 'unchanged' } : change;
       },
@@ -297,7 +297,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an older answer overwrites a newer one',
-    parts: { isOvertaken: () => () => false },
+    parts: { isOutdated: () => () => false },
   },
   {
     name: 'a sweep lands rows that are being sent',
@@ -326,7 +326,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a record that is back stays deleted',
     parts: {
-      judge: (real) => (kind, stored, received) =>
+      compareRecord: (real) => (kind, stored, received) =>
         stored?.isDeleted === true ? { is: 'unchanged' } : real(kind, stored, received),
     },
   },
@@ -352,6 +352,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the beginning of an answer is kept as it came',
-    parts: { knownPart: () => (_kind, answer) => answer, bodyWithoutExcluded: () => (_kind, body) => body },
+    parts: {
+      keepKnownFields: () => (_kind, answer) => answer,
+      bodyWithoutExcluded: () => (_kind, body) => body,
+    },
   },
 ];
