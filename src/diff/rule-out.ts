@@ -2,7 +2,7 @@ import { findSentField, type Field, type Kind } from '../catalog/kind.ts';
 import { Big } from 'big.js';
 import { decimalPlaces } from '../lib/json/decimal.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
-import { decodeIfFits } from './decode-record.ts';
+import { decodeIfFits, type ColumnValue } from './decode-record.ts';
 import { hasNaturalKeyOf, keyFields } from './match.ts';
 import { isSameValue, isBlank, numberText, readNameOf, shownValue } from './merge-update.ts';
 
@@ -54,7 +54,7 @@ export function canComeFrom(field: Field | undefined, sent: Json, remote: Json |
   if (isSameValue(field, sent, remote)) return true;
   if (remote === undefined || isBlank(field, remote)) return false;
   if (field?.type === 'decimal') return isRounded(sent, remote);
-  if (field?.type === 'time') return !isContradicted(field, sent, remote);
+  if (field?.type === 'time') return isRoundedTime(decodeIfFits(field, sent), decodeIfFits(field, remote));
   const isText = typeof sent === 'string' && (field === undefined || field.type === 'text');
   return isText && textsIn(remote).some((text) => isSpelledLike(sent, text));
 }
@@ -83,6 +83,14 @@ function minutesApart(timeA: string, timeB: string): number {
 function minuteOf(time: string): number {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
   return hours * 60 + minutes + seconds / 60;
+}
+
+/** Cut to its minute, rounded to full five minutes or tenths of an hour, or moved by an hour as between two time zones. */
+function isRoundedTime(sent: ColumnValue | undefined, remote: ColumnValue | undefined): boolean {
+  if (typeof sent !== 'string' || typeof remote !== 'string') return false;
+  const apart = minutesApart(sent, remote);
+  const isFull = minuteOf(remote) % 5 === 0 || minuteOf(remote) % 6 === 0;
+  return apart < 1 || apart === MOST_MINUTES || (isFull && apart < MOST_MINUTES);
 }
 
 export const isReference = ({ name, type, refersTo }: Field): boolean =>

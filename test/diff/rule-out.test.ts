@@ -150,6 +150,13 @@ describe('the value of a field that was just written', () => {
   ])('was not made of it: %s %s as %s', (field, sent, shown) => {
     expect(isLike(CLIENTS, field, sent, shown)).toBe(false);
   });
+
+  test('a time may be rounded, but not to an odd minute, unless it was moved by an hour', () => {
+    for (const rounded of ['00:45', '00:30:00', '01:00', '00:42', '01:40', '23:40'])
+      expect(isLike(PUNCHES, 'end_time', '00:40', rounded)).toBe(true);
+    for (const another of ['00:47', '00:41:00', '02:00', ''])
+      expect(isLike(PUNCHES, 'end_time', '00:40', another)).toBe(false);
+  });
 });
 
 type Loosening = (text: string) => string;

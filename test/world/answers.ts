@@ -47,12 +47,10 @@ export function writtenAnswer(
   {
     operation,
     kind,
-    key,
     personality,
   }: {
     readonly operation: 'create' | 'update';
     readonly kind: ListedKind;
-    readonly key: readonly string[];
     readonly personality: Personality;
   },
 ): Answer {
@@ -63,12 +61,11 @@ export function writtenAnswer(
   if (status === 204) return { status, headers: {}, body: '' };
   if (status === 303)
     return { ...page(303), headers: { location: `/${row.id}`, 'content-type': 'text/html' } };
-  const { content } = row;
+  const { text } = shownRow(row, kind, personality);
   const bodies: Readonly<Record<Personality['shown'], () => string>> = {
-    whole: () => ENVELOPES[envelope](row.text),
-    partly: () =>
-      ENVELOPES[envelope](JSON.stringify({ id: content['id'], [key[0] ?? 'id']: content[key[0] ?? 'id'] })),
-    altered: () => ENVELOPES[envelope](JSON.stringify({ ...content, ...alter(content, key) })),
+    whole: () => ENVELOPES[envelope](text),
+    partly: () => ENVELOPES[envelope](text),
+    altered: () => ENVELOPES[envelope](text),
     absent: () => '{"success":true}',
     'as a list': () =>
       `{"data":[${row.text}],"meta":{"current_page":1,"last_page":1,"per_page":1,"total":1},"success":true}`,
@@ -82,6 +79,22 @@ function withoutBody(named: Exclude<Personality['named'], 'as drawn'>, location:
     ? { status: 201, headers: { location }, body: '' }
     : { ...page(303), headers: { location, 'content-type': 'text/html' } };
 }
+
+/** The record as the answer to a write shows it. */
+export function shownRow(row: Row, kind: ListedKind, { shown }: Personality): Row {
+  if (shown !== 'partly' && shown !== 'altered') return row;
+  const key = keyOf(kind);
+  const name = key[0] ?? 'id';
+  const content =
+    shown === 'partly'
+      ? { id: row.content['id'], [name]: row.content[name] }
+      : { ...row.content, ...alter(row.content, key) };
+  return { ...row, content, text: JSON.stringify(content) };
+}
+
+/** The fields by which people know a record. */
+export const keyOf = ({ naturalKey }: ListedKind): readonly string[] =>
+  naturalKey === 'all sent fields' ? ['name'] : naturalKey;
 
 function alter(content: Row['content'], key: readonly string[]): Record<string, unknown> {
   const texts = key.filter((name) => typeof content[name] === 'string');

@@ -1,5 +1,5 @@
 import type { ChangeRow } from './dump.ts';
-import { recordsOf, type Finding, type Found } from './finding.ts';
+import { evidenceOf, recordsOf, type Evidence, type Finding, type Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits, shown } from './mirror-truths.ts';
 import type { Pull } from './stage.ts';
@@ -12,7 +12,10 @@ import { peculiarities, type Trait } from './traits.ts';
 export function phantomEvents(recording: Recording): Found {
   return recording.changes.flatMap((event): Finding[] => {
     const why = phantom(recording, event);
-    return why === null ? [] : [{ invariant: 'wrong event', detail: `${shown(event)}: ${why}` }];
+    if (why !== null) return [{ invariant: 'wrong event', detail: `${shown(event)}: ${why}` }];
+    const evidence = event.change === 'created' ? missedAtBaseline(recording, event) : null;
+    const detail = `${shown(event)}: it was there at the baseline`;
+    return evidence === null ? [] : [{ invariant: 'wrong event', detail, evidence }];
   });
 }
 
@@ -26,7 +29,6 @@ function phantom(recording: Recording, event: ChangeRow): string | null {
     [before, after].some((text) => text !== null && !texts.some((one) => fits(one, plain(text))))
   )
     return 'the record never was like that';
-  if (change === 'created' && isOld(recording, event)) return 'it was there at the baseline';
   if (change !== 'updated') return null;
   if (before === null || after === null) return 'an update has two sides';
   const names = Object.keys(JSON.parse(fields) as object);
@@ -53,20 +55,20 @@ function isAsDocumented({ personality }: Recording, traits: readonly Trait[]): b
 }
 
 /**
- * Whether a record must have been known at the baseline: one that was certified knew all there was at some point of its last
+ * What a baseline goes by at which a created record must have been known; null where none must: one that was certified knew all there was at some point of its last
  * three sweeps. One that was not certified knows nothing for certain. What we create ourselves is news at any time.
  */
-function isOld(recording: Recording, event: ChangeRow): boolean {
-  if (event.origin !== 'service') return false;
+function missedAtBaseline(recording: Recording, event: ChangeRow): Evidence | null {
+  if (event.origin !== 'service') return null;
   const pulls = recording.pulls.toSorted((a, b) => a.fromMs - b.fromMs); // One that stood still has ended after a later one.
   const stateAfter = ({ after }: Pull) => after.kinds.get(event.kind);
-  const first = pulls.findIndex((pull) => typeof stateAfter(pull)?.baselineAt === 'string');
-  const baseline = pulls[first];
-  if (baseline === undefined || typeof stateAfter(baseline)?.certifiedAt !== 'string') return false;
+  const baseline = pulls.find((pull) => typeof stateAfter(pull)?.baselineAt === 'string');
+  if (baseline === undefined || typeof stateAfter(baseline)?.certifiedAt !== 'string') return null;
   const actions = actionsOf(recording, event);
-  if (actions.some(({ is }) => is === 'deleted')) return false;
-  const sinceMs = (pulls[Math.max(0, first - 2)] ?? baseline).fromMs - MOST_LAG_MS - MOST_KEPT_MS;
-  return actions.some(({ actor, atMs }) => actor === 'before' || atMs < sinceMs);
+  if (actions.some(({ is }) => is === 'deleted')) return null;
+  const evidence = evidenceOf(recording, event.kind, baseline);
+  const sinceMs = evidence.fromMs - MOST_LAG_MS - MOST_KEPT_MS;
+  return actions.some(({ actor, atMs }) => actor === 'before' || atMs < sinceMs) ? evidence : null;
 }
 
 /** Where lists show what was, what is spelled otherwise is not an order to go by. */

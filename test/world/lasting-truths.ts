@@ -150,7 +150,10 @@ export function unnoticed({ personality, kinds, pulls, final, volatile }: Record
   });
 }
 
-/** What an undo would take back of others: values that they have written, and no send of ours ever. */
+/**
+ * What an undo would take back of others: values that they have written, and no send of ours ever. Where a send that was answered
+ * asked for the same, and what we had read before was older than theirs, nobody can know whose the value is.
+ */
 export function takenBack(recording: Recording): Found {
   return recording.undone.flatMap(({ kind, recordId, field, entry }): Finding[] => {
     const { actions } = recordsOf(recording, kind);
@@ -158,8 +161,11 @@ export function takenBack(recording: Recording): Found {
       ({ id, is, before, after }) =>
         id === recordId && is === 'edited' && before?.content[field] !== after?.content[field],
     );
+    const last = writes.at(-1);
     const isOthers =
-      writes.at(-1)?.actor === 'other' && writes.every((action) => sendOf(recording, action) === null);
+      last?.actor === 'other' &&
+      writes.every((action) => sendOf(recording, action) === null) &&
+      !hasAskedUnaware(recording, last);
     return isOthers
       ? [
           {
@@ -169,4 +175,15 @@ export function takenBack(recording: Recording): Found {
         ]
       : [];
   });
+}
+
+/** Whether a send that was answered asked for what another person wrote since we had read the record, as far as that showed it. */
+function hasAskedUnaware(recording: Recording, { id, atMs }: RecordAction): boolean {
+  return recording.service.sends.some(
+    (send) =>
+      send.committed?.id === id &&
+      send.outcome === 'answered' &&
+      send.atMs >= atMs &&
+      (recording.readBefore.get(send.number) ?? Infinity) - lagOf(recording) < atMs,
+  );
 }

@@ -34,6 +34,23 @@ const LIMITS: readonly Limit[] = [
       (approval !== 'none' || cut !== 'whole') && witness === 'nothing',
   },
   {
+    why: 'a list lacked a row from the first look on, when we had sent no create yet that could have given that away',
+    invariants: ['falsely certified', 'wrong event'],
+    holds: ({ personality: { cut }, service: { sends } }, { evidence }) =>
+      cut !== 'whole' &&
+      evidence !== undefined &&
+      !sends.some(({ operation, atMs }) => operation === 'create' && atMs <= evidence.toMs),
+  },
+  {
+    why: 'a cache that does not say that it is one shows a row that was deleted in place of one that moved past the reader',
+    invariants: ['falsely certified', 'wrong event'],
+    holds: ({ service: { stalePages } }, { evidence }) =>
+      evidence !== undefined &&
+      stalePages.some(
+        ({ kind, atMs }) => kind === evidence.kind && atMs >= evidence.fromMs && atMs <= evidence.toMs,
+      ),
+  },
+  {
     why: 'a record that waits for an approval, and is not found, has the id of one that was just deleted: whose deletion it is nobody can tell',
     invariants: ['falsely deleted', 'falsely certified', 'unequal'],
     holds: ({ personality: { approval, ids }, service }) =>

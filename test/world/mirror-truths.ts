@@ -1,6 +1,7 @@
+import { shownRow } from './answers.ts';
 import type { ChangeRow, MirrorRow } from './dump.ts';
 import { mayKeep } from './secrets.ts';
-import { recordsOf, type Finding, type Found } from './finding.ts';
+import { evidenceOf, recordsOf, type Finding, type Found } from './finding.ts';
 import type { Recording } from './history.ts';
 import type { Content, Records } from './records.ts';
 import { plainText } from './spelled.ts';
@@ -38,6 +39,7 @@ export function falselyCertified(recording: Recording): Found {
         {
           invariant: 'falsely certified',
           detail: `run ${pull.runId} ${kind}: mirror ${sortedText(live)}; service ${truth}`,
+          evidence: evidenceOf(recording, kind, pull),
         },
       ];
     }),
@@ -202,17 +204,25 @@ export function unequal(recording: Recording): Found {
   });
 }
 
-/** Rows, or contents of rows, that no record ever had. */
+/** Rows, or contents of rows, that no record ever had. Of one that no list has shown nobody knows more than our answer showed. */
 export function invented(recording: Recording): Found {
-  return recording.kinds.flatMap(({ name }) => {
+  return recording.kinds.flatMap((kind) => {
+    const { name } = kind;
     const plain = (text: string): string => plainText(text, name, recording.personality);
     const texts = new Set(
       recordsOf(recording, name).actions.flatMap(({ after }) =>
         after ? plain(mayKeep(after, recording.secrets.fields[name])) : [],
       ),
     );
+    const answers = new Set(
+      recordsOf(recording, name).actions.flatMap(({ after, actor }) =>
+        after && typeof actor === 'object'
+          ? plain(mayKeep(shownRow(after, kind, recording.personality), recording.secrets.fields[name]))
+          : [],
+      ),
+    );
     return [...(recording.final.kinds.get(name)?.rows.values() ?? [])]
-      .filter(({ raw }) => !texts.has(plain(raw)))
+      .filter(({ raw, isListed }) => !texts.has(plain(raw)) && (isListed || !answers.has(plain(raw))))
       .map(({ id, raw }) => ({
         invariant: 'invented' as const,
         detail: `${name} ${id}: ${raw.slice(0, 300)}`,

@@ -15,12 +15,25 @@ export function read(inside: Inside, { target, isAfresh = false }: Request, atMs
   const last = kept.get(target);
   if (last !== undefined && isKeptLong(inside, target, { isAfresh, ageMs: atMs - last.atMs, atMs }))
     return personality.keeping === 'for hours, with Age' ? aged(last.answer, atMs - last.atMs) : last.answer;
-  if (personality.cache !== 'none' && last && atMs - last.atMs < KEPT_MS && random.chance(0.4))
+  if (personality.cache !== 'none' && last && atMs - last.atMs < KEPT_MS && random.chance(0.4)) {
+    noteStale(inside, target, { fromMs: last.atMs, atMs });
     return last.answer;
+  }
   const answer = truth(inside, new URL(target, 'http://service'), atMs);
   kept.set(target, { atMs, answer });
   const isSpoilt = !inside.isCalm && personality.reads !== 'answered' && random.chance(TROUBLED);
   return isSpoilt ? spoiltRead(answer, { personality, random, atMs }) : answer;
+}
+
+function noteStale(
+  { kinds, records, stalePages }: Inside,
+  target: string,
+  { fromMs, atMs }: { readonly fromMs: number; readonly atMs: number },
+): void {
+  const kind = kinds.find(({ list }) => target.split('?')[0] === list.path)?.name ?? '';
+  const actions = records.get(kind)?.actions ?? [];
+  if (actions.some((action) => action.is === 'deleted' && action.atMs > fromMs && action.atMs <= atMs))
+    stalePages.push({ kind, atMs });
 }
 
 interface Keeping {

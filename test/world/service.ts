@@ -40,6 +40,8 @@ export interface Service {
   readonly personality: Personality;
   readonly records: ReadonlyMap<string, Records>;
   readonly sends: readonly Send[];
+  /** Pages that a cache has shown although a row had been deleted since. */
+  readonly stalePages: readonly { readonly kind: string; readonly atMs: number }[];
   /** Answers a request that is read at an instant; instants never go back. */
   answer(request: Request, atMs: number): Outcome;
   /** Carries out what was put off until then: before anything else is done to its records. */
@@ -78,6 +80,7 @@ export interface Inside {
   readonly records: ReadonlyMap<string, Records>;
   readonly sends: Send[];
   readonly putOff: PutOff[];
+  readonly stalePages: { readonly kind: string; readonly atMs: number }[];
   /** The last answer to each path. */
   readonly kept: Map<string, { readonly atMs: number; readonly answer: Answer }>;
   readonly lie: Lie | null;
@@ -110,6 +113,7 @@ export function createService(options: ServiceOptions): Service {
     lasting: createLasting(records, randomFrom('lasting service', seed)),
     sends: [],
     putOff: [],
+    stalePages: [],
     kept: new Map(),
     lagMs: random.integer(1, 60) * 1_000,
     changedMs: random.integer(5, 60) * MINUTE,
@@ -124,6 +128,7 @@ export function createService(options: ServiceOptions): Service {
     personality,
     records: inside.records,
     sends: inside.sends,
+    stalePages: inside.stalePages,
     advance,
     answer: (request, atMs) => {
       advance(atMs);

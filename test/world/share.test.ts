@@ -11,6 +11,10 @@ const NAMED = {
   'another person renames the record that a create made, before it could be recognised': 9_858,
   'a record that we create long before the baseline is news all the same': 4_161,
   'page 1, full by its own word, comes again whatever page is asked for': 3_375,
+  'no list shows a record of ours, of which the answer showed another key': 5_627,
+  'a list lacks a row before we have created any': 2_529,
+  'a cached page shows a deleted row in place of one that the reader has missed': 5_302,
+  'another person writes what our update asks for, which a replica shows late': 6_320,
 };
 
 test('histories with services of many personalities break no promise', { timeout: 300_000 }, async () => {

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { failure, json, refusal, writtenAnswer, type Answer, type Outcome } from './answers.ts';
+import { failure, json, keyOf, refusal, writtenAnswer, type Answer, type Outcome } from './answers.ts';
 import { updateInstead } from './lasting.ts';
 import type { Content, Records } from './records.ts';
 import { blankOf, recordsOf, type Inside, type Request, type Send } from './service.ts';
@@ -104,7 +104,6 @@ function commit(inside: Inside, send: Send, atMs: number): Answer {
   return writtenAnswer(row, {
     operation: send.operation,
     kind: records.kind,
-    key: keyOf(records.kind),
     personality,
   });
 }
@@ -126,9 +125,6 @@ function carryOut(records: Records, { send, body, atMs }: Order, { personality }
   if (personality.put !== 'ignored') records.edit(id, whole, { atMs, actor });
   return id;
 }
-
-const keyOf = ({ naturalKey }: ListedKind): readonly string[] =>
-  naturalKey === 'all sent fields' ? ['name'] : naturalKey;
 
 /** The texts that a write may name, emptied: what a PUT leaves out is gone where it replaces the whole record. */
 function blanked(kind: ListedKind): Content {
