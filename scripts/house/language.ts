@@ -35,7 +35,7 @@ export function documents(): string[] {
   const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name));
-  const others = ['README', 'README.fr', 'ARCHITECTURE', 'CONTRIBUTING', 'CHANGELOG', 'deploy/README'];
+  const others = ['README', 'ARCHITECTURE', 'CONTRIBUTING', 'CHANGELOG', 'deploy/README'];
   return [...others.map((name) => `${name}.md`), ...inDocs];
 }
 
