@@ -47,7 +47,7 @@ export async function checkIntegrity(session: Session, signal?: AbortSignal): Pr
 }
 
 /** A failed check: why the database file is not to be trusted. */
-export interface Damage {
+interface Damage {
   readonly reason: string;
   readonly since: string;
 }

@@ -133,7 +133,7 @@ export async function readUpdatedSince(
 }
 
 /** A kind that the service does not allow us to write, and when to try again. */
-export type WriteBlock = RowOf<typeof WRITE_BLOCKS>;
+type WriteBlock = RowOf<typeof WRITE_BLOCKS>;
 
 export async function readBlocks(db: Queryable): Promise<WriteBlock[]> {
   return select(db, WRITE_BLOCKS, sql`order by kind`);

@@ -9,7 +9,7 @@ import { forgetAbsences } from './deletion-store.ts';
 import type { LiveRow } from './tombstone-store.ts';
 
 /** What the lists that are kept say of a kind's rows. */
-export interface ListEvidence {
+interface ListEvidence {
   /** The tick from which sightings are of the present source; rows from before it were shown by another one. */
   readonly knownFrom: number;
   readonly lastShown: (id: string) => number | null;

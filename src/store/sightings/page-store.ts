@@ -114,7 +114,7 @@ export async function readPageOf(db: Queryable, kind: string, id: string): Promi
 }
 
 /** Whether the column `ids` of a row has an id. */
-export const pageShows = (id: string): SQL =>
+const pageShows = (id: string): SQL =>
   sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
 
 /**

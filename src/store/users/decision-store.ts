@@ -18,7 +18,7 @@ export const INTERFACES = {
 } as const satisfies Record<string, MessageKey>;
 
 /** A decision; only ids, names and our own words may stand in it. */
-export type Decision = Omit<StoredDecision, 'id' | 'at'>;
+type Decision = Omit<StoredDecision, 'id' | 'at'>;
 
 /** Notes a decision, in the transaction of what it decides. */
 export const saveDecision = (tx: Transaction, decision: Decision, now: Date): Promise<void> =>

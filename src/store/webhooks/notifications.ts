@@ -16,7 +16,7 @@ export interface VolatileFields {
 }
 
 /** Our own notifications: needs, and the alerts that people asked for. */
-export interface AppNotification {
+interface AppNotification {
   readonly type:
     | 'kind.held'
     | `entry.${'parked' | 'rejected'}`
