@@ -80,7 +80,7 @@ function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
   addKind('bms_sync_open_issues', 'Open issues.', (status) => status.open_issues);
   addKind(
     'bms_sync_held_deletions',
-    'Disappearances that wait for a person.',
+    'Deletions on hold, which wait for a decision.',
     (status) => status.held_deletions,
   );
 }

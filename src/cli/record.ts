@@ -143,7 +143,7 @@ function* rowTexts(story: RecordStory): Iterable<Printed> {
 }
 
 function* versionTexts(story: RecordStory): Iterable<Printed> {
-  yield story.events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
+  yield story.events.length === 0 ? '\nNo change since the mirror first read it.' : '\nVersions:';
   for (const { seq, change, observedAt, observedFrom, origin, fields } of story.events) {
     const entry = entryOf(origin);
     const pushedBy = story.pushers.get(origin);

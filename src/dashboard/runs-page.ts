@@ -21,7 +21,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), (run) => run.id);
     const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
-    const content = html`${pageTitle(t('Runs'), t('Every reading of the service, the newest first'))}
+    const content = html`${pageTitle(t('Runs'), t('All readings of the service, newest first'))}
     ${listPanel('runs', t('Runs'), query.before === undefined, list)}`;
     return { title: t('Runs'), content };
   });

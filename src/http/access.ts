@@ -33,18 +33,18 @@ export type Access = ReturnType<typeof createAccess>;
 const NOT_SIGNED_IN: Problem = {
   status: 401,
   code: 'http.unauthorized',
-  detail: 'This needs a token.',
+  detail: 'A token is required.',
   hint: 'Send Authorization: Bearer TOKEN, or sign in at /login.',
   headers: { 'www-authenticate': 'Bearer realm="bms-sync"' },
 };
 
-const WRONG_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'That is nobody’s token.' };
+const WRONG_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Unknown token.' };
 
 const CODE_USED: Problem = {
   ...NOT_SIGNED_IN,
   code: 'http.code_used',
-  detail: 'This link was used already, or is too old.',
-  hint: 'Take a new one, or a token.',
+  detail: 'This link was already used or has expired.',
+  hint: 'Request a new link, or sign in with a token.',
 };
 
 const NO_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Without ADMIN_TOKEN, nobody can sign in.' };
@@ -52,7 +52,7 @@ const NO_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Without ADMIN_TOKEN, nobo
 const TOO_MANY: Problem = {
   status: 429,
   code: 'http.too_many_attempts',
-  detail: 'Too many wrong tokens came from this address.',
+  detail: 'Too many wrong tokens from this address.',
 };
 
 const LOOPBACK_ONLY: Problem = {

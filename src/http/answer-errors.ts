@@ -50,7 +50,7 @@ function problemFor(error: unknown, logger: Logger): Problem {
   return {
     status: 500,
     code: 'http.internal',
-    detail: 'An error that should not happen.',
+    detail: 'Unexpected error.',
     hint: `The log has it under the id ${id}.`,
     more: { id },
   };
@@ -110,7 +110,7 @@ function isOfFramework(error: unknown): error is FastifyError {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
 }
 
-const NOT_FOUND = { code: 'http.not_found', detail: 'There is nothing here.' };
+const NOT_FOUND = { code: 'http.not_found', detail: 'Nothing was found here.' };
 
 /** Worded by us, because the framework's message may repeat the caller's text. */
 const PROBLEMS_BY_STATUS: Readonly<Record<number, { code: string; detail: string; hint?: string }>> = {

@@ -36,7 +36,7 @@ export const addUser = operation({
   name: 'add',
   path: '/users',
   role: 'admin',
-  words: { summary: 'let somebody in: a viewer looks, an operator also decides, an admin also administers' },
+  words: { summary: 'add a user: a viewer reads, an operator also decides, an admin also administers' },
   input: z.strictObject({
     name: userName,
     role: role.default('viewer').describe('viewer, operator or admin; viewer where none is named'),
@@ -62,7 +62,7 @@ export const removeUser = operation({
   name: 'remove',
   path: '/users/:name/remove',
   role: 'admin',
-  words: { summary: 'let somebody in no longer: the token and every session end' },
+  words: { summary: 'remove a user: the token and all sessions end' },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
   run: async (context, { name }) => {

@@ -79,7 +79,7 @@ async function reasonToFreeze(
   const highest = await findHighestUnknownLink(tx);
   const accepted = await readMeta(tx, 'outbox.accepted_links');
   if (highest === null || highest <= Number(accepted ?? 0)) return null;
-  return 'the mirror knows of creations that its outbox does not';
+  return 'the mirror has creates that are not in its outbox';
 }
 
 /**

@@ -178,7 +178,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
           values (${key}, 'clients', 'create', '{}', 'unsettled')`);
     });
     const status = await jsonOf(await stage.get('/v1/status'));
-    const why = 'it is not proven yet that no row is missing';
+    const why = 'not yet verified: a row may be missing';
     const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
     expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });

@@ -174,7 +174,7 @@ describe.each(DATABASES)('%s', (database) => {
 
     expect(await forget('--yes', '--suppress')).toMatchObject({ code: 0 });
     const { stdout: told } = await run(['record', 'clients', id], env);
-    expect(told).toContain('is forgotten, and kept out of the mirror');
+    expect(told).toContain('is forgotten and excluded from the mirror');
     expect(told).not.toMatch(/deleted|no longer/i);
 
     const pulled = async (): Promise<unknown> => {

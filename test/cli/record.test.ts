@@ -137,7 +137,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
     const story = document(await run(['record', 'projects', '17', '--json'], env));
     expect(story).toMatchObject({ state, absence: { state, absentSince: NOON_TEXT, concludedAt: null } });
     const { stdout } = await run(['record', 'projects', '17'], env);
-    expect(stdout).toContain('is live, but the list no longer shows it');
+    expect(stdout).toContain('is live, but no longer in the list');
     expect(stdout).toContain(`Not in the list since ${NOON_TEXT} UTC.`);
   });
 
@@ -153,7 +153,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       absence: { proof: 'list', concludedAt: NOON_TEXT },
     });
     expect((await run(['record', 'projects', '17'], env)).stdout).toContain(
-      `Deleted ${NOON_TEXT} UTC: later certified lists lack it.`,
+      `Deleted ${NOON_TEXT} UTC: later certified lists do not contain it.`,
     );
   });
 

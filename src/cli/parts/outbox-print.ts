@@ -76,7 +76,7 @@ function factsOf({ entry, isMaker, candidates }: EntryHistory): (readonly [strin
     ['pushed by', entry.pushedBy],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
-    ['next try', nextAttempt === null ? null : `${nextAttempt} UTC`],
+    ['next attempt', nextAttempt === null ? null : `${nextAttempt} UTC`],
   ];
 }
 
@@ -96,7 +96,7 @@ function* fieldTexts(entry: Entry): Iterable<Printed> {
   );
 }
 
-/** What was sent, beside the records that it may have made. */
+/** What was sent, next to the records that it may have created. */
 function* candidateTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, candidates } = history;
   const sent = jsonOrText(entry.payload);

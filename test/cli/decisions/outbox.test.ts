@@ -144,10 +144,10 @@ describe('outbox list', () => {
     });
     const status = (await run(['status'], env)).stdout;
     expect(status.split('\n').filter((line) => line.startsWith('Needs you: '))).toEqual([
-      `Needs you: Nothing is sent. Restored from a back-up. Since ${NOON_TEXT} UTC. (bms-sync outbox resume)`,
+      `Needs you: Sends are paused. Restored from a back-up. Since ${NOON_TEXT} UTC. (bms-sync outbox resume)`,
       expect.stringMatching(/^Needs you: Entry \d+ is parked: .*\(bms-sync outbox show \d+\)$/),
       expect.stringMatching(/^Needs you: Entry \d+ is parked: /),
-      `Needs you: punches may not be written. The service refuses it to the user of this token (status 403). Since ${NOON_TEXT} UTC. (bms-sync outbox)`,
+      `Needs you: Writes of punches are refused. The user of this token lacks the right in the service (status 403). Since ${NOON_TEXT} UTC. (bms-sync outbox)`,
     ]);
     expect(status).toContain(
       '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',
@@ -241,7 +241,7 @@ describe('a decision on an entry', () => {
     });
     expect(await run(['outbox', 'retry', '2'], env)).toEqual({
       code: 0,
-      stdout: 'The entry gets another try.\n',
+      stdout: 'The entry will be retried.\n',
       stderr: '',
     });
   });
@@ -360,6 +360,6 @@ describe('every verdict', () => {
   test('that is unknown, or none, is told by the state', () => {
     expect(explain({ ...about, verdict: 'something new' })).toEqual(explain({ ...about, verdict: null }));
     expect(explain({ ...about, verdict: null }).next).not.toEqual([]);
-    expect(explain({ ...about, state: 'abandoned', verdict: 'twins' }).meaning).toContain('gave it up');
+    expect(explain({ ...about, state: 'abandoned', verdict: 'twins' }).meaning).toContain('abandoned it');
   });
 });

@@ -33,6 +33,6 @@ test('a change tells who has pushed it; one of others, when the service got it',
   const told = NOON_TEXT.slice(0, 19);
   const record = await textOf('/records/clients/17', 'en');
   expect(record).toContain(`In the service, between 2026-03-01 11:00:00 and ${told}`);
-  expect(record).toContain(`In the service, before ${told}; since when is not known`);
+  expect(record).toContain(`In the service, before ${told}; start unknown`);
   expect(await textOf('/records/clients/17', 'fr')).toContain('par l’entrée 1 (Anna &amp; Co)');
 });
