@@ -45,11 +45,11 @@ const MAX_DIFFERENCE_MS = 60_000;
 
 /** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
 export function checkClock(serviceTime: Date | null, localTime: Date): CheckResult {
-  if (serviceTime === null) return passedCheck('clock', 'the service does not say what time it is');
+  if (serviceTime === null) return passedCheck('clock', 'the service sends no Date header');
   const differenceMs = localTime.getTime() - serviceTime.getTime();
   const detail = `this machine is ${Math.round(Math.abs(differenceMs) / 1000)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} the service`;
   if (Math.abs(differenceMs) <= MAX_DIFFERENCE_MS) return passedCheck('clock', detail);
-  const hint = 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.';
+  const hint = 'Synchronise the clock of this machine (NTP): schedules and change times depend on it.';
   return failedCheck('clock', 'clock.differs', detail, hint);
 }
 

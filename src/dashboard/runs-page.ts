@@ -29,8 +29,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, shown, async ({ params: { id }, reader }) => {
     const { t, term, exactTime } = reader;
     const run = await findRun(session, id, clock.now());
-    if (run === null)
-      throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
+    if (run === null) throw new SyncError(`Run ${id} does not exist or was removed.`, { code: 'run.absent' });
     const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([

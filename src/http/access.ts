@@ -58,20 +58,20 @@ const TOO_MANY: Problem = {
 const LOOPBACK_ONLY: Problem = {
   status: 403,
   code: 'server.loopback_only',
-  detail: 'Without ADMIN_TOKEN, only this machine is answered.',
+  detail: 'Without ADMIN_TOKEN, the server answers only local requests.',
 };
 
 const FORGED_HEADER: Problem = {
   status: 403,
   code: 'http.forged_person',
-  detail: 'The header that names a person did not come from the proxy that signs in.',
-  hint: 'Ask through the proxy; or name its address in server.trustedHeader.',
+  detail: 'The header that names the user did not come from the trusted proxy.',
+  hint: 'Use the proxy, or add its address to server.trustedHeader.',
 };
 
 const NOT_A_USER: Problem = {
   status: 403,
   code: 'http.unknown_person',
-  detail: 'The proxy has signed somebody in who is no user here.',
+  detail: 'The user from the proxy does not exist in bms-sync.',
   hint: 'An admin adds users: bms-sync users add NAME --role ROLE.',
 };
 
@@ -159,7 +159,7 @@ const toRequestUser = (user: SignedInUser | null, by: RequestUser['by']): Reques
 
 /** The caller as the person who decides. */
 export function deciderOf(request: FastifyRequest, via: Decider['via']): Decider {
-  if (request.user === null) throw new Error('A decision came by a route that asks for nobody.');
+  if (request.user === null) throw new Error('A decision came through a route without a user.');
   return { who: request.user.name, role: request.user.role, via };
 }
 

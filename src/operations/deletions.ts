@@ -11,7 +11,7 @@ const answer = z.object({
   kind: z.string(),
   decision: z.enum(['approved', 'rejected']),
   records: z.int(),
-  newer: z.int().optional().describe('records that have joined since, and that stay held'),
+  newer: z.int().optional().describe('more records that are on hold since then'),
 });
 
 const decideHold =

@@ -42,7 +42,7 @@ export const applyCorrections = operation({
   },
 });
 
-export const UNPROVEN = 'take back, too, what another user may have written because no answer came';
+export const UNPROVEN = 'also undo values that another user may have written';
 
 export const undoCorrections = operation({
   name: 'undo',

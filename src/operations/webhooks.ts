@@ -42,11 +42,11 @@ export const addWebhook = operation({
     format: z
       .enum(FORMATS)
       .default('json')
-      .describe('of a chat room or a person, who are told what may need a person; email for mailto:'),
+      .describe('slack, teams, text and email receive notifications only; email for mailto:'),
     language: z
       .enum(LANGUAGES)
       .nullish()
-      .describe('en or fr: of what people are told; that of the settings where none is named'),
+      .describe('language of notifications, en or fr (default: the one of the settings)'),
   }),
   answer: revealed,
   status: 201,

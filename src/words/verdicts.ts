@@ -35,14 +35,14 @@ interface Verdict {
 /** Writes an action that is open to a person. */
 type Step = (entry: VerdictFacts) => string;
 
-const served: Step = () => 'Nothing, as long as bms-sync serve runs.';
-const retry = (facts: VerdictFacts): string => `Send it again: bms-sync outbox retry ${facts.id}`;
-const abandon = (facts: VerdictFacts): string => `Give it up: bms-sync outbox abandon ${facts.id}`;
+const served: Step = () => 'Nothing, while bms-sync serve is running.';
+const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
+const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox abandon ${facts.id}`;
 const adopt = (facts: VerdictFacts): string =>
-  `One of the records is it: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
-const pull = (facts: VerdictFacts): string => `Read the list again: bms-sync pull ${facts.kind}`;
+  `If one of the records matches: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
+const pull = (facts: VerdictFacts): string => `To read the list again: bms-sync pull ${facts.kind}`;
 const pushAnew = ({ id, kind, recordId }: VerdictFacts): string =>
-  `Send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
+  `To send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
   (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
 
 /** Every verdict that an entry can have, in the order in which an entry may meet them. */
@@ -62,7 +62,7 @@ export const VERDICTS = {
   },
   unreachable: {
     meaning: 'The service could not be reached; bms-sync retries automatically.',
-    next: [() => 'Nothing; if it stays so: bms-sync doctor'],
+    next: [() => 'Nothing; if it persists: bms-sync doctor'],
   },
   busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
   ambiguous: {

@@ -236,7 +236,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const stored = await stage.post('/v1/outbox', { ...wrong, allowUnknown: true }, KEY);
     expect([stored.status, await jsonOf(stored)]).toMatchObject([
       202,
-      { notes: ['names is neither documented nor ever seen: it is sent as it is'] },
+      { notes: ['names is unknown: it is sent unchanged'] },
     ]);
     const rows = await session.query(sql`select allow_unknown from outbox`);
     expect(rows).toEqual([{ allow_unknown: 1 }]);

@@ -96,7 +96,7 @@ test('a pull and status show what disappeared and is not proven yet, with its id
   expect(pulled.stdout).toMatch(told);
   expect((await run(['status'], env)).stdout).toMatch(told);
   const listed = await run(['deletions'], env);
-  expect(listed.stdout).toMatch(/^Nothing is held\.\n/);
+  expect(listed.stdout).toMatch(/^No deletions are on hold\.\n/);
   expect(listed.stdout).toMatch(told);
   for (const command of ['pull', 'status'] as const)
     expect(

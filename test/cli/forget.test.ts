@@ -281,7 +281,7 @@ describe('it asks again', () => {
 
   test.each([
     [['forget', 'clinets', '17', '--yes'], 2, 'did you mean clients?'],
-    [['forget', 'clients', 'C-1', '--yes'], 2, '"C-1" is no id'],
+    [['forget', 'clients', 'C-1', '--yes'], 2, '"C-1" is not the id'],
     [['forget', 'clients', '4711', '--yes'], 1, 'no trace of record 4711'],
     [['forget', 'clients'], 2, "missing required argument 'id'"],
   ] as const)('%s', async (argv, code, says) => {

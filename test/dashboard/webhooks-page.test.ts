@@ -96,7 +96,7 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     const absent = await submit(stage, '/webhooks/roam/enable');
     expect([absent.status, await absent.text()]).toEqual([
       404,
-      expect.stringContaining('There is no webhook endpoint roam; did you mean room?'),
+      expect.stringContaining('Unknown webhook endpoint roam; did you mean room?'),
     ]);
   });
 });

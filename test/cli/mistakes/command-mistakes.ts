@@ -49,13 +49,13 @@ export const OPTION_MISTAKES: readonly Mistake[] = [
     title: 'a role that there is not',
     argv: ['serve', '--only', 'pull'],
     code: 2,
-    says: ['no role "pull"', 'did you mean pulls?'],
+    says: ['Unknown role "pull"', 'did you mean pulls?'],
   },
   {
     title: 'a misspelt kind',
     argv: ['pull', 'clinets'],
     code: 2,
-    says: ['no record kind "clinets"', 'did you mean clients?'],
+    says: ['Unknown record kind "clinets"', 'did you mean clients?'],
   },
   {
     title: 'ids that are none',

@@ -23,14 +23,14 @@ export const URL_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ service }) => ({ BMS_BASE_URL: `${service}/api` }),
     code: 1,
-    says: ['404', 'It is the part before /api'],
+    says: ['404', 'it is the part before /api'],
   },
   {
     title: 'a URL whose host there is not',
     argv: ['pull', 'clients'],
     env: { BMS_BASE_URL: 'https://your-compny.invalid' },
     code: 1,
-    says: ['your-compny.invalid', 'the host name', 'is not known', 'Check BMS_BASE_URL'],
+    says: ['your-compny.invalid', 'the host name', 'is unknown', 'Check BMS_BASE_URL'],
   },
   {
     title: 'a URL at whose port nobody listens',
@@ -101,7 +101,7 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: ({ file }) => ({ BMS_TOKEN_FILE: file('token', 'another\n') }),
     code: 2,
-    says: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one of them'],
+    says: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one'],
   },
 ];
 
