@@ -27,7 +27,7 @@ const change = z.object({
 
 const page = z.object({
   changes: z.array(change),
-  next: z.int().describe('what to give as `after` the next time'),
+  next: z.int().describe('the next value of `after`'),
 });
 
 const schema = {
@@ -49,7 +49,7 @@ export function changeRoutes(app: Server, context: RouteContext): void {
   const { session, kinds } = context;
   const querystring = z.strictObject({
     after: wholeNumber(0).default(0).describe('only events after this seq'),
-    limit: wholeNumber(1, 1000).default(100).describe('at most so many events; a stream has no end'),
+    limit: wholeNumber(1, 1000).default(100).describe('maximum number of events; a stream has no end'),
     kind: knownKindName(kinds).optional(),
   });
   const options = { exposeHeadRoute: false, schema: { ...schema, querystring } };

@@ -6,10 +6,7 @@ export const afterId = wholeNumber(0)
   .optional()
   .describe('only those with a higher id, in the order of their ids; 0 begins; without it, the latest');
 
-export const nextId = z
-  .int()
-  .optional()
-  .describe('what to give as `after` the next time; only where `after` was given');
+export const nextId = z.int().optional().describe('the next value of `after`; only where `after` was given');
 
 /** Where the next page begins; absent if no page was requested. */
 export function nextAfter(

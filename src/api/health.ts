@@ -13,11 +13,11 @@ const schema = { tags: ['Health'], security: [], response: { 200: state } };
 /** Liveness (the process runs) and readiness (it can do its work). */
 export function healthRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
-  const healthSchema = { ...schema, summary: 'Tell that the process lives' };
+  const healthSchema = { ...schema, summary: 'Check liveness' };
   app.get('/health', { config, schema: healthSchema }, (_request, reply) =>
     sendJson(reply, { status: 'ok' }),
   );
-  const readySchema = { ...schema, summary: 'Tell whether it can do its work' };
+  const readySchema = { ...schema, summary: 'Check readiness' };
   app.get('/ready', { config, schema: readySchema }, async (request, reply) => {
     const reasons = await readFaults(context);
     if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
@@ -26,8 +26,8 @@ export function healthRoutes(app: Server, context: RouteContext): void {
     return sendProblem(reply, {
       status: 503,
       code: 'server.not_ready',
-      detail: 'It cannot do its work now.',
-      hint: isAuthenticated ? undefined : 'With a token, this tells why.',
+      detail: 'It is not ready.',
+      hint: isAuthenticated ? undefined : 'With a token, this shows the reason.',
       ...(isAuthenticated && { more: { reasons } }),
     });
   });

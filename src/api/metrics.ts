@@ -26,14 +26,14 @@ const UP = 'bms_sync_queue_metrics_up';
 async function queueMetrics(context: RouteContext): Promise<string> {
   if (context.queueMetrics === undefined) return '';
   const upGauge = (up: 0 | 1): string =>
-    `# HELP ${UP} Whether the queue told its metrics.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;
+    `# HELP ${UP} Whether the queue metrics could be read.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;
   try {
     const text = await withTimeout(context.clock, QUEUE_PATIENCE_MS, context.queueMetrics());
     return text === TIMED_OUT_RESULT
       ? upGauge(0)
       : `${upGauge(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
   } catch (error) {
-    context.logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log reports its outage once.
+    context.logger.debug({ err: error }, 'the queue metrics could not be read'); // The log reports its outage once.
     return upGauge(0);
   }
 }
@@ -58,7 +58,7 @@ export function countRequests(app: Server, context: RouteContext): Registry {
   });
   const refusals = new Counter({
     name: 'bms_sync_http_refusals_total',
-    help: 'Callers that were not let in.',
+    help: 'Requests that were refused for lack of rights.',
     registers,
     labelNames: ['status'],
   });

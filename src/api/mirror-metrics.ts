@@ -25,7 +25,7 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   const blocked = add('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', ['kind']);
   for (const { name } of kinds.filter((kind) => kind.create ?? kind.update))
     blocked.set({ kind: name }, Number(status.blockedKinds.some((blockedKind) => blockedKind.kind === name)));
-  add('bms_sync_frozen', 'Whether nothing is sent until a person says so.').set(
+  add('bms_sync_frozen', 'Whether sends are paused until a user resumes them.').set(
     Number(status.frozen !== null),
   );
   add('bms_sync_last_change_seq', 'The number of the latest change event.').set(await latestSeq(session));
@@ -71,22 +71,21 @@ function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
   addKind('bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', (status) =>
     secondsOf(status.last_sweep_at),
   );
-  addKind('bms_sync_certified_timestamp_seconds', 'As of when the list was last known exactly.', (status) =>
+  addKind('bms_sync_certified_timestamp_seconds', 'When the list was last certified.', (status) =>
     secondsOf(status.certified_at),
   );
-  addKind('bms_sync_last_change_timestamp_seconds', 'When a record was last seen to change.', (status) =>
+  addKind('bms_sync_last_change_timestamp_seconds', 'When a record last changed.', (status) =>
     secondsOf(status.last_change_at),
   );
   addKind('bms_sync_open_issues', 'Open issues.', (status) => status.open_issues);
   addKind(
     'bms_sync_held_deletions',
-    'Disappearances that wait for a person.',
+    'Deletions on hold, which wait for a decision.',
     (status) => status.held_deletions,
   );
 }
 
 const OLDEST_WAITING = 'bms_sync_webhook_oldest_waiting_age_seconds';
-const OLDEST_WAITING_HELP =
-  'Age of the oldest delivery that is neither taken nor given up; 0 if there is none.';
-const FAILING_HELP = 'Whether the endpoint takes no deliveries, or was disabled because it took none.';
+const OLDEST_WAITING_HELP = 'Age of the oldest pending delivery; 0 if there is none.';
+const FAILING_HELP = 'Whether the endpoint accepts no deliveries, or was disabled for that reason.';
 const DELIVERY_STATES: readonly DeliveryState[] = ['ready', 'waiting', 'delivered', 'failed', 'dropped'];

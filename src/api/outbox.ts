@@ -52,13 +52,13 @@ const change = z.strictObject({
   id: recordIdOrNumber.nullish().describe('of the record to update'),
   data: jsonObject.describe('the fields to write'),
   base: jsonObject.nullish().describe('the record as seen before the update'),
-  allowUnknown: z.boolean().optional().describe('true: fields that nobody knows are sent, too'),
+  allowUnknown: z.boolean().optional().describe('true: unknown fields are sent, too'),
   allowDouble: z.boolean().optional().describe('true: made although a record has its natural key'),
 });
 
 const headers = z.looseObject({
   'idempotency-key': z
-    .string('expected the caller’s own name for this change: the same key is stored once')
+    .string('expected your own key for this change: the same key is stored once')
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, 'expected 1 to 200 characters of ASCII'),
 });
 

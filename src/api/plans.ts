@@ -28,7 +28,7 @@ const listSchema = {
 };
 
 const showSchema = {
-  summary: 'Show one plan: each cell old and new, refused rows, and what has become of them',
+  summary: 'Show one plan: old and new cells, refused rows and results',
   tags,
   operationId: 'showPlan',
   params: planPath,
@@ -36,7 +36,7 @@ const showSchema = {
 };
 
 const result = {
-  summary: 'Give the result of a plan as CSV, a line a cell',
+  summary: 'Return the result of a plan as CSV, one line per cell',
   tags,
   params: planPath,
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },

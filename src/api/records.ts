@@ -29,10 +29,7 @@ const LIST = {
   response: {
     200: z.object({
       records: z.array(record),
-      next: z
-        .string()
-        .nullable()
-        .describe('what to give as `after` the next time; null = these are the last'),
+      next: z.string().nullable().describe('the next value of `after`; null = these are the last'),
     }),
   },
 };

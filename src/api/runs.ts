@@ -67,9 +67,9 @@ export function runRoutes(app: Server, { session, clock }: RouteContext): void {
   app.get('/v1/runs/:id', { schema: showSchema }, async ({ params: { id } }, reply) => {
     const found = await findRun(session, id, clock.now());
     if (found === null)
-      throw new SyncError(`There is no run ${id}.`, {
+      throw new SyncError(`Run ${id} does not exist.`, {
         code: 'run.absent',
-        hint: 'GET /v1/runs lists those that are kept.',
+        hint: 'GET /v1/runs lists the stored runs.',
       });
     return sendDocument<typeof shownRun>(reply, found);
   });

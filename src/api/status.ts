@@ -4,7 +4,7 @@ import { sendDocument } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const schema = {
-  summary: 'Tell how fresh and how sound the mirror is',
+  summary: 'Show how fresh and complete the mirror is',
   tags: ['Mirror'],
   response: { 200: statusDocument },
 };

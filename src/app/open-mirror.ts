@@ -87,9 +87,9 @@ async function upgradeMirror(session: Session, config: Config, onProgress?: OnRe
 async function refuseBesideOlder(tx: Transaction, location: string): Promise<void> {
   const [owner] = await ownersHolding(tx, { now: systemClock.now(), isDead: createOwner().isDead });
   if (owner === undefined) return;
-  throw new SyncError(`${owner}, of an older release, is at work on ${location}.`, {
+  throw new SyncError(`${owner} is running an older release on ${location}.`, {
     code: 'mirror.older_at_work',
-    hint: 'Stop it first, and back the mirror up; then run this again.',
+    hint: 'Stop it, back up the mirror, then run this again.',
   });
 }
 
@@ -110,7 +110,7 @@ export async function openExistingMirror(config: Config): Promise<Session> {
     if (schemaState !== 'of an older release') return;
     throw new SyncError(`The mirror ${session.location} is of an older release.`, {
       code: 'mirror.older',
-      hint: 'Stop what the older release runs, back the mirror up, then: bms-sync migrate.',
+      hint: 'Stop the older release, back up the mirror, then run: bms-sync migrate',
     });
   });
 }

@@ -44,7 +44,7 @@ function rereadToken(file: string, parts: SourceParts): string | null {
     const event = 'source.token_file';
     parts.logger.error(
       { event },
-      `the file ${file} (BMS_TOKEN_FILE) ${describeFileFault(error)}: the token stays`,
+      `the file ${file} (BMS_TOKEN_FILE) ${describeFileFault(error)}; keeping the previous token`,
     );
     return null;
   }

@@ -50,13 +50,13 @@ export function describePulls(config: Config, now: Date) {
   }));
   const words: string[] = [];
   const [first] = slots;
-  if (first === undefined) words.push('nothing is pulled by itself, because no schedule is set (schedules)');
+  if (first === undefined) words.push('no schedule is set (schedules): no automatic pulls');
   else {
     const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
     words.push(`${which} ${first.name} is due at ${isoOf(first.at)}`);
   }
   const { requestsPerMinute: budget } = config.freshness;
-  if (budget !== null) words.push(`up to ${budget} requests a minute read pages between sweeps`);
+  if (budget !== null) words.push(`up to ${budget} requests per minute read pages between sweeps`);
   return { schedules, words };
 }
 

@@ -38,7 +38,7 @@ export async function serveHttp(
     await app.close();
     const code = errorCode(error);
     const why = REASONS[code] ?? code;
-    throw new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
+    throw new SyncError(`Cannot listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
       code: 'server.no_address',
       hint: 'Set HOST and PORT to an address of this machine that is free (PORT=0 takes any), or leave http out: serve --only pulls,outbound.',
       cause: error,
@@ -64,8 +64,8 @@ function serverSettings(config: Config): ServerSettings {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there already',
+  EADDRINUSE: 'another program already uses this port',
   EACCES: 'this user may not open that port',
-  EADDRNOTAVAIL: 'that is no address of this machine',
-  ENOTFOUND: 'that host name is not known here',
+  EADDRNOTAVAIL: 'this address does not belong to this machine',
+  ENOTFOUND: 'the host name is unknown',
 };

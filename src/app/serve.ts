@@ -220,7 +220,7 @@ async function refuseSecondServe(context: ProcessContext): Promise<void> {
 }
 
 const alreadyRunning = (otherOwner: string, session: Session): SyncError =>
-  new SyncError(`${otherOwner} serves ${session.location} already.`, {
+  new SyncError(`${otherOwner} already serves ${session.location}.`, {
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
@@ -238,5 +238,5 @@ function logStart(config: Config, context: ProcessContext, roles: readonly Role[
 
 const WRITES_TEXTS = {
   on: 'writes are on: entries of the outbox are sent',
-  off: 'writes are off: entries of the outbox are kept, and nothing is sent (outbound.writes)',
+  off: 'writes are off (outbound.writes): entries stay in the outbox',
 };

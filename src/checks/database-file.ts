@@ -19,10 +19,10 @@ export function absentFile(url: string): string | null {
 export function checkAbsentFile(path: string): readonly CheckResult[] {
   const folder = nearestFolder(dirname(resolve(path)));
   const { bavail, bsize } = statfsSync(folder);
-  const detail = `there is no mirror at ${path}, and this user may not create it in ${folder}`;
-  const hint = 'Set DATABASE_URL to a path that this user may write, or have the right given.';
+  const detail = `no mirror at ${path}, and this user may not create one in ${folder}`;
+  const hint = 'Set DATABASE_URL to a path that this user may write, or grant this user the right.';
   const place = canWriteIn(folder)
-    ? passedCheck('database', `there is no mirror at ${path} yet; the first pull creates it`)
+    ? passedCheck('database', `no mirror at ${path} yet; the first pull creates it`)
     : failedCheck('database', 'mirror.not_writable', detail, hint);
   return [place, checkSpace(0, bavail * bsize)];
 }
@@ -59,9 +59,9 @@ const MB = 2 ** 20;
 /** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
 export function checkSpace(size: number, free: number): CheckResult {
   const name = 'database.space';
-  const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
+  const detail = `${megabytes(size)} in use, ${megabytes(free)} free`;
   const hint =
-    'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.';
+    'Free space on this disk, or move the mirror. A full disk stops pulls and pushes but loses nothing.';
   const isEnough = free >= Math.max(256 * MB, size / 2);
   return isEnough ? passedCheck(name, detail) : failedCheck(name, 'mirror.little_space', detail, hint);
 }

@@ -30,7 +30,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
     if (session.dialect === 'sqlite') more.push(...(await checkFile(session)));
     else {
       const size = megabytes(await postgresSize(session));
-      const detail = `${size} are in use; how much is free, the server does not tell`;
+      const detail = `${size} in use; free space is unknown`;
       more.push(passedCheck('database.space', detail));
     }
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
@@ -38,7 +38,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
     if (schemaState === 'none') await refuseWithoutRight(session);
     if (schemaState === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
     if (schemaState === 'of an older release')
-      return `${place}; its mirror is of an older release: back it up, then bms-sync migrate brings it to this one, as does serve`;
+      return `${place}; its mirror is of an older release: back it up, then run bms-sync migrate or serve`;
     found.isMirror = true;
     if (schemaState === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
     more.push(...(await findSendStops(session)));
@@ -72,13 +72,12 @@ async function findSendStops(session: Session): Promise<readonly CheckResult[]> 
   const stops: CheckResult[] = [];
   const frozen = await readFrozen(session);
   if (frozen !== null) {
-    const detail = `nothing is sent since ${frozen.since} UTC: ${frozen.reason}`;
+    const detail = `sends have been paused since ${frozen.since} UTC: ${frozen.reason}`;
     stops.push(failedCheck('writes.frozen', 'outbox.frozen', detail, RESUME));
   }
-  const hint =
-    'Have the token given the right; the next entry is tried every few minutes, and the rest follows it.';
+  const hint = 'Grant this right to the user of the token. bms-sync retries every few minutes.';
   for (const { kind, reason, since } of await readBlocks(session)) {
-    const detail = `the service has refused to let ${kind} be written since ${since} UTC (${reason})`;
+    const detail = `the service has refused writes of ${kind} since ${since} UTC (${reason})`;
     stops.push(failedCheck(`writes.${kind}`, 'outbox.kind_blocked', detail, hint));
   }
   return stops;

@@ -27,16 +27,11 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
     if (refusal === null) return checkRedisInfo(await client.info());
     const detail = redisFaultText('takes no jobs', refusal, url);
     return [
-      failedCheck(
-        'redis',
-        'jobs.redis_refuses',
-        detail,
-        'Name another Redis in QUEUE_URL, or mend this one.',
-      ),
+      failedCheck('redis', 'jobs.redis_refuses', detail, 'Fix this Redis, or set QUEUE_URL to another one.'),
     ];
   } catch (error) {
     const hint =
-      'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.';
+      'Check that it runs, and the host, port and password in QUEUE_URL. Work continues without it, with some delay.';
     return [
       failedCheck(
         'redis',
@@ -75,7 +70,7 @@ export function checkRedisInfo(info: string): readonly CheckResult[] {
   const policyDetail = `maxmemory-policy is ${policy}`;
   const hint = 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.';
   // No fault in either case: rows whose jobs a crash of Redis loses are notified again.
-  const off = 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
+  const off = 'appendonly is off: after a crash of Redis, waiting work starts some seconds late';
   return [
     isRecent ? passedCheck('redis', answers) : failedCheck('redis', 'jobs.redis_too_old', answers, upgrade),
     policy === 'noeviction'
@@ -91,17 +86,17 @@ const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a s
 
 /** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
 const FAULT_MEANINGS: readonly (readonly [string, string])[] = [
-  ['NOAUTH', 'it wants a password, and QUEUE_URL has none'],
+  ['NOAUTH', 'it requires a password, and QUEUE_URL has none'],
   ['WRONG', 'it does not accept the password in QUEUE_URL'],
   ['ERR AUTH', 'it has no password, and QUEUE_URL gives one'],
   ['READONLY', 'it is a read-only replica: name the primary'],
   ['OOM', 'its memory is full: raise maxmemory, or remove what fills it'],
-  ['MISCONF', 'it cannot save to its disk, and so takes no writes'],
+  ['MISCONF', 'it cannot save to its disk, so it rejects writes'],
   ['NOPERM', 'its user may not write'],
   ['MOVED', CLUSTER],
   ['CLUSTERDOWN', CLUSTER],
   ['ECONNREFUSED', 'nothing listens at this port'],
-  ['ENOTFOUND', 'its host name is not known here'],
+  ['ENOTFOUND', 'the host name is unknown'],
   ['ETIMEDOUT', 'no connection was made in time'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS; use redis://'],
   ['DEPTH_ZERO_', UNTRUSTED],

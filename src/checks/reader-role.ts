@@ -28,7 +28,7 @@ function checkRights(role: string, rights: Rights): CheckResult {
     return passedCheck(NAME, `${role} can read all views, write none, and reaches no table`);
   const found = faults.map((fault) => `${fault.fault} ${rights[fault.right].join(', ')}`);
   const fixes = faults.flatMap((fault) => fault.fix(role));
-  const hint = `${fixes.join(' ')} What it may do as a superuser or through another role is taken from it there.`;
+  const hint = `${fixes.join(' ')} Revoke rights that it has as superuser or through other roles separately.`;
   return failedCheck(NAME, 'mirror.reader_rights', `${role} ${found.join('; ')}`, hint);
 }
 

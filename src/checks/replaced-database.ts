@@ -62,11 +62,8 @@ async function findReplacement(opened: Session, url: string, owner: string): Pro
 }
 
 const replacedError = (session: Session, cause?: unknown): MirrorError =>
-  new MirrorError(
-    `The mirror ${session.location} is not the database any more that this process has open: it was replaced or removed.`,
-    {
-      code: 'mirror.replaced',
-      hint: 'Nothing is stored or sent until it is back. Stop bms-sync, put the right database in place, and start it again.',
-      cause,
-    },
-  );
+  new MirrorError(`The database ${session.location} was replaced or removed while bms-sync was running.`, {
+    code: 'mirror.replaced',
+    hint: 'Nothing is stored or sent until it is back. Stop bms-sync, restore the right database, then start bms-sync again.',
+    cause,
+  });

@@ -7,10 +7,10 @@ import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving
 /** Lists the running background services. */
 export function* checkServing(serving: Serving): Iterable<CheckResult> {
   if (serving.workers.length === 0)
-    yield passedCheck('serve', 'no background service is at work on this mirror');
+    yield passedCheck('serve', 'no background service is running on this mirror');
   for (const { owner, roles, startedAt } of serving.workers) {
     const [host, pid] = owner.split(':');
-    const detail = `a background service is at work on this mirror: process ${pid ?? ''} on ${host ?? ''}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
+    const detail = `a background service is running on this mirror: process ${pid ?? ''} on ${host ?? ''}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
     yield passedCheck('serve', detail);
   }
 }
@@ -29,8 +29,7 @@ export function* checkSchedules(
 ): Iterable<CheckResult> {
   const all = requireListedKinds(config).length;
   const slots = nextSlots(serving.schedules ?? schedules, now);
-  if (slots.length === 0)
-    yield passedCheck('schedules', 'no pull is scheduled: serve pulls nothing by itself');
+  if (slots.length === 0) yield passedCheck('schedules', 'no schedule is set: serve does not pull');
   if (hasOtherSchedules(serving, schedules)) yield passedCheck('schedules', OTHER_SCHEDULES_NOTE);
   for (const { name, cron, timezone, kinds, at } of slots) {
     const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
@@ -39,9 +38,9 @@ export function* checkSchedules(
   }
   yield config.outbound.writes === 'on'
     ? passedCheck('writes', 'outbound.writes is on: serve sends the entries of the outbox')
-    : passedCheck('writes', 'outbound.writes is off: entries are kept in the outbox, and nothing is sent');
+    : passedCheck('writes', 'outbound.writes is off: entries stay in the outbox');
   const retentionText = (what: string, days: number | null): string =>
-    `${what} ${days === null ? 'for ever' : `for ${days} days`}`;
+    `${what} ${days === null ? 'forever' : `for ${days} days`}`;
   const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
   const parts = [
     retentionText('change events', changesDays),
@@ -49,9 +48,9 @@ export function* checkSchedules(
     retentionText('ended entries of the outbox', outboxDays),
     retentionText('closed issues', issuesDays),
   ];
-  yield passedCheck('retention', `kept are ${parts.join(', ')}`);
+  yield passedCheck('retention', `retention: ${parts.join(', ')}`);
   const { requestsPerMinute: budget } = config.freshness;
   yield budget === null
-    ? passedCheck('freshness', 'serve reads nothing between sweeps (freshness.requestsPerMinute)')
-    : passedCheck('freshness', `serve spends up to ${budget} requests a minute between sweeps`);
+    ? passedCheck('freshness', 'serve does not read between sweeps (freshness.requestsPerMinute)')
+    : passedCheck('freshness', `serve makes up to ${budget} requests per minute between sweeps`);
 }

@@ -14,7 +14,7 @@ export function checkSecretFiles(
   if (exposedFiles.length === 0)
     return [passedCheck('secrets', 'no file with a secret is open to every user')];
   return exposedFiles.map((file) => {
-    const detail = `${file} holds a secret, and every user of this machine may read it`;
+    const detail = `every user of this machine may read ${file}, which holds a secret`;
     return failedCheck('secrets', 'secrets.readable', detail, `chmod 600 ${file}`);
   });
 }

@@ -23,8 +23,15 @@ export async function checkService(
   await using source = openSource();
   // Without an answer, no spelling can be judged.
   if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
-  const header = await checkHeaders(source, kind);
-  if (!reached.ok) return [reached, header];
+  const accepted = await acceptedHeaders(source, kind);
+  const names = accepted.join(', ');
+  if (!reached.ok) {
+    const detail = `the service refuses the token${accepted.length > 0 ? ' under this header' : ''}: ${reached.detail}`;
+    return [
+      { ...reached, detail, ...(accepted.length > 0 && { hint: `Set source.authHeaders to ${names}.` }) },
+    ];
+  }
+  const header = passedCheck('header', `the service accepts the token under ${names}`);
   const checks = [reached, header, checkClock(serviceTime, systemClock.now())];
   // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
   for (const listed of requireListedKinds(config)) {
@@ -38,26 +45,20 @@ const MAX_DIFFERENCE_MS = 60_000;
 
 /** Whether our clock agrees with the service's within a minute; an answer gives its time to the second. */
 export function checkClock(serviceTime: Date | null, localTime: Date): CheckResult {
-  if (serviceTime === null) return passedCheck('clock', 'the service does not say what time it is');
+  if (serviceTime === null) return passedCheck('clock', 'the service sends no Date header');
   const differenceMs = localTime.getTime() - serviceTime.getTime();
   const detail = `this machine is ${Math.round(Math.abs(differenceMs) / 1000)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} the service`;
   if (Math.abs(differenceMs) <= MAX_DIFFERENCE_MS) return passedCheck('clock', detail);
-  const hint = 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.';
+  const hint = 'Synchronise the clock of this machine (NTP): schedules and change times depend on it.';
   return failedCheck('clock', 'clock.differs', detail, hint);
 }
 
 /** The documentation spells the header in three ways (§5); finds the ones that this service accepts. */
-async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
+async function acceptedHeaders(source: Source, kind: ListedKind): Promise<readonly AuthHeader[]> {
   const accepted: AuthHeader[] = [];
   for (const spelling of ['Authorization', 'Authentication', 'Authentification'] as const) {
     const { ok } = await runCheck(spelling, () => source.probe(kind, spelling).then(() => 'accepted'));
     if (ok) accepted.push(spelling);
   }
-  if (accepted.length > 0) return passedCheck('header', `the token is read under ${accepted.join(', ')}`);
-  return failedCheck(
-    'header',
-    'source.unauthorized',
-    'the token is read under none of the three spellings',
-    null,
-  );
+  return accepted;
 }

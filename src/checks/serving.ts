@@ -29,4 +29,4 @@ export function hasOtherSchedules(serving: Serving, configured: readonly Schedul
 }
 
 export const OTHER_SCHEDULES_NOTE =
-  'The schedules shown are those of the background service that runs. These settings have others, which count from its next start.';
+  'The schedules shown are the ones of the running background service. These settings have others, which apply after its next start.';

@@ -52,7 +52,7 @@ export function createStaleCheck(
       const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
         { event: 'kind.stale', kind, since: since?.toISOString() ?? null },
-        `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} slots of its schedule have passed`,
+        `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} scheduled pulls were missed`,
       );
     }
     if (newlyStale.length > 0)

@@ -131,13 +131,13 @@ function explainUncertified(
     isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
   });
   // Their words say all that their details say.
-  const isPlain = state === 'complete' || reason === 'interrupted' || reason === 'busy';
+  const isPlain = state === 'complete' || ['interrupted', 'busy', 'unauthorized'].includes(reason ?? '');
   const steps = next === null ? [] : [next];
   const names = unreadable.slice(0, RECORDS_SHOWN).join(', ');
-  if (names !== '') steps.push(`These records bar a certificate: ${names}.`);
+  if (names !== '') steps.push(`These records prevent a certificate: ${names}.`);
   const creates = waiting.unsettledCreates;
   if (creates > 0)
-    steps.push(`Without one, creates of unknown outcome (${creates}) are parked: bms-sync outbox.`);
-  const known = { why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept' };
+    steps.push(`Without a certificate, creates of unknown outcome (${creates}) are parked: bms-sync outbox.`);
+  const known = { why: (isPlain ? why : (detail ?? why)) ?? 'no reason was recorded' };
   return { ...kind, ...known, next: steps.join(' ') || null };
 }

@@ -46,7 +46,7 @@ function extentOf(options: BackfillOptions): { extent: Extent; request: string }
   const { ids, pages, all } = options;
   const chosen = [ids, pages, all].filter((option) => option !== undefined);
   if (chosen.length !== 1)
-    throw new UsageError('A backfill takes one of --ids, --pages and --all.', {
+    throw new UsageError('Use exactly one of --ids, --pages and --all.', {
       code: 'usage.extent',
       hint: 'For example: bms-sync backfill clients --ids 1,5-9',
     });
@@ -65,5 +65,5 @@ function* reportLines(report: BackfillReport): Iterable<string> {
     yield `The service does not have ${missing.length}: ${shown}${missing.length > 20 ? ', …' : ''}`;
   if (detail !== null && report.reason !== 'interrupted') yield detail;
   if (report.state !== 'complete')
-    yield 'The records up to there have landed; the same command reads all of them again.';
+    yield 'The records read so far are stored; the same command reads all of them again.';
 }

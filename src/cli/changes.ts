@@ -22,12 +22,12 @@ interface ChangesOptions extends CommonOptions {
 }
 
 export function changesCommand(context: CommandContext): Command {
-  return createCommand('changes', 'show what happened to the records; with --json, one object a line')
+  return createCommand('changes', 'show what happened to the records; with --json, one object per line')
     .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', parseSeq)
     .option('--kind <kind>', 'only events of this record kind')
     .option(
       '--limit <n>',
-      `at most so many (default: ${SHOWN}; with --json or --follow, all)`,
+      `maximum number (default: ${SHOWN}; with --json or --follow, all)`,
       parseWholeNumber,
     )
     .option('--follow', 'wait for further events until Ctrl-C; without --after, show only these')

@@ -9,8 +9,8 @@ import { openSession } from '../db/open-session.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function doctorCommand(context: CommandContext): Command {
-  return createCommand('doctor', 'look at everything that a pull needs')
-    .argument('[URL]', 'a service other than that of the settings: is it one that can be mirrored?')
+  return createCommand('doctor', 'check everything that a pull needs')
+    .argument('[URL]', 'check another service than the one in the settings: can it be mirrored?')
     .action(async (url: string | undefined, options: CommonOptions) => {
       const config = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
       const logger = context.logger(config);

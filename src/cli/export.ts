@@ -30,13 +30,15 @@ interface Options extends CommonOptions {
 export function exportCommand(context: CommandContext): Command {
   return createCommand('export', 'write the rows of a record kind or a view as CSV, NDJSON or XLSX')
     .argument('<kind|view>', 'record kind, or a view such as bi_changes')
-    .addOption(new Option('--format <format>', "how (default: by the file's name)").choices(EXPORT_FORMATS))
-    .option('--excel', 'CSV that a double click opens where a comma stands before the decimals')
+    .addOption(
+      new Option('--format <format>', 'format (default: from the file name)').choices(EXPORT_FORMATS),
+    )
+    .option('--excel', 'CSV that opens with a double click where the decimal sign is a comma')
     .option(
       '--as-of <instant>',
       "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone",
     )
-    .option('--ids <list>', 'with --as-of: of these records only, e.g. 1,5-9')
+    .option('--ids <list>', 'with --as-of: only these records, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
     .option(
       '--raw',
@@ -80,23 +82,22 @@ function chosenFormat(options: Options): ExportFormat {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
   throw exportError(
-    'The format is not told.',
-    'Add --format csv, ndjson or xlsx, or --out with such an ending.',
+    'No format given.',
+    'Add --format csv, ndjson or xlsx, or --out with one of these extensions.',
   );
 }
 
 /** @throws {UsageError} For a document and rows on the same output, and options that a format does not have. */
 function refuseConflicts(options: Options, format: ExportFormat): void {
   if (options.json && options.out === undefined)
-    throw exportError('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
+    throw exportError('--json needs --out, because the rows go to stdout.', 'Add --out FILE.');
   if (options.ids !== undefined && options.asOf === undefined)
-    throw exportError('--ids goes with --as-of.', 'Ask the view itself: select … where id = 17.');
+    throw exportError('--ids needs --as-of.', 'Ask the view itself: select … where id = 17.');
   if (format === 'xlsx' && options.out === undefined)
-    throw exportError('A workbook is a file.', 'Add --out FILE.');
+    throw exportError('A workbook needs a file.', 'Add --out FILE.');
   if (options.raw && format !== 'csv')
     throw exportError('--raw is for CSV: other formats never change a text.', '');
-  if (options.excel && format !== 'csv')
-    throw exportError(`--excel is a form of CSV, and not of ${format}.`, '');
+  if (options.excel && format !== 'csv') throw exportError(`--excel is only for CSV, not for ${format}.`, '');
 }
 
 const exportError = (message: string, hint: string): UsageError =>

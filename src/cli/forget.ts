@@ -29,8 +29,8 @@ export function forgetCommand(context: CommandContext): Command {
   return createCommand('forget', "remove a record's content from the mirror for good; a tombstone stays")
     .argument('<kind>', 'record kind')
     .argument('<id>', 'id of the record')
-    .option('--suppress', 'although the service still lists it; keeps it out from now on')
-    .option('--yes', 'do not ask; needed where no terminal can be asked')
+    .option('--suppress', 'also if the service still lists it; excludes it from now on')
+    .option('--yes', 'do not ask for confirmation; required without a terminal')
     .action(async (name: string, id: string, options: CommonOptions & { suppress?: true; yes?: true }) => {
       const config = context.settings(options);
       const kind = kindOfRecord(config, name, id, 'forget');
@@ -70,12 +70,12 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
 async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
-  if (io.stdin.isTTY !== true) throw refuse('Without a terminal, forget asks nobody: it needs --yes.');
+  if (io.stdin.isTTY !== true) throw refuse('No terminal to ask for confirmation: add --yes.');
   const { standing, events, issues, entries } = plan;
   const row = standing === 'absent' ? 'no row' : `a ${standing} row`;
   printLine(io.stderr, [
     `${request.kind.name} ${request.id}: ${row}, ${events} events, ${issues} issues, ${entries} entries of the outbox.`,
-    'Their content is removed for good; the service is not changed. Back-ups and exports still have it.',
+    'Their content is removed permanently. The service is not changed. Back-ups and exports still have it.',
   ]);
   io.stderr.write(`Type the id again to forget the record: `);
   let typed = '';
@@ -84,7 +84,7 @@ async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPla
     if (typed.includes('\n')) break;
   }
   const [line = ''] = typed.split('\n');
-  if (line.trim() !== request.id) throw refuse('That is not its id.');
+  if (line.trim() !== request.id) throw refuse('The id does not match.');
 }
 
 function* reportLines(
@@ -93,9 +93,9 @@ function* reportLines(
   scrubbed: boolean | null,
 ): Iterable<string> {
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
-  const suppressedNote = request.suppress ? ' It is kept out from now on.' : '';
+  const suppressedNote = request.suppress ? 'It is excluded from now on.' : '';
   yield `${request.kind.name} ${request.id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${suppressedNote}`;
   if (scrubbed === false)
-    yield 'Another process kept the file busy: its free space still has the content. Run this again.';
-  yield 'Back-ups, exports and snapshots still have it, and so have receivers of its events.';
+    yield 'Another process used the file, so its free space still has the content. Run this again.';
+  yield 'Back-ups, exports, snapshots and receivers of its events still have it.';
 }

@@ -20,7 +20,7 @@ export function kindsCommand(context: CommandContext): Command {
       const kinds = name === undefined ? allKinds(config) : [requireKnownKind(config, name)];
       const { mirror, reason, fields } = await seenFields(config, kinds);
       if (reason !== null)
-        printLine(context.io.stderr, `Fields that only the mirror knows are left out: ${reason}`);
+        printLine(context.io.stderr, `Fields that only the mirror knows are missing here: ${reason}`);
       const described = kinds.map((kind) => {
         const isDocumented = documentedKind(kind.name) !== undefined;
         const seen = fields && (fields.get(kind.name) ?? new Map<string, KnownField>());
@@ -97,8 +97,7 @@ function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): 
     columns,
     rows.map((row) => row.slice(0, columns.length)),
   );
-  if (mirror !== 'read')
-    yield '\nA mirror adds the fields that the service sends beyond these: none was read.';
+  if (mirror !== 'read') yield '\nNo mirror was read: it would add the other fields that the service sends.';
 }
 
 function* readLines({ list, retrieve }: KindDescription): Iterable<string> {

@@ -4,7 +4,7 @@ import { createCommand, EXIT, type CommonOptions, type CommandContext } from './
 import { showingProgress } from './parts/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {
-  return createCommand('migrate', 'bring the mirror to the shape of this release').action(
+  return createCommand('migrate', 'upgrade the mirror to this release').action(
     async (options: CommonOptions) => {
       const config = context.settings(options);
       // Shows how many rows of a kind have been decoded again.
@@ -21,7 +21,7 @@ export function migrateCommand(context: CommandContext): Command {
 
 function* linesOf(migration: Migration): Iterable<string> {
   yield `${migration.database} ${migration.migrated ? 'was migrated.' : 'is up to date.'}`;
-  if (migration.excluded !== undefined) yield 'The fields that privacy.exclude names are removed from it.';
+  if (migration.excluded !== undefined) yield 'The fields in privacy.exclude were removed from it.';
   if (migration.excluded?.scrubbed === false)
-    yield 'Another process kept the file busy: its free space still has their values. Run this again.';
+    yield 'Another process used the file, so its free space still has their values. Run this again.';
 }

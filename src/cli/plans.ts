@@ -41,17 +41,17 @@ interface Options extends CommonOptions {
   readonly timeout?: number;
 }
 
-const OUT = 'write a CSV file with the rows and what has become of them';
+const OUT = 'write a CSV file with the rows and their results';
 
 export function planCommand(context: CommandContext): Command {
   return createCommand(
     'plan',
-    'say what an edited export would change, cell by cell; without a file, list the plans',
+    'show what an edited export would change, cell by cell; without a file, list the plans',
   )
     .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
-    .option('--kind <kind>', 'its record kind, where the columns do not tell it')
-    .option('--allow-new', 'make records of rows without an id, which else are refused')
-    .option('--allow-reordered', 'take a column whose values only changed places for edited')
+    .option('--kind <kind>', 'its record kind, if the columns do not show it')
+    .option('--allow-new', 'create records from rows without an id, which are refused otherwise')
+    .option('--allow-reordered', 'accept a column whose values only changed places')
     .option('--out <file>', OUT)
     .action(async (what: string | undefined, options: Options) => {
       const config = context.settings(options);
@@ -102,7 +102,7 @@ function bytesOf(file: string): Uint8Array {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${file} ${describeFileFault(error)}.`, {
       code: 'usage.file',
-      hint: 'Name a file that `bms-sync export KIND --excel --out FILE` has written and somebody has edited.',
+      hint: 'Name an edited file from `bms-sync export KIND --excel --out FILE`.',
       cause: error,
     });
   }
@@ -111,7 +111,7 @@ function bytesOf(file: string): Uint8Array {
 export function applyCommand(context: CommandContext): Command {
   return decisionCommand(context, applyCorrections)
     .option('--out <file>', OUT)
-    .option('--wait', 'wait until the service has answered')
+    .option('--wait', 'wait for the answer of the service')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
 }
 
@@ -195,8 +195,8 @@ function* planTexts(plan: ShownPlan): Iterable<Printed> {
   if (changed.length > 0) yield textTable(['row', 'record', 'field', 'old', 'new', ''], lines);
   if (refused.length > 0) yield '\nRefused:';
   for (const { position, refusal } of refused) yield `  Row ${position}: ${refusal ?? ''}.`;
-  if (stale.length > 0) yield '\nIt is stale, and cannot be applied:';
+  if (stale.length > 0) yield '\nIt is stale and cannot be applied:';
   for (const sentence of stale) yield `  ${sentence}`;
-  if (state === 'open' && changed.length > 0) yield `\nTo send exactly this: bms-sync apply ${id}`;
-  if (state === 'applied') yield `\nTo look again: bms-sync plan ${id}. To return it: bms-sync undo ${id}`;
+  if (state === 'open' && changed.length > 0) yield `\nTo send exactly these changes: bms-sync apply ${id}`;
+  if (state === 'applied') yield `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
 }

@@ -80,7 +80,7 @@ function applyOutput(command: Command, context: CommandContext): void {
     },
   });
   for (const inner of command.commands) applyOutput(inner, context);
-  command.showHelpAfterError(`Run ${pathOf(command)} --help for what it takes.`);
+  command.showHelpAfterError(`Run ${pathOf(command)} --help to see its options.`);
 }
 
 function pathOf(command: Command): string {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { pullOnce, type PullSummary } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
-import { describeOutcome } from '../words/outcome-texts.ts';
+import { describeOutcome, isServiceWide } from '../words/outcome-texts.ts';
 import { isLeftToPerson } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
+import { sentence } from '../lib/text/text.ts';
 import { createCommand, exitCodeOfPull, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { textTable, type Printed } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
@@ -47,16 +48,27 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
     const counts = COUNTS.map((name) => kind[name]);
     return [kind.kind, describeOutcome(kind).label, ...counts, (kind.durationMs / 1000).toFixed(2)];
   });
+  yield* causeLines(kinds);
   yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   yield* outcomeLines(kinds);
-  const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
-  for (const [detail, group] of Map.groupBy(faults, (kind) => kind.detail))
-    yield `${namesOf(group)}: ${detail ?? ''}`;
   yield* disappearedTexts(disappeared);
 }
 
 type PulledKind = PullSummary['kinds'][number] & { readonly isLeftToPerson: boolean };
+
+/** Each cause for which lists were not read, once, with what to do; one of the whole service gives the detail of one list. */
+function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
+  const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
+  const byCause = Map.groupBy(faults, (kind) => describeOutcome(kind).why);
+  for (const [why, group] of byCause) {
+    yield `${sentence(why ?? '')} Not read to the end: ${subject(group, kinds) ?? 'all kinds'}.`;
+    const isShared = group.every((kind) => isServiceWide(kind.reason));
+    for (const { kind, detail } of group.slice(0, isShared ? 1 : undefined))
+      yield `  ${isShared ? '' : `${kind}: `}${detail ?? ''}`;
+  }
+  if (faults.length > 0) yield '';
+}
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */
 function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
@@ -66,10 +78,11 @@ function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
     const [first] = group;
     if (first === undefined) continue;
     const { known, next } = describeOutcome({ ...first, rows, isOfSeveral: group.length > 1 });
-    const names = group.length === kinds.length && kinds.length > 1 ? 'All kinds' : namesOf(group);
-    yield `${names}: ${known ?? ''}.${next === null ? '' : ` ${next}`}`;
+    if (known !== null)
+      yield `${subject(group, kinds) ?? 'All kinds'}: ${known}.${next === null ? '' : ` ${next}`}`;
   }
 }
 
-const namesOf = (kinds: readonly PulledKind[]): string =>
-  kinds.map((pulledKind) => pulledKind.kind).join(', ');
+/** The names of some kinds; null for all of several. */
+const subject = (some: readonly PulledKind[], all: readonly PulledKind[]): string | null =>
+  some.length === all.length && all.length > 1 ? null : some.map((each) => each.kind).join(', ');

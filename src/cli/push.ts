@@ -42,30 +42,30 @@ interface PushOptions extends CommonOptions {
 
 export function pushCommand(context: CommandContext): Command {
   const create = pushOptions('create', 'queue a record to be created').argument('<kind>', 'record kind');
-  const update = pushOptions('update', 'queue fields of a record to be changed')
+  const update = pushOptions('update', 'queue an update of a record')
     .argument('<kind>', 'record kind')
     .argument('<id>', 'id of the record')
-    .option('--base <json>', "what you saw before (default: the mirror's row)");
+    .option('--base <json>', "the record as you saw it (default: the mirror's row)");
   for (const command of [create, update])
     command
       .requiredOption('--data <json>', 'the fields, a JSON object or @file')
-      .option('--key <key>', 'your own name for it: the same key is queued once');
+      .option('--key <key>', 'your own key: the same key is queued only once');
   create.action((kind: string) => pushOne(context, { operation: 'create', kind }, create.optsWithGlobals()));
   update.action((kind: string, id: string) =>
     pushOne(context, { operation: 'update', kind, id }, update.optsWithGlobals()),
   );
   return pushOptions('push', 'queue creates and updates for the service')
-    .option('--batch', 'read entries from stdin, one JSON object a line')
+    .option('--batch', 'read entries from stdin, one JSON object per line')
     .addCommand(create)
     .addCommand(update)
     .action(async (options: PushOptions) => {
       if (!options.batch)
-        throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
+        throw new UsageError('Use one of: push create KIND, push update KIND ID, push --batch.', {
           code: 'usage.push',
           hint: 'bms-sync push --help',
         });
       const requests = readBatch(await readStdin(context.io));
-      if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing is stored.');
+      if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing was stored.');
       await checkAndStore(context, options, requests);
     });
 }
@@ -73,9 +73,9 @@ export function pushCommand(context: CommandContext): Command {
 const pushOptions = (name: string, summary: string): Command =>
   createCommand(name, summary)
     .option('--dry-run', 'show what would be sent; store and send nothing')
-    .option('--allow-unknown', 'send fields that are neither documented nor were ever seen, too')
-    .option('--allow-double', 'create although a record has the same natural key')
-    .option('--wait', 'wait until the service has answered')
+    .option('--allow-unknown', 'also send unknown fields')
+    .option('--allow-double', 'create it even if a record has the same natural key')
+    .option('--wait', 'wait for the answer of the service')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
 
 async function pushOne(
@@ -83,7 +83,7 @@ async function pushOne(
   target: { readonly operation: string; readonly kind: string; readonly id?: string },
   options: PushOptions,
 ): Promise<void> {
-  if (options.batch) throw new UsageError('--batch takes its entries from stdin.', { code: 'usage.push' });
+  if (options.batch) throw new UsageError('--batch reads its entries from stdin.', { code: 'usage.push' });
   const { data, base, key } = options;
   const request = {
     ...target,
@@ -149,13 +149,13 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
 async function unsentReason(session: Session, config: Config): Promise<string | null> {
   const frozen = await readFrozen(session);
   if (frozen !== null)
-    return `nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
+    return `sends have been paused since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
   const sends: Role = 'outbound';
   if (await hasLiveRole(session, sends, { now: systemClock.now(), isDead: createOwner().isDead }))
     return null;
   return config.outbound.writes === 'off'
     ? 'outbound.writes is off (BMS_WRITES): nothing is sent.'
-    : 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
+    : 'no bms-sync serve is sending from this outbox.';
 }
 
 /** Waits until entries are done or cannot go on by themselves; where nothing is sent, prints why and reads their states once. */
@@ -168,7 +168,7 @@ async function awaitOutcomes(
   const timeoutMs = reason === null ? timeout * 1000 : 0;
   const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
   const isOnItsWay = outcomes.some((outcome) => ['ready', 'sending', 'unsettled'].includes(outcome.state));
-  if (reason !== null && isOnItsWay) printLine(stderr, `Queued, not waited for: ${reason}`);
+  if (reason !== null && isOnItsWay) printLine(stderr, `Queued. Not waiting: ${reason}`);
   return outcomes;
 }
 

@@ -23,11 +23,14 @@ import { createCommand, type CommonOptions, type CommandContext } from './parts/
 import { truncateText, textTable, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
-  return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")
+  return createCommand(
+    'record',
+    'show everything about one record: row, versions, issues, outbox entries, links',
+  )
     .argument('<kind>', 'record kind')
     .argument(
       '<id or text...>',
-      'id of the record, or words of its code, name, phone number or e-mail: lists those found',
+      'id of the record, or words of its code, name, phone number or e-mail to search for',
     )
     .action(async (name: string, words: string[], options: CommonOptions) => {
       const config = context.settings(options);
@@ -73,7 +76,7 @@ export function kindOfRecord(config: Config, name: string, id: string, command: 
   const kind = requireKnownKind(config, name);
   if (isRecordId(id)) return kind;
   throw new UsageError(
-    `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
+    `"${id}" is not the id of a record: expected a whole number from 1 to 9223372036854775807.`,
     { code: 'usage.record', hint: `For example: bms-sync ${command} ${kind.name} 17` },
   );
 }
@@ -126,7 +129,7 @@ function* storyTexts(story: RecordStory): Iterable<Printed> {
   yield* entryTexts(story);
   if (refersTo.length > 0) yield '\nRefers to:';
   for (const link of refersTo) yield `  ${link.field}: bms-sync record ${link.kind} ${link.id}`;
-  if (referredBy.length > 0) yield '\nNamed by:';
+  if (referredBy.length > 0) yield '\nReferenced by:';
   for (const link of referredBy)
     yield `  ${link.field} of ${link.kind}: bms-sync record ${link.kind} ${link.id}`;
 }
@@ -143,13 +146,13 @@ function* rowTexts(story: RecordStory): Iterable<Printed> {
 }
 
 function* versionTexts(story: RecordStory): Iterable<Printed> {
-  yield story.events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
+  yield story.events.length === 0 ? '\nNo change since the mirror first read it.' : '\nVersions:';
   for (const { seq, change, observedAt, observedFrom, origin, fields } of story.events) {
     const entry = entryOf(origin);
     const pushedBy = story.pushers.get(origin);
     const since = observedFrom === null ? '' : `, after ${observedFrom} UTC`;
     const of = pushedBy === undefined ? '' : ` of ${pushedBy}`;
-    const by = entry === null ? `in the service${since}` : `by our entry ${entry}${of}`;
+    const by = entry === null ? `in the service${since}` : `by entry ${entry}${of}`;
     yield `  ${observedAt} UTC  ${change} ${by} (event ${seq})`;
     for (const changed of changedFieldTexts(fields, LONGEST_VALUE)) yield `    ${changed}`;
   }
@@ -180,7 +183,7 @@ function* entryTexts({ entries, endedEntries }: RecordStory): Iterable<Printed> 
     yield `    ${truncateText(payload, LONGEST_VALUE)}`;
     for (const { n, openedAt, grade, status } of attempts) {
       const end = `${grade ?? 'not answered yet'}${status === null ? '' : `, status ${status}`}`;
-      yield `    Try ${n}, ${openedAt} UTC: ${end}`;
+      yield `    Attempt ${n}, ${openedAt} UTC: ${end}`;
     }
   }
 }

@@ -37,8 +37,8 @@ export function runsCommand(context: CommandContext): Command {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
       const run = await findRun(session, id, systemClock.now());
-      const hint = 'bms-sync runs lists those that are kept.';
-      if (run === null) throw new SyncError(`There is no run ${id}.`, { code: 'run.absent', hint });
+      const hint = 'bms-sync runs lists the stored runs.';
+      if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
       context.printResult(options, run, runTexts(run));
     });
   return createCommand('runs', 'show past runs and how they ended')

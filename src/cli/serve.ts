@@ -5,8 +5,8 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function serveCommand(context: CommandContext): Command {
-  return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')
-    .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
+  return createCommand('serve', 'run the background service: schedules, the outbox, and the HTTP API')
+    .option('--only <roles>', `only some of the work: ${ROLES.join(', ')}`)
     .action(async (options: CommonOptions & { only?: string }) => {
       const roles = rolesOf(options.only);
       const config = context.settings(options);
@@ -23,6 +23,6 @@ function rolesOf(only: string | undefined): readonly Role[] {
   const names = only.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !ROLES.some((role) => role === name));
   if (unknown.length === 0) return ROLES.filter((role) => names.includes(role));
-  const message = `There is no role "${unknown.join('", "')}"${didYouMean(unknown[0] ?? '', ROLES) || '.'}`;
+  const message = `Unknown role "${unknown.join('", "')}"${didYouMean(unknown[0] ?? '', ROLES) || '.'}`;
   throw new UsageError(message, { code: 'usage.role', hint: `The roles are: ${ROLES.join(', ')}.` });
 }

@@ -18,16 +18,11 @@ interface SnapshotCommandOptions extends CommonOptions {
 
 export function snapshotCommand(context: CommandContext): Command {
   return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
-    .argument('<file>', 'the file; a former snapshot there is replaced at once')
-    .option(
-      '--wait <seconds>',
-      'how long to wait for the end of a pull that is under way',
-      parseWholeNumber,
-      60,
-    )
-    .addOption(new Option('--now', 'do not wait: hold lists that are being read in part').conflicts('wait'))
+    .argument('<file>', 'the file; an existing snapshot is replaced')
+    .option('--wait <seconds>', 'how long to wait for a running pull', parseWholeNumber, 60)
+    .addOption(new Option('--now', 'do not wait; lists may be half read').conflicts('wait'))
     .addOption(
-      new Option('--as-of <instant>', 'records as they were, at an instant or the end of a date').conflicts([
+      new Option('--as-of <instant>', 'records as of an instant or the end of a date').conflicts([
         'wait',
         'now',
       ]),
@@ -56,7 +51,7 @@ export function snapshotCommand(context: CommandContext): Command {
         if (report.asOf !== null) printLine(io.stderr, `As of ${report.asOf} UTC.`);
         for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
-          printLine(io.stderr, `Being read by a pull, and held in part: ${beingRead.join(', ')}.`);
+          printLine(io.stderr, `Incomplete, because a pull is reading them: ${beingRead.join(', ')}.`);
         context.printResult(options, report, [
           `${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`,
         ]);

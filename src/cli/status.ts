@@ -13,7 +13,7 @@ import { createCommand, type CommonOptions, type CommandContext } from './parts/
 import { textTable, type Printed } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
-  return createCommand('status', 'show how fresh and how sound the mirror is').action(
+  return createCommand('status', 'show how fresh and complete the mirror is').action(
     async (options: CommonOptions) => {
       const config = context.settings(options);
       const schedules = schedulesOf(config);
@@ -37,12 +37,12 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   const counts = Object.entries(outbox).filter(([, count]) => count > 0);
   if (counts.length > 0) yield `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`;
   if (issues.length > 0) {
-    yield '\nOpen issues (`issues.detail` tells more; what fits no rule is in `_raw` as it was sent):';
+    yield '\nOpen issues (details: `issues.detail`; original values: `_raw`):';
     const rows = issues.map((issue) => [issue.kind, issue.field, issue.code, issue.count]);
     yield textTable(['kind', 'field', 'code', 'records'], rows);
   }
   if (drift.length > 0) {
-    yield '\nThe service has changed how it answers:';
+    yield '\nChanges in the answers of the service:';
     const rows = drift.map(({ seenAt, kind, code, field, detail }) => [seenAt, kind, code, field, detail]);
     yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
   }
@@ -74,14 +74,14 @@ function* uncertifiedTexts({ uncertified, holds }: StatusDocument): Iterable<Pri
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
     const rows = uncertified.map(({ kind, since, why, waiting }) => {
       const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;
-      return [kind, since ?? 'never was', why, suspectedDeletions, heldDeletions, unsettledCreates];
+      return [kind, since ?? 'never', why, suspectedDeletions, heldDeletions, unsettledCreates];
     });
-    yield '\nNot certified, with the work that waits for it:';
+    yield '\nNot certified:';
     yield textTable(header, rows);
     for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
       if (next !== null) yield `${kinds.map(({ kind }) => kind).join(', ')}: ${next}`;
   }
   for (const { kind, state, records } of holds)
     if (state === 'released')
-      yield `\n${records} held deletions of ${kind} go on to their proof by themselves.`;
+      yield `\n${records} held deletions of ${kind} were released and wait for proof.`;
 }

@@ -78,7 +78,7 @@ export function unknownVariables(env: Environment): readonly string[] {
     .filter(
       (name) => name.startsWith('BMS_') && !OTHER_VARIABLE.test(name) && !PLAIN_VARIABLES.includes(name),
     )
-    .map((name) => `${name} sets nothing${didYouMean(name, PLAIN_VARIABLES) || '.'}`);
+    .map((name) => `${name} is not a setting${didYouMean(name, PLAIN_VARIABLES) || '.'}`);
 }
 
 const faultLayer = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
@@ -89,7 +89,7 @@ function readPlainVariable(place: SettingNode, env: Environment): ReadLayers[] {
   const [name] = set;
   if (name === undefined) return [];
   if (set.length > 1 && set.some(isFile))
-    return [faultLayer(`${place.name}: ${set.join(' and ')} are both set; unset one of them`)];
+    return [faultLayer(`${place.name}: ${set.join(' and ')} are both set; unset one`)];
   const text = env[name] ?? '';
   return [isFile(name) ? readFileVariable(place, name, text) : readVariableValue(place, name, text)];
 }

@@ -24,7 +24,7 @@ export function formatSchemaFaults(issues: readonly z.core.$ZodIssue[], layers: 
   });
 }
 
-const BROKEN_JSON = '; it begins like JSON, and is not valid JSON (names and texts stand in double quotes)';
+const BROKEN_JSON = '; this is not valid JSON (names and texts need double quotes)';
 
 function formatWrongValue(path: Path, expected: string, layers: readonly Layer[]): string {
   const value = valueAt(mergeLayers(layers), path);

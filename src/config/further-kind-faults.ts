@@ -50,7 +50,7 @@ export function findFurtherKindFaults(values: Tree): readonly SettingFault[] {
 function expectedName(name: string, arrayViews: readonly string[]): string | null {
   if (!KIND_NAME.test(name)) return 'the name of a record kind: small letters, digits and _';
   if (name.length > MAX_NAME_LENGTHS.kind) return `a name of at most ${MAX_NAME_LENGTHS.kind} characters`;
-  if (documentedKind(name)) return 'a name that no record kind of the catalogue bears';
+  if (documentedKind(name)) return 'a name that the catalogue does not use';
   const prefix = RESERVED_PREFIXES.find((candidate) => name.startsWith(candidate));
   if (prefix !== undefined) return `a name that does not begin with ${RESERVED_PREFIXES.join(', ')}`;
   const suffix = RESERVED_SUFFIXES.find((candidate) => name.endsWith(candidate));
@@ -58,7 +58,7 @@ function expectedName(name: string, arrayViews: readonly string[]): string | nul
   // Indexes and sequences of the engine have names that begin with their table's.
   const isOfEngine = ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
   const isTaken = isOfEngine || OTHER_RESERVED_NAMES.includes(name) || arrayViews.includes(name);
-  return isTaken ? 'a name that no table or view of bms-sync bears' : null;
+  return isTaken ? 'a name that bms-sync does not use for a table or view' : null;
 }
 
 function listArrayNames(kinds: Tree, kind: string): string[] {
@@ -77,9 +77,10 @@ function expectedField(fields: Tree, name: string): string | null {
   const isId = name === 'id' && fields[name] === 'integer';
   if (name.toLowerCase() === 'id') return isId ? null : 'no id: every record has one by itself, an integer';
   if (!/^\w+$/.test(name)) return 'the name of a field: letters, digits and _';
-  if (name.startsWith('_')) return "a name that does not begin with _, as bms-sync's own columns do";
+  if (name.startsWith('_')) return 'a name that does not begin with _';
   if (name.length > MAX_NAME_LENGTHS.field) return `a name of at most ${MAX_NAME_LENGTHS.field} characters`;
-  if (POSTGRES_COLUMNS.includes(name.toLowerCase())) return "a name that is no column of PostgreSQL's own";
+  if (POSTGRES_COLUMNS.includes(name.toLowerCase()))
+    return 'a name that PostgreSQL does not use for its own columns';
   // Databases ignore case in names, and columns derived from a decimal occupy names too.
   const names = Object.keys(fields);
   const derivedNames = names

@@ -37,7 +37,7 @@ export function refuseUnknownField(field: UnknownField, seen: Iterable<string>):
   const names = [...seen];
   if (names.includes(name)) return;
   const guess = didYouMean(name, [...known, ...names]);
-  throw new UsageError(`privacy.exclude.${kind} names ${name}, which is no field of ${kind}${guess}`, {
+  throw new UsageError(`privacy.exclude.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
     code: 'settings.unknown_field',
     hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
   });
@@ -63,11 +63,11 @@ export function refuseMissingExclusions(
   const fields = missing.flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
   const line = JSON.stringify({ ...exclude, ...Object.fromEntries(missing) });
   const clearedKinds = missing.map(([kind]) => `${kind}: []`).join(', ');
-  throw new UsageError(`These settings do not exclude what the mirror keeps out: ${fields.join(', ')}.`, {
+  throw new UsageError(`The mirror excludes fields that these settings do not: ${fields.join(', ')}.`, {
     code: 'settings.exclusions_missing',
     hint:
       `Name the settings file (--config FILE, or BMS_CONFIG=FILE), or add BMS__PRIVACY__EXCLUDE='${line}'. ` +
-      `To let a field in again, name its kind without it: privacy.exclude: {${clearedKinds}}.`,
+      `To allow a field again, list its kind without it: privacy.exclude: {${clearedKinds}}.`,
   });
 }
 
@@ -104,7 +104,7 @@ export function requireListedKinds(config: Config, names: readonly string[] = []
 }
 
 const unknownKindMessage = (name: string, known: readonly string[]): string =>
-  `There is no record kind "${name}"${didYouMean(name, known) || '.'}`;
+  `Unknown record kind "${name}"${didYouMean(name, known) || '.'}`;
 
 /** Turns the further kinds of the settings into kinds like those of the catalogue; they are read, never written. */
 export const configuredKinds = (settings: Config['kinds']): readonly ListedKind[] =>

@@ -68,8 +68,8 @@ export function findPrivacyFaults(values: Tree): readonly SettingFault[] {
 }
 
 function reasonNotToExclude(values: Tree, kind: string, name: string): string | null {
-  if (name === 'id') return 'a record is known by it';
-  if (name === 'system_id') return 'it tells which company a record belongs to';
+  if (name === 'id') return 'it identifies the record';
+  if (name === 'system_id') return 'it identifies the company';
   const key: unknown = documentedKind(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];
-  return Array.isArray(key) && key.includes(name) ? `it is of the natural key of ${kind}` : null;
+  return Array.isArray(key) && key.includes(name) ? `it belongs to the natural key of ${kind}` : null;
 }

@@ -40,7 +40,7 @@ export const settings = group({
   bi,
   language: setting(
     z.enum(['en', 'fr'], 'en or fr').default('en'),
-    "Language of the comments on PostgreSQL's views and columns, and of pages for browsers that ask for neither: en or fr.",
+    'Language of the comments in PostgreSQL, and of pages for browsers that prefer neither: en or fr.',
   ),
   retention,
   shutdown,

@@ -24,8 +24,8 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     const { rows, next } = listPage(read, (change) => change.seq);
     const about =
       kind === undefined
-        ? t('Of all kinds, the newest first')
-        : t('Of {what}, the newest first', { what: `${kind} ${record ?? ''}`.trim() });
+        ? t('All kinds, newest first')
+        : t('{what}, newest first', { what: `${kind} ${record ?? ''}`.trim() });
     const pushers = await pushersOf(session, rows);
     const list = html`${rows.length === 0 ? emptyNote(t('None.')) : changeList(rows, reader, pushers)}
     ${pageLinks(reader, '/changes', query, next)}`;

@@ -54,7 +54,10 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   app.addHook('onListen', () => {
     // The first page would have to wait for these counts.
     void readKindLines(dashboard, clock.now()).catch((error: unknown) => {
-      context.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
+      context.logger.debug(
+        { err: error },
+        'the pages could not be prepared; the first page shows the reason',
+      );
     });
   });
   for (const { name, path, type } of ASSETS) {

@@ -23,7 +23,7 @@ export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
     const { rows, next } = listPage(read, (decoded) => decoded.id);
     const list = html`${rows.length === 0 ? emptyNote(t('None yet.')) : decisionTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
-    const content = html`${pageTitle(t('Decisions'), t('Who has decided what, the newest first'))}
+    const content = html`${pageTitle(t('Decisions'), t('Who did what, newest first'))}
     ${listPanel('decisions', t('Decisions'), query.before === undefined, list)}`;
     return { title: t('Decisions'), content };
   });
@@ -37,10 +37,10 @@ function decisionTable(decisions: readonly StoredDecision[], reader: Reader): Ht
         <th scope="row" translate="no">${what}</th>
         <td translate="no">${target ?? '–'} <span class="small quiet">${detail}</span></td>
         <td class="early"><span translate="no">${who}</span> ${badge(reader, role)}</td>
-        <td data-title="${t('by way of')}">${t(INTERFACES[via])}</td>
+        <td data-title="${t('interface')}">${t(INTERFACES[via])}</td>
         <td class="nowrap early">${when(at)}</td>
       </tr>`,
   );
-  const headings = [t('what'), t('on what'), t('who'), t('by way of'), t('when')];
+  const headings = [t('what'), t('on what'), t('who'), t('interface'), t('when')];
   return dataTable(t('Decisions'), headings, rows, 'cards');
 }

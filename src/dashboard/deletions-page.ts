@@ -43,11 +43,11 @@ export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
       const forms = decisionForms(buttons, PATH, user?.role);
       items.push(groupItem(group, reader, recordList(group, records, reader), forms));
     }
-    const none = t('None. A record is deleted in the mirror once the service has proven that it is gone.');
+    const none = t('None. A record is marked as deleted once the service proves that it is gone.');
     const list = html`<ul class="needs">
       ${items}
     </ul>`;
-    const about = t('Records that their lists no longer show, and that are still in the mirror');
+    const about = t('Records that are still in the mirror but no longer in their lists');
     const content = html`${pageTitle(t('Deletions'), about)}
     ${listPanel('deletions', t('Disappeared records'), true, items.length === 0 ? emptyNote(none) : list)}`;
     return { title: t('Deletions'), content };
@@ -64,7 +64,7 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   const words = isHeld ? 'they stay until somebody decides' : HOLD_WORDS[state];
   const time = reader.durationText(reader.now().getTime() - parseInstant(since).getTime());
   const because = heldBecause(hold.why ?? null);
-  const link = html`<a href="/kinds/${kind}">${kind}</a>`;
+  const link = html`<a href="/kinds/${kind}" title="${kind}">${reader.term(kind)}</a>`;
   return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
     <div>
       <h2>

@@ -43,7 +43,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
       <p>${explain(entry, reader).meaning}</p>
       ${entryDecisions(reader, entry, user?.role)} ${factsOf(history, reader)}
     </div>`;
-    const beside = candidates.length === 0 ? null : t('beside the records that it may have made');
+    const beside = candidates.length === 0 ? null : t('next to the records that it may have created');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
     const sent = items.length === 0 ? emptyNote(t('Nothing was sent.')) : itemList(items);
     const title = t('Entry {id}', { id });
@@ -51,7 +51,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
       <div id="entry" data-live>
         ${panel({ id: 'state', title: t('State') }, standing)} ${conflictPanel(entry, reader)}
         ${panel({ id: 'payload', title: t('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
-        ${panel({ id: 'attempts', title: t('Attempts'), note: t('journalled before they are sent') }, sent)}
+        ${panel({ id: 'attempts', title: t('Attempts'), note: t('recorded before sending') }, sent)}
       </div>`;
     return { title, content };
   });
@@ -68,7 +68,7 @@ function factsOf({ entry, isMaker }: EntryHistory, { t, exactTime }: Reader): Ht
     [t('Pushed by'), entry.pushedBy],
     [t('Stored'), exactTime(createdAt)],
     [t('Changed'), exactTime(updatedAt)],
-    [t('Next try'), nextAttemptAt === null || entry.state === 'done' ? null : exactTime(nextAttemptAt)],
+    [t('Next attempt'), nextAttemptAt === null || entry.state === 'done' ? null : exactTime(nextAttemptAt)],
     [
       t('Result'),
       candidates.length > 0 || result === null ? null : verbatim(membersText(jsonOrText(result))),
@@ -90,7 +90,7 @@ function conflictPanel(entry: Entry, reader: Reader): Html | null {
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
-  const caption = t('Fields with the values of the base, of the service, and those that were wanted');
+  const caption = t('Fields with their base value, the value in the service and the wanted value');
   const headings = [t('field'), t('base'), t('in the service'), t('wanted')];
   const table = dataTable(caption, headings, rows);
   return panel({ id: 'conflicts', title: t('Fields in doubt') }, table);
@@ -128,16 +128,16 @@ function attemptItem(attempt: Attempt, reader: Reader): Html {
       : t('{from} to {to}', { from: exactTime(openedAt), to: exactTime(closedAt) });
   return html`<li>
     <div class="head">
-      <strong>${t('Try {n}', { n })}</strong>
+      <strong>${t('Attempt {n}', { n })}</strong>
       <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
       <span>${status === null ? null : t('status {status}', { status })}</span>
       <span class="last quiet small"> ${times} </span>
     </div>
-    <pre tabindex="0" aria-label="${t('Request of try {n}', { n })}">${ellipsize(request, LONGEST)}</pre>
+    <pre tabindex="0" aria-label="${t('Request of attempt {n}', { n })}">${ellipsize(request, LONGEST)}</pre>
     ${
       responseStart === null
         ? null
-        : html`<pre tabindex="0" aria-label="${t('Beginning of the answer to try {n}', { n })}">
+        : html`<pre tabindex="0" aria-label="${t('Start of the answer to attempt {n}', { n })}">
 ${ellipsize(responseStart, LONGEST)}</pre>`
     }
   </li>`;

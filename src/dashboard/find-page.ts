@@ -36,9 +36,9 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
       panels.push(panel({ id: kind.name, title: kind.name, note }, table));
     }
     const none = emptyNote(t('No record has all of these words in its code, name, phone number or e-mail.'));
-    const content = html`${pageTitle(t('Found'), html`<span translate="no">${text}</span>`)}
+    const content = html`${pageTitle(t('Search results'), html`<span translate="no">${text}</span>`)}
     ${panels.length === 0 ? none : panels}`;
-    return { title: t('Found'), content, isStill: true, searched: text };
+    return { title: t('Search results'), content, isStill: true, searched: text };
   });
 }
 
@@ -55,7 +55,7 @@ export function recordTable(kind: string, records: readonly ListedRecord[], read
       </tr>`,
   );
   const headings = [t('id'), t('name'), t('state'), t('changed')];
-  return dataTable(t('Records of {kind} in the order of their ids', { kind }), headings, rows, 'cards');
+  return dataTable(t('Records of {kind}, by id', { kind }), headings, rows, 'cards');
 }
 
 const TONES = { live: 'good', deleted: 'bad' };

@@ -28,7 +28,7 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     const drift = await readDrift(session, DRIFT_SHOWN);
     const { rows, next } = listPage(read, (issue) => issue.id);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
-    const about = t('The service’s text is kept as it came; an issue says what of it fits no rule.');
+    const about = t('Values that do not match the type of their field; the original text is kept.');
     const open = html`${rows.length === 0 ? emptyNote(t('None.')) : issueTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(t('Issues and drift'), about)}
@@ -59,7 +59,7 @@ function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
       </tr>`,
   );
   const headings = [t('record'), t('field'), t('issue'), t('detail'), t('seen')];
-  return dataTable(t('Open issues, the newest first'), headings, rows, 'cards');
+  return dataTable(t('Open issues, newest first'), headings, rows, 'cards');
 }
 
 function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null {
@@ -95,6 +95,6 @@ function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader
       </li>`,
   );
   const { t } = reader;
-  const head = { id: 'drift', title: t('Drift'), note: t('how the service answers has changed') };
+  const head = { id: 'drift', title: t('Drift'), note: t('changes in the answers of the service') };
   return panel(head, items.length === 0 ? emptyNote(t('None seen.')) : itemList(items));
 }

@@ -30,9 +30,9 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
     const links = others.map((other) => html` <a href="/records/${other.name}">${other.name}</a>`);
-    const content = html`${pageTitle(t('Kinds'), t('What the service keeps, and how well the mirror knows it'))}
+    const content = html`${pageTitle(t('Kinds'), t('Record kinds and how complete the mirror is'))}
     ${kindsPanel(lines, asked.reader)}
-    ${links.length === 0 ? null : html`<p class="quiet">${t('Without a list, and read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
+    ${links.length === 0 ? null : html`<p class="quiet">${t('No list; read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
     return { title: t('Kinds'), content };
   });
   const params = z.strictObject({ kind: knownKindName(kinds) });
@@ -53,7 +53,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
       <a href="/changes?kind=${kind}">${t('Changes')}</a>`;
     const all = html`<a href="/changes?kind=${kind}">${t('All of {kind}', { kind })}</a>`;
-    const readingsHead = { id: 'readings', title: t('Latest readings of its list'), isLive: true };
+    const readingsHead = { id: 'readings', title: t('Latest readings of the list'), isLive: true };
     const changesHead = { id: 'changes', title: t('Latest changes'), note: all, isLive: true };
     const content = html`${pageTitle(kind, html`${stateBadge(reader, line)} ${ways}`)}
       <div class="columns">
@@ -73,9 +73,9 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   const { t, count, when, exactTime } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
   const facts = factList([
-    [t('Read to its end'), lastReadWords(line, reader)],
+    [t('Last complete reading'), lastReadWords(line, reader)],
     [
-      t('Proven (certificate)'),
+      t('Last certificate'),
       certified === null
         ? t('never')
         : html`${when(certified)} <span class="quiet small">${exactTime(certified)}</span>`,
@@ -87,7 +87,7 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   ]);
   const pull = { label: t('Pull now'), about: kind, address: '/pulls', values: { kinds: kind } };
   return panel(
-    { id: 'standing', title: t('How fresh, how sound'), isLive: true },
+    { id: 'standing', title: t('Freshness and reliability'), isLive: true },
     html`<div class="body">
       <p>${words.join(' ')} ${next}</p>
       ${facts} ${decisionForms([pull], `/kinds/${kind}`, role)}
@@ -112,12 +112,12 @@ function plots(line: KindLine, readings: readonly ReportedReading[], reader: Rea
     .toReversed();
   const rows = whole.map((reading) => ({ at: parseInstant(reading.startedAt), value: reading.rows }));
   const body = html`<div class="body">
-    ${plotFigure({ id: 'changes', title: t('Changes an hour'), unit: t('changes'), shape: 'steps', points: changes }, reader)}
+    ${plotFigure({ id: 'changes', title: t('Changes per hour'), unit: t('changes'), shape: 'steps', points: changes }, reader)}
     <h3>${t('Rows in the list')}</h3>
     ${plotFigure({ id: 'rows', title: t('Rows in the list'), unit: t('rows'), shape: 'line', points: rows }, reader)}
   </div>`;
   const note = t(line.hours === null ? 'being counted' : 'the last 48 hours');
-  return panel({ id: 'plots', title: t('Changes an hour'), note, isLive: false }, body);
+  return panel({ id: 'plots', title: t('Changes per hour'), note, isLive: false }, body);
 }
 
 function readingTable(readings: readonly ReportedReading[], reader: Reader): Html {
@@ -138,7 +138,7 @@ function readingTable(readings: readonly ReportedReading[], reader: Reader): Htm
     </tr>`;
   });
   const numbers = tEach('pages', 'rows', 'changes', 'requests', 'took');
-  const caption = t('The latest readings of the list, the newest first');
+  const caption = t('Latest readings of the list, newest first');
   const headings = [...tEach('run', 'began'), ...numbers.map((number) => ({ number }))];
   return dataTable(caption, headings, rows, 'cards');
 }

@@ -30,7 +30,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     const counts = await countEntries(session);
     const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;
-    const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, the newest first'))}
+    const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, newest first'))}
       <ul class="tiles" id="counts" data-live>
         ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, term(state)))}
       </ul>
@@ -42,7 +42,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
 
 function entryTable(entries: readonly Entry[], reader: Reader): Html {
   const { t, term, when } = reader;
-  const names = [t('entry'), t('what'), t('state'), t('changed'), t('next try')];
+  const names = [t('entry'), t('what'), t('state'), t('changed'), t('next attempt')];
   const rows = entries.map((entry) => {
     const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
     const nextAttempt = state === 'done' ? null : entry.nextAttemptAt;
@@ -59,7 +59,7 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
         <p class="small quiet brief">${state === 'done' ? null : explain(entry, reader).meaning}</p>
       </td>
       <td class="nowrap early">${when(updatedAt)}</td>
-      <td data-title="${t('next try')}" class="nowrap wide">
+      <td data-title="${t('next attempt')}" class="nowrap wide">
         ${nextAttempt === null ? '–' : when(nextAttempt)}
       </td>
       <td data-title="${t('tries')}" class="number wide">${attempts}</td>

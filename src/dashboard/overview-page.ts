@@ -58,8 +58,8 @@ function calmPanel(kinds: readonly KindLine[], { t, when }: Reader): Html {
   const [oldest] = kinds.map((kind) => kind.certified_at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
-      ? t('Not every list is proven yet; the next pulls go on with that.')
-      : t('Every list was proven {when} or later.', { when: when(oldest) });
+      ? t('Some lists are not certified yet; the next pulls continue.')
+      : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true">✓</span>

@@ -66,7 +66,7 @@ function factsOf(plan: ShownPlan, reader: Reader): Html {
     [t('Approved by'), by(plan.approvedBy, plan.approvedAt)],
     [t('Applied by'), by(plan.appliedBy, plan.appliedAt)],
     [t('Stale'), plan.state === 'stale' ? html`${why}` : null],
-    [t('Result'), html`<a href="/v1/plans/${plan.id}/result.csv">${t('a line a cell, as CSV')}</a>`],
+    [t('Result'), html`<a href="/v1/plans/${plan.id}/result.csv">${t('one line per cell, as CSV')}</a>`],
   ]);
 }
 

@@ -22,11 +22,11 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, (plan) => plan.id);
-    const none = emptyNote(t('None yet. An edited export becomes one by bms-sync plan FILE.'));
+    const none = emptyNote(t('None yet. To make one from an edited export: bms-sync plan FILE'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
     const title = t('Plans');
-    const content = html`${pageTitle(title, t('Corrections from spreadsheets, the newest first'))}
+    const content = html`${pageTitle(title, t('Corrections from spreadsheets, newest first'))}
     ${listPanel('plans', title, query.before === undefined, list)}`;
     return { title, content };
   });

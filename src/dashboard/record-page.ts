@@ -48,7 +48,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       >${t('all {n, number}', { n: story.events.length })}</a
     >`;
     const note = story.events.length > changes.length ? all : null;
-    const none = emptyNote(t('No change was seen since the mirror first read it.'));
+    const none = emptyNote(t('No change since the mirror first read it.'));
     const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const recordTitle = recordName(story.row?.raw ?? changes[0]?.before ?? null);
     const content = html`${pageTitle(title, html`<span translate="no">${recordTitle}</span>`)}
@@ -103,7 +103,7 @@ function fieldPanel(kind: string, story: RecordStory, reader: Reader): Html {
   const table = dataTable(t('Fields of the record'), [t('field'), t('value')], rows, 'words');
   return panel(
     { id: 'fields', title: t('Fields'), note },
-    rows.length === 0 ? emptyNote(t('There is no row.')) : table,
+    rows.length === 0 ? emptyNote(t('The mirror has no row for this record.')) : table,
   );
 }
 
@@ -121,7 +121,7 @@ function referredPanel(story: RecordStory, reader: Reader): Html | null {
     ] as const;
   });
   return panel(
-    { id: 'referred', title: reader.t('Named by') },
+    { id: 'referred', title: reader.t('Referenced by') },
     html`<div class="body">${factList(facts)}</div>`,
   );
 }

@@ -21,7 +21,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), (run) => run.id);
     const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
-    const content = html`${pageTitle(t('Runs'), t('Every reading of the service, the newest first'))}
+    const content = html`${pageTitle(t('Runs'), t('All readings of the service, newest first'))}
     ${listPanel('runs', t('Runs'), query.before === undefined, list)}`;
     return { title: t('Runs'), content };
   });
@@ -29,8 +29,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, shown, async ({ params: { id }, reader }) => {
     const { t, term, exactTime } = reader;
     const run = await findRun(session, id, clock.now());
-    if (run === null)
-      throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
+    if (run === null) throw new SyncError(`Run ${id} does not exist or was removed.`, { code: 'run.absent' });
     const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([

@@ -115,7 +115,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }:
           </form>
           <p class="quiet">
             ${t(
-              'An admin gives one: {command} shows it. The first admin’s is the value of the setting {setting}.',
+              'Ask an admin for a token ({command}). The first admin uses the value of the setting {setting}.',
               {
                 command: html`<code>bms-sync users add</code>`,
                 setting: html`<code>ADMIN_TOKEN</code>`,

@@ -24,7 +24,7 @@ export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
-    const none = emptyNote(t('None: bms-sync webhooks add URL --name N adds one.'));
+    const none = emptyNote(t('None. To add one: bms-sync webhooks add URL --name N'));
     const { rows, next } = listPage(read, (delivery) => delivery.id);
     const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
     ${pageLinks(reader, PATH, { endpoint, before: last }, next)}`;
@@ -95,7 +95,7 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): H
   );
   const names = tEach('event', 'endpoint', 'record', 'state', 'answer');
   const headings = [...names, { number: t('attempts') }, t('planned')];
-  return dataTable(t('Deliveries, the newest first'), headings, rows, 'cards');
+  return dataTable(t('Deliveries, newest first'), headings, rows, 'cards');
 }
 
 function recordOf(delivery: LoggedDelivery, reader: Reader): Html {

@@ -15,7 +15,7 @@ export async function openSession(url: string): Promise<Session> {
     const { openPostgresSession } = await import('./postgres/session.ts');
     return openPostgresSession(url);
   }
-  throw new UsageError('database.url names neither a file nor a PostgreSQL database.', {
+  throw new UsageError('database.url is neither a file nor a PostgreSQL database.', {
     code: 'settings.database',
     hint: 'Set DATABASE_URL to file:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
   });

@@ -153,7 +153,7 @@ export function discoveredColumn(shape: Shape, name: string, field: SeenField): 
  * decimals take further names, and the mirror's own names begin with `_`.
  */
 export function columnObstacle(kind: Shape, { name, type }: Field): string | null {
-  if (!isStorable(name) || name === '') return 'its name is no text that a database keeps';
+  if (!isStorable(name) || name === '') return 'its name cannot be stored in a database';
   if (Buffer.byteLength(name) > MAX_NAME_LENGTHS.field) return 'its name is too long';
   if (name.startsWith('_')) return 'names that begin with _ are those of bms-sync';
   if (kind.fields.length >= MAX_COLUMNS) return `the kind has ${kind.fields.length} columns already`;

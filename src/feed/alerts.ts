@@ -40,7 +40,7 @@ async function warnOfUnknownFields(context: MirrorContext, rules: readonly Alert
     if (seen.get(kind)?.has(field) === false)
       context.logger.warn(
         { event: 'alert.unknown_field', kind, field },
-        `the service has never sent a field ${field} of ${kind}: its alert tells nothing until it does`,
+        `the service has never sent the field ${field} of ${kind}: this alert stays silent until it does`,
       );
 }
 

@@ -33,18 +33,18 @@ export type Access = ReturnType<typeof createAccess>;
 const NOT_SIGNED_IN: Problem = {
   status: 401,
   code: 'http.unauthorized',
-  detail: 'This needs a token.',
+  detail: 'A token is required.',
   hint: 'Send Authorization: Bearer TOKEN, or sign in at /login.',
   headers: { 'www-authenticate': 'Bearer realm="bms-sync"' },
 };
 
-const WRONG_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'That is nobody’s token.' };
+const WRONG_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Unknown token.' };
 
 const CODE_USED: Problem = {
   ...NOT_SIGNED_IN,
   code: 'http.code_used',
-  detail: 'This link was used already, or is too old.',
-  hint: 'Take a new one, or a token.',
+  detail: 'This link was already used or has expired.',
+  hint: 'Request a new link, or sign in with a token.',
 };
 
 const NO_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Without ADMIN_TOKEN, nobody can sign in.' };
@@ -52,26 +52,26 @@ const NO_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Without ADMIN_TOKEN, nobo
 const TOO_MANY: Problem = {
   status: 429,
   code: 'http.too_many_attempts',
-  detail: 'Too many wrong tokens came from this address.',
+  detail: 'Too many wrong tokens from this address.',
 };
 
 const LOOPBACK_ONLY: Problem = {
   status: 403,
   code: 'server.loopback_only',
-  detail: 'Without ADMIN_TOKEN, only this machine is answered.',
+  detail: 'Without ADMIN_TOKEN, the server answers only local requests.',
 };
 
 const FORGED_HEADER: Problem = {
   status: 403,
   code: 'http.forged_person',
-  detail: 'The header that names a person did not come from the proxy that signs in.',
-  hint: 'Ask through the proxy; or name its address in server.trustedHeader.',
+  detail: 'The header that names the user did not come from the trusted proxy.',
+  hint: 'Use the proxy, or add its address to server.trustedHeader.',
 };
 
 const NOT_A_USER: Problem = {
   status: 403,
   code: 'http.unknown_person',
-  detail: 'The proxy has signed somebody in who is no user here.',
+  detail: 'The user from the proxy does not exist in bms-sync.',
   hint: 'An admin adds users: bms-sync users add NAME --role ROLE.',
 };
 
@@ -159,7 +159,7 @@ const toRequestUser = (user: SignedInUser | null, by: RequestUser['by']): Reques
 
 /** The caller as the person who decides. */
 export function deciderOf(request: FastifyRequest, via: Decider['via']): Decider {
-  if (request.user === null) throw new Error('A decision came by a route that asks for nobody.');
+  if (request.user === null) throw new Error('A decision came through a route without a user.');
   return { who: request.user.name, role: request.user.role, via };
 }
 

@@ -19,7 +19,7 @@ export function answerErrors(
     const problem = user === null && error instanceof MirrorError ? AWAY : problemFor(error, logger);
     return config.signsIn === true ? sendProblemPage(reply, problem) : sendProblem(reply, problem);
   });
-  const hint = 'GET /openapi.json tells what there is.';
+  const hint = 'GET /openapi.json lists the available paths.';
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, { status: 404, ...NOT_FOUND, hint }));
 }
 
@@ -50,8 +50,8 @@ function problemFor(error: unknown, logger: Logger): Problem {
   return {
     status: 500,
     code: 'http.internal',
-    detail: 'An error that should not happen.',
-    hint: `The log has it under the id ${id}.`,
+    detail: 'Unexpected error.',
+    hint: `Find it in the log under the id ${id}.`,
     more: { id },
   };
 }
@@ -110,7 +110,7 @@ function isOfFramework(error: unknown): error is FastifyError {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
 }
 
-const NOT_FOUND = { code: 'http.not_found', detail: 'There is nothing here.' };
+const NOT_FOUND = { code: 'http.not_found', detail: 'Nothing was found here.' };
 
 /** Worded by us, because the framework's message may repeat the caller's text. */
 const PROBLEMS_BY_STATUS: Readonly<Record<number, { code: string; detail: string; hint?: string }>> = {
@@ -118,7 +118,7 @@ const PROBLEMS_BY_STATUS: Readonly<Record<number, { code: string; detail: string
   413: { code: 'http.body_too_large', detail: 'The body is too large.', hint: 'Send less in one request.' },
   415: {
     code: 'http.media_type',
-    detail: 'A body of this type is not understood.',
+    detail: 'Unsupported content type.',
     hint: 'Send Content-Type: application/json.',
   },
 };

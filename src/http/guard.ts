@@ -94,14 +94,14 @@ const requiredRole = (request: FastifyRequest, isRead: boolean): UserRole =>
 const forbidden = (user: RequestUser, minimumRole: UserRole): Problem => ({
   status: 403,
   code: 'http.forbidden',
-  detail: `This is for the role ${minimumRole}; ${user.name} is ${user.role}.`,
-  hint: 'An admin gives roles: bms-sync users remove NAME, then add NAME --role ROLE.',
+  detail: `This needs the role ${minimumRole}; ${user.name} is ${user.role}.`,
+  hint: 'An admin can change the role: bms-sync users remove NAME, then add NAME --role ROLE.',
 });
 
 const READ_ONLY: Problem = {
   status: 403,
   code: 'server.read_only',
-  detail: 'Without ADMIN_TOKEN, nothing can be changed here.',
+  detail: 'Changes need ADMIN_TOKEN.',
   hint: 'Set ADMIN_TOKEN to 32 characters or more, or use the command line.',
 };
 
@@ -143,12 +143,12 @@ export function hostRefusal(
 const FOREIGN: Problem = {
   status: 403,
   code: 'http.foreign_origin',
-  detail: 'A page of another origin asked for a change.',
+  detail: 'The request came from a page of another origin.',
 };
 
 const NO_ORIGIN: Problem = {
   ...FOREIGN,
-  detail: 'A change by cookie, or of whom a proxy has signed in, needs the Origin header.',
+  detail: 'Changes with a cookie or through a proxy need the Origin header.',
   hint: 'Use a bearer token.',
 };
 

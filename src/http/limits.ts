@@ -35,10 +35,10 @@ export function createStreamLimit() {
       const ownStreams = [...openStreams.values()].filter((holder) => holder === userName).length;
       if (openStreams.size >= MAX_STREAMS || ownStreams >= MAX_STREAMS_PER_USER)
         throw new SyncError(
-          `Too many streams are open already (${ownStreams} of this user, ${openStreams.size} of all).`,
+          `Too many open streams (${ownStreams} of this user, ${openStreams.size} in total).`,
           {
             code: 'server.full',
-            hint: `Close some of them (a user may have ${MAX_STREAMS_PER_USER}), or ask for pages.`,
+            hint: `Close some (limit per user: ${MAX_STREAMS_PER_USER}), or request pages.`,
           },
         );
       const slot = Symbol('seat');

@@ -11,7 +11,7 @@ const answer = z.object({
   kind: z.string(),
   decision: z.enum(['approved', 'rejected']),
   records: z.int(),
-  newer: z.int().optional().describe('records that have joined since, and that stay held'),
+  newer: z.int().optional().describe('more records that are on hold since then'),
 });
 
 const decideHold =
@@ -30,7 +30,7 @@ export const approveDeletions = operation({
   path: '/deletions/:kind/approve',
   role: 'operator',
   words: {
-    summary: 'let the records be deleted, each once the service proves that it is gone',
+    summary: 'each record is marked as deleted once the service proves that it is gone',
     notice: 'Approved: each record is marked as deleted once the service proves that it is gone.',
   },
   input,
@@ -43,8 +43,8 @@ export const rejectDeletions = operation({
   path: '/deletions/:kind/reject',
   role: 'operator',
   words: {
-    summary: 'keep the records live, however long the list leaves them out',
-    notice: 'Rejected: the records stay live; approving them takes it back.',
+    summary: 'the records stay live',
+    notice: 'Rejected: the records stay live. To undo this, approve the deletions.',
   },
   input,
   answer,

@@ -15,8 +15,8 @@ export const retryOutboxEntry = operation({
   path: '/outbox/:id/retry',
   role: 'operator',
   words: {
-    summary: 'look for an entry once more, and send it if it is not there',
-    notice: 'The entry gets another try.',
+    summary: 'search for the entry once more, and send it again if it is not there',
+    notice: 'The entry will be retried.',
   },
   input: rowPath,
   answer: decidedEntry,
@@ -28,8 +28,8 @@ export const adoptOutboxEntry = operation({
   path: '/outbox/:id/adopt',
   role: 'operator',
   words: {
-    summary: 'say which record of the mirror a create has made: nothing is sent for it',
-    notice: 'Adopted: the entry is done, and nothing is sent for it.',
+    summary: 'link a create to the record that it made; nothing more is sent',
+    notice: 'Adopted: the entry is done; nothing more is sent.',
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
@@ -44,7 +44,7 @@ export const abandonOutboxEntry = operation({
   path: '/outbox/:id/abandon',
   role: 'operator',
   words: {
-    summary: 'give an entry up: nothing more is sent for it',
+    summary: 'send nothing more for the entry',
     notice: 'Abandoned: nothing more is sent for the entry.',
   },
   input: rowPath,
@@ -56,7 +56,7 @@ export const resumeOutbox = operation({
   name: 'resume',
   path: '/outbox/resume',
   role: 'operator',
-  words: { summary: 'let sends go on after a database was restored', notice: 'Sends go on.' },
+  words: { summary: 'resume sends after a database was restored', notice: 'Sends have resumed.' },
   input: z.strictObject({}),
   answer: z.object({ wasFrozen: z.boolean(), reason: z.string().optional(), since: z.string().optional() }),
   run: async (context) => {

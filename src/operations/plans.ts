@@ -14,7 +14,7 @@ export const approveCorrections = operation({
   path: '/plans/:id/approve',
   role: 'operator',
   words: {
-    summary: 'let a plan that another person has made be applied',
+    summary: 'approve a plan that another user has made',
     notice: 'Approved: the plan can be applied.',
   },
   input: planPath,
@@ -31,7 +31,7 @@ export const applyCorrections = operation({
   role: 'operator',
   words: {
     summary:
-      'put exactly the rows of a plan into the outbox, unless the mirror has moved on in one of its cells',
+      'put exactly the rows of a plan into the outbox, unless one of its cells has changed in the mirror',
     notice: 'Applied: its rows are in the outbox.',
   },
   input: planPath,
@@ -42,15 +42,15 @@ export const applyCorrections = operation({
   },
 });
 
-export const UNPROVEN = 'take back, too, what another user may have written because no answer came';
+export const UNPROVEN = 'also undo values that another user may have written';
 
 export const undoCorrections = operation({
   name: 'undo',
   path: '/plans/:id/undo',
   role: 'operator',
   words: {
-    summary: 'make the plan that returns what an applied plan has changed and nobody has touched since',
-    notice: 'This plan is the way back: look at it, and apply it.',
+    summary: 'make a plan that undoes an applied plan, except for values that were changed since',
+    notice: 'This plan undoes the earlier one: review it, then apply it.',
   },
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),

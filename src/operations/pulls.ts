@@ -9,8 +9,8 @@ export const pullOperation = operation({
   path: '/pulls',
   role: 'operator',
   words: {
-    summary: 'ask for a pull of these kinds; of all where none is named',
-    notice: 'A pull is requested: it begins as soon as a background service is free.',
+    summary: 'request a pull of these kinds (default: all)',
+    notice: 'Pull requested. It starts as soon as a background service is free.',
   },
   input: z.strictObject({
     kinds: z

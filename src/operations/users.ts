@@ -19,7 +19,7 @@ const userName = z
     /^[\w.@+'À-ɏ-](?:[\w .@+'À-ɏ-]{0,98}[\w.@+'À-ɏ-])?$/,
     "expected a name: letters, digits, blanks and . @ + - _ ', 100 at most",
   )
-  .describe('name of the user, as a proxy that signs in tells it');
+  .describe('name of the user, as the sign-in proxy sends it');
 
 const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
 
@@ -36,10 +36,10 @@ export const addUser = operation({
   name: 'add',
   path: '/users',
   role: 'admin',
-  words: { summary: 'let somebody in: a viewer looks, an operator also decides, an admin also administers' },
+  words: { summary: 'add a user: a viewer reads, an operator also decides, an admin also administers' },
   input: z.strictObject({
     name: userName,
-    role: role.default('viewer').describe('viewer, operator or admin; viewer where none is named'),
+    role: role.default('viewer').describe('viewer, operator or admin (default: viewer)'),
   }),
   answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
   status: 201,
@@ -49,7 +49,7 @@ export const addUser = operation({
     await context.session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
       if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
-        throw new SyncError(`There is a user ${name} already.`, {
+        throw new SyncError(`The user ${name} already exists.`, {
           code: 'users.name_taken',
           hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
         });
@@ -62,14 +62,14 @@ export const removeUser = operation({
   name: 'remove',
   path: '/users/:name/remove',
   role: 'admin',
-  words: { summary: 'let somebody in no longer: the token and every session end' },
+  words: { summary: 'remove a user: the token and all sessions end' },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
   run: async (context, { name }) => {
     await context.session.makeDurable(); // Who was removed must not be back after a power cut.
     await context.session.atomically(async (tx) => {
       if (!(await deleteUser(tx, name)))
-        throw new SyncError(`There is no user ${name}.`, {
+        throw new SyncError(`The user ${name} does not exist.`, {
           code: 'users.absent',
           hint: 'See: bms-sync users',
         });

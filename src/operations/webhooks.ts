@@ -25,7 +25,7 @@ export const addWebhook = operation({
   name: 'add',
   path: '/webhooks',
   role: 'admin',
-  words: { summary: 'add a receiver, which gets the events from now on' },
+  words: { summary: 'add a receiver; it gets all events from now on' },
   input: z.strictObject({
     name: endpointName,
     url: z
@@ -42,11 +42,11 @@ export const addWebhook = operation({
     format: z
       .enum(FORMATS)
       .default('json')
-      .describe('of a chat room or a person, who are told what may need a person; email for mailto:'),
+      .describe('slack, teams, text and email receive notifications only; email for mailto:'),
     language: z
       .enum(LANGUAGES)
       .nullish()
-      .describe('en or fr: of what people are told; that of the settings where none is named'),
+      .describe('language of notifications, en or fr (default: the one of the settings)'),
   }),
   answer: revealed,
   status: 201,
@@ -67,7 +67,7 @@ export const removeWebhook = operation({
   path: '/webhooks/:name/remove',
   role: 'admin',
   words: {
-    summary: 'send a receiver nothing more, and forget its deliveries',
+    summary: 'remove a receiver and its deliveries',
     notice: 'The endpoint is removed, with its deliveries.',
   },
   input: endpointInput,
@@ -82,7 +82,7 @@ export const rotateWebhook = operation({
   name: 'rotate',
   path: '/webhooks/:name/rotate',
   role: 'admin',
-  words: { summary: 'give a receiver a new secret; the present one stays valid for a day' },
+  words: { summary: 'replace the secret of a receiver; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
   run: async (context, { name }) => ({ ...(await rotateSecret(context.session, name, context.clock.now())) }),
@@ -93,8 +93,8 @@ export const enableWebhook = operation({
   path: '/webhooks/:name/enable',
   role: 'operator',
   words: {
-    summary: 'send a receiver what waits for it, and then the events since',
-    notice: 'Enabled: the endpoint is sent what waits for it.',
+    summary: 'send the waiting deliveries, then the events since',
+    notice: 'Enabled: the waiting deliveries are sent.',
   },
   input: endpointInput,
   answer: endpointState,
@@ -106,8 +106,8 @@ export const disableWebhook = operation({
   path: '/webhooks/:name/disable',
   role: 'operator',
   words: {
-    summary: 'send a receiver nothing until it is enabled; waiting deliveries stay',
-    notice: 'Disabled: the endpoint is sent nothing until it is enabled.',
+    summary: 'keep the deliveries waiting until the endpoint is enabled',
+    notice: 'Disabled: nothing is sent until the endpoint is enabled.',
   },
   input: endpointInput,
   answer: endpointState,
@@ -122,9 +122,8 @@ export const replayWebhook = operation({
   path: '/webhooks/:name/replay',
   role: 'operator',
   words: {
-    summary:
-      'send a receiver the events after a seq again, or those since its last success; activate a disabled one',
-    notice: 'The endpoint is sent the events again.',
+    summary: 'send the events again, after a seq or since the last success; enables a disabled endpoint',
+    notice: 'The events are sent again.',
   },
   input: endpointInput.extend({
     after: z

@@ -48,7 +48,7 @@ export async function freezeIfRestored(
 ): Promise<void> {
   const counterSends = await sendCounter.read();
   if (counterSends === null)
-    logger.warn('whether a back-up was restored cannot be told: the mark of the last send cannot be read');
+    logger.warn('cannot check whether a back-up was restored: the counter of the last send is unreadable');
   const place = await databaseIdentity(session);
   const reason = await session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
@@ -60,7 +60,7 @@ export async function freezeIfRestored(
     }
     return found;
   });
-  if (reason !== null) logger.error({ reason, hint: RESUME }, 'nothing is sent until a person says so');
+  if (reason !== null) logger.error({ reason, hint: RESUME }, 'sends are paused until a user resumes them');
 }
 
 async function reasonToFreeze(
@@ -79,7 +79,7 @@ async function reasonToFreeze(
   const highest = await findHighestUnknownLink(tx);
   const accepted = await readMeta(tx, 'outbox.accepted_links');
   if (highest === null || highest <= Number(accepted ?? 0)) return null;
-  return 'the mirror knows of creations that its outbox does not';
+  return 'the mirror has creates that are not in its outbox';
 }
 
 /**

@@ -24,13 +24,13 @@ export interface OutboundParts {
 
 /** The settings under `outbound`, and those of other groups that sending needs. */
 export interface OutboundRules {
-  /** Rest after a send whose outcome is not known. */
+  /** Delay after a send with an unknown outcome. */
   readonly settleSeconds: number;
   /** How long the mirror is searched for such a create before it is sent again. */
   readonly patienceSeconds: number;
   /** How long a record must not answer before it is taken for gone: that of deletions. */
   readonly graceSeconds: number;
-  /** Record kind to the fields whose changes cause no events. */
+  /** Fields whose changes create no events, per record kind. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }
 

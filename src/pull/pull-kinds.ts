@@ -56,7 +56,7 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     await createReportIndexes(parts.session, kinds);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    const message = 'indexes for reports could not be made: they are made after the next run';
+    const message = 'indexes for reports could not be created; bms-sync tries again after the next run';
     parts.logger.warn({ err: error }, message);
   }
   return { ...facts, kinds: result.map(withUtcInstants) };

@@ -20,10 +20,10 @@ export function outputFile(mirrorUrl: string, file: string): string {
   if (found?.isFile() === false)
     throw refuse(
       'is a device, a pipe or a socket, not a file.',
-      'Name a file; to feed a program, leave --out away and pipe stdout to it.',
+      'Name a file; to feed a program, omit --out and pipe stdout to it.',
     );
   if (isMirrorFile(mirrorUrl, path))
-    throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
+    throw refuse('belongs to the mirror.', 'Name another file: it would be overwritten.');
   return path;
 }
 

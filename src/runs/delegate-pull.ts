@@ -23,7 +23,7 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   const wanted = { kinds, request: 'pull', now: clock.now() };
   const startedMs = clock.monotonicMs();
   const runId = await session.atomically((tx) => requestPull(tx, wanted));
-  logger.info({ runId }, 'asked the background service for it');
+  logger.info({ runId }, 'requested it from the background service');
   const { run, detail } = await followRun(parts, runId);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const reports = request.kinds.map((kind) => {
@@ -47,11 +47,14 @@ async function followRun(parts: PullParts, runId: number) {
       reportedKinds.add(kind);
     }
     if (!['requested', 'running'].includes(run.state))
-      return { run, detail: `The background service has broken run ${runId} off.` };
+      return { run, detail: `The background service was stopped during run ${runId}.` };
     if (signal?.aborted === true)
-      return { run, detail: `Nobody waits for it; run ${runId} goes on without.` };
+      return {
+        run,
+        detail: `This command no longer waits; run ${runId} continues in the background service.`,
+      };
     if (!(await isServedNow(parts)))
-      return { run, detail: `The background service has ended; the next one takes run ${runId} up.` };
+      return { run, detail: `The background service has ended; the next one continues run ${runId}.` };
     await sleepUnlessStopped(POLL_MS, { clock, signal });
   }
 }

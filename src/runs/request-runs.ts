@@ -61,8 +61,8 @@ export function createScheduleCheck(context: ProcessContext, schedule: Schedule)
       const end = await session.atomically((tx) => requestSlot(tx, due));
       const message =
         end.is === 'served'
-          ? `the schedule ${name} gets no run: its kinds are asked for or being read already`
-          : 'a schedule has come due: its run is asked for';
+          ? `skipped a run of schedule ${name}: its kinds are already queued or being read`
+          : 'a schedule is due: run requested';
       if (end.is !== 'taken') logger.debug({ ...end, schedule: name, slot: slot.toISOString() }, message);
     }
     handledTo = now;
@@ -91,7 +91,7 @@ export function createFirstReads(context: ProcessContext, scheduled: readonly st
     const kinds = scheduled.filter((kind) => !swept.has(kind));
     const due = { schedule: 'first_read', slot: now, kinds, now, isDead: context.owner.isDead }; // Processes that start together request one run.
     const end = kinds.length === 0 ? null : await context.session.atomically((tx) => requestSlot(tx, due));
-    const message = 'kinds that are scheduled and were never read are read now';
+    const message = 'reading scheduled kinds that were never read';
     if (end?.is === 'requested') context.logger.info({ runId: end.runId, kinds }, message);
     isDone = true;
   };

@@ -24,13 +24,13 @@ export async function createRunLog(parts: PullParts, runId: number): Promise<() 
       const isNew = state === 'held' && records > (heldBefore.get(kind) ?? 0); // It waits for a person now, and did not before.
       if (!isNew || !kinds.has(kind)) continue;
       const hint = `bms-sync deletions, then approve ${kind} or reject ${kind}`;
-      const message = `${records} records of ${kind} have disappeared at once: they stay until a person decides`;
+      const message = `${records} records of ${kind} disappeared at once: they stay until a user decides`;
       logger.warn({ event: 'kind.held', kind, records, hint }, message);
     }
     for (const { kind, code, field, detail } of await driftSince(session, startedAt)) {
       if (!kinds.has(kind)) continue;
       const where = field === null ? kind : `${kind}.${field}`;
-      const message = `the service answers otherwise: ${where}: ${detail}`;
+      const message = `drift: ${where}: ${detail}`;
       logger.warn({ event: 'drift.found', kind, code, field, runId }, message);
     }
   };
@@ -48,10 +48,13 @@ function logRunEnd(
   const faulty = reports.filter((report) => !isReadToEnd(report) && report.reason !== 'busy');
   const rows = reports.reduce((sum, report) => sum + report.rows, 0);
   const changes = reports.reduce((sum, report) => sum + changesOf(report), 0);
-  const why =
-    reason ?? faulty.map((decoded) => `${decoded.kind}: ${decoded.detail ?? 'not read'}`).join('; ');
+  const causes = [...Map.groupBy(faulty, (report) => report.reason).values()].map((alike) => {
+    const more = alike.length > 1 ? ` and ${alike.length - 1} more` : '';
+    return `${alike[0]?.kind ?? ''}${more}: ${alike[0]?.detail ?? 'not read'}`;
+  });
+  const why = reason ?? causes.join('; ');
   const message =
-    `run ${runId} (${command}) has ${hasFailed ? 'failed' : 'finished'} after ${formatDuration(durationMs)}: ` +
+    `run ${runId} (${command}) ${hasFailed ? 'failed' : 'finished'} after ${formatDuration(durationMs)}: ` +
     `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
   const event = hasFailed ? 'run.failed' : 'run.finished';
   const kinds = reports.map((report) => {

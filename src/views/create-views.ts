@@ -223,10 +223,10 @@ export async function translateViewErrors<T>(location: string, migration: () => 
     if (!(error instanceof Error) || !NEEDED.includes(errorCode(error))) throw error;
     const detail = 'detail' in error && typeof error.detail === 'string' ? error.detail : error.message;
     throw new MirrorError(
-      `${location} cannot be migrated: what you have built on it needs what changes: ${detail.replaceAll('\n', '; ')}.`,
+      `${location} cannot be migrated: your own objects depend on columns that change: ${detail.replaceAll('\n', '; ')}.`,
       {
         code: 'mirror.blocked_by_view',
-        hint: 'Nothing was changed. Keep its SQL, drop it, run bms-sync migrate, and make it again.',
+        hint: 'Nothing was changed. Save their SQL, drop them, run bms-sync migrate, then create them again.',
         cause: error,
       },
     );

@@ -19,7 +19,7 @@ export const CHANGES_VIEW: View = {
 export const ISSUES_VIEW: View = {
   name: 'bi_issues',
   meaning: translateAll(
-    'Values and records of the service that fit no rule, one row each, while they do not.',
+    'Values and records that do not match the expected type, one row each, while the issue is open.',
   ),
   columns: engineColumns('issues', { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' }),
   from: 'from issues where closed_at is null',
@@ -27,7 +27,7 @@ export const ISSUES_VIEW: View = {
 
 export const DRIFT_VIEW: View = {
   name: 'bi_drift',
-  meaning: translateAll('Changes in how the service answers, one row each.'),
+  meaning: translateAll('Changes in the answers of the service, one row each.'),
   columns: engineColumns('drift'),
   from: 'from drift',
 };
@@ -48,7 +48,7 @@ export const DICTIONARY_VIEW: View = {
 
 export const RELATIONS_VIEW: View = {
   name: 'bi_relations',
-  meaning: translateAll('Which column of which view names a record of which other view.'),
+  meaning: translateAll('References between views: which column refers to a record of which view.'),
   columns: engineColumns('relations'),
   from: 'from relations',
 };
@@ -150,7 +150,7 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
   const castToText = (expression: string): string => `cast(${expression} as text)`;
   return {
     name: 'bi_sync_status',
-    meaning: translateAll('How fresh and how sound the copy of each record kind is.'),
+    meaning: translateAll('How fresh and how complete the copy of each record kind is.'),
     columns: engineColumns('sync_status', {
       kind: castToText('k.kind'),
       state: castToText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),

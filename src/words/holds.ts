@@ -9,17 +9,18 @@ export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
   rejected: 'stay, as you decided',
 };
 
-const UNCLEAR: MessageKey = 'no list shows them, and the service gives no clear answer about each by itself';
+const UNCLEAR: MessageKey =
+  'the list no longer shows them, and the service gives no clear answer about any of them';
 
 /** Why held records need a person, where it is not their number. */
 const REASONS: Readonly<Record<string, MessageKey>> = {
-  never_listed: 'an answer of the service named them, and no list has ever shown them',
+  never_listed: 'the service returned them, but no list has ever shown them',
   others_hidden:
-    'no list shows them, nor records that answers of the service have named: it may show a part only',
-  still_there: 'no list shows them, and the service still shows each by itself',
-  forbidden: 'no list shows them, and the service refuses to show them by themselves',
+    'the list shows neither them nor other records that the service returned: it may be incomplete',
+  still_there: 'the list no longer shows them, but the service still returns each of them',
+  forbidden: 'the list no longer shows them, and the service refuses to return them',
   older_than:
-    'exactly the oldest rows are missing: if the list shows recent rows only, reject, and older rows stay while the kind is certified',
+    'exactly the oldest rows are missing: if the list shows only recent rows, reject; the older rows stay, and the kind can be certified',
 };
 
 /** Why held records need a person (`older_than:id`); null where too many are gone at once. */

@@ -105,10 +105,10 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     command: 'bms-sync doctor',
   }),
   'outbox.frozen': ({ reason }, translator) => ({
-    title: translator.t('Nothing is sent'),
+    title: translator.t('Sends are paused'),
     why: [english(reason, translator)],
     effect: translator.t(
-      'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
+      'Check first whether the service already has some of the waiting entries; then resume.',
     ),
     page: '/',
     command: 'bms-sync outbox resume',
@@ -118,14 +118,11 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     return {
       title: translator.t(
         '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
-        {
-          n,
-          kind,
-        },
+        { n, kind: translator.term(kind) },
       ),
       why: [
         because === null
-          ? translator.t('The list no longer shows so many records at once.')
+          ? translator.t('Many records left the list at once.')
           : sentence(translator.t(because)),
       ],
       page: '/deletions',
@@ -142,20 +139,20 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'entries.parked': ({ entries: n }, translator) => ({
     title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
-    why: [translator.t('They wait for a decision each.')],
+    why: [translator.t('Each needs a decision.')],
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
   'kind.blocked': ({ kind, reason, entryId = null }, translator) => ({
-    title: translator.t('{kind} may not be written', { kind }),
+    title: translator.t('Writes of {kind} are refused', { kind: translator.term(kind) }),
     why: [
-      translator.t<Quoted>('The service refuses it to the user of this token ({reason}).', {
+      translator.t<Quoted>('The user of this token lacks the right in the service ({reason}).', {
         reason: { text: reason, as: 'code' },
       }),
-      ...(entryId === null ? [] : [translator.t('It has refused entry {id}.', { id: entryId })]),
+      ...(entryId === null ? [] : [translator.t('Entry {id} was refused.', { id: entryId })]),
     ],
     effect: translator.t(
-      'Give that user the right in the service, or take another token. It is tried again by itself.',
+      'Grant that user the right in the service, or use another token. bms-sync retries every few minutes.',
     ),
     page: '/',
     command: 'bms-sync outbox',
@@ -164,32 +161,30 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     title: translator.t('The service refuses the token'),
     why: [
       kinds === undefined
-        ? translator.t('Nothing can be read.')
-        : sentence(translator.t(UNREAD, valuesOf(kinds))),
+        ? translator.t('No list can be read.')
+        : sentence(translator.t(UNREAD, valuesOf(kinds, translator))),
     ],
     effect: translator.t(
-      'Write a token that it accepts into the file of BMS_TOKEN_FILE: it is read again by itself. Without such a file, set BMS_TOKEN and start bms-sync serve again.',
+      'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.',
     ),
     page: '/',
     command: 'bms-sync doctor',
   }),
   'kind.unread': ({ kinds, state, reason }, translator) => ({
-    title: translator.t(UNREAD, valuesOf(kinds)),
+    title: translator.t(UNREAD, valuesOf(kinds, translator)),
     why: [sentence(describeOutcome({ state, reason }, translator).why ?? state)],
-    effect: translator.t('Pull: the list is read as soon as a background service is free.'),
+    effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
     title: translator.t(
       '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}',
-      valuesOf(kinds),
+      valuesOf(kinds, translator),
     ),
     why: [
-      translator.t(
-        since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.',
-      ),
+      translator.t(since === null ? 'It was never read to its end.' : 'Three scheduled pulls were missed.'),
     ],
-    effect: translator.t('Pull: the list is read as soon as a background service is free.'),
+    effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
   'field.volatile': ({ fields: names, setting }, translator) => ({
@@ -197,12 +192,12 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       n: names.split(', ').length,
     }),
     why: [
-      translator.t<Quoted>('Most records show another value each time, and each is an event: {names}.', {
+      translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
         names: { text: names, as: 'name' },
       }),
       translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
     ],
-    effect: translator.t('Then their values stay up to date, and make no events.'),
+    effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
@@ -216,7 +211,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     command: 'bms-sync webhooks',
   }),
   'webhook.failing': ({ name, failures: n, pending }, translator) => ({
-    title: translator.t('The endpoint {name} takes no deliveries', { name }),
+    title: translator.t('The endpoint {name} accepts no deliveries', { name }),
     why: [
       translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
       ...waiting(pending, translator.t),
@@ -231,19 +226,14 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     command: 'bms-sync webhooks',
   }),
   'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, translator) => ({
-    title: translator.t('Plan {id} waits for an approval', { id }),
+    title: translator.t('Plan {id} waits for approval', { id }),
     why: [
       translator.t(
         '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
-        {
-          who,
-          n,
-          kind,
-          origin,
-        },
+        { who, n, kind: translator.term(kind), origin },
       ),
     ],
-    effect: translator.t('Look at its cells first. Once it is approved, it can be applied.'),
+    effect: translator.t('Review its cells first. Once approved, it can be applied.'),
     page: `/plans/${id}`,
     command: `bms-sync approve ${id}`,
   }),
@@ -264,17 +254,20 @@ const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', translator:
 });
 
 const UNREAD: MessageKey =
-  '{n, plural, one {{names} is not read to the end} other {# kinds are not read to the end: {names}}}';
+  '{n, plural, one {The list {names} was not read to its end} other {# lists were not read to their end: {names}}}';
 
 const waiting = (n: number, t: Translator['t']): readonly string[] =>
   n === 0 ? [] : [t('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', { n })];
 
 const DISABLED: Readonly<Record<string, MessageKey>> = {
-  gone: 'It has answered 410 Gone.',
-  failing: 'It has taken nothing for five days.',
+  gone: 'It answered 410 Gone.',
+  failing: 'No delivery accepted for five days.',
 };
 
-const valuesOf = (kinds: readonly string[]) => ({ n: kinds.length, names: kinds.join(', ') });
+const valuesOf = (kinds: readonly string[], { term }: Translator) => ({
+  n: kinds.length,
+  names: kinds.map((kind) => term(kind)).join(', '),
+});
 
 const wayTo = (kinds: readonly string[]) => ({
   page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',

@@ -63,53 +63,53 @@ interface Doubt {
 /** The reasons for which a list that was read to its end is not certified. */
 const COMPLETE: Readonly<Record<string, Doubt>> = {
   rows_unseen: {
-    why: 'it is not proven yet that no row is missing',
-    next: 'The next pull has another chance to prove that none is missing.',
+    why: 'not yet verified: a row may be missing',
+    next: 'The next pull tries again to verify that no row is missing.',
   },
   certified_earlier: {
-    why: 'it has changed since it was last proven',
-    next: 'The next pull can prove the present list.',
+    why: 'the list has changed since it was last certified',
+    next: 'The next pull can certify the current list.',
   },
   total_differs: {
-    why: 'the service counts another number of rows than it lists',
-    next: 'If it stays so, report it: the service counts rows that it never lists.',
+    why: 'the service reports another number of rows than it lists',
+    next: 'If this persists, report it: the service counts rows that it never lists.',
   },
   too_many_rows: {
-    why: 'more rows were seen than it can hold by the service’s own count',
-    next: 'If it stays so, report it: a record left the list and returned, or an answer was stale.',
+    why: 'the list showed more rows than the service counts',
+    next: 'If this persists, report it: a record left the list and returned, or an answer was outdated.',
   },
   page_size_unproven: {
-    why: 'the service does not say how long it is, and one reading cannot tell',
-    next: 'The next pull can prove that none is missing.',
+    why: 'the service does not report the length of the list, and one reading cannot show it',
+    next: 'The next pull can verify that no row is missing.',
   },
-  no_end: { why: 'the service never showed where it ends', next: 'If it stays so, report it.' },
+  no_end: { why: 'the service never returned the last page', next: 'If this persists, report it.' },
   rows_differ: {
-    why: 'the rows of the mirror are not those of the list',
-    next: 'If it stays so, this puts them right: bms-sync backfill KIND --all.',
+    why: 'the mirror and the list have different rows',
+    next: 'If this persists, run: bms-sync backfill KIND --all.',
   },
   quarantined: {
-    why: 'some of its records could not be stored as rows',
-    next: 'The table issues names these records.',
+    why: 'some records could not be stored as rows',
+    next: 'The table issues lists these records.',
   },
   never_listed: {
-    why: 'an answer of the service named rows that no list has shown yet',
+    why: 'the service returned records that its list does not show yet',
     next: 'The next pull can find them in the list.',
   },
   absences_unproven: {
-    why: 'rows that left the list wait for proof or a person',
-    next: 'The next pull looks for proof; bms-sync deletions shows what waits.',
+    why: 'some rows have left the list; their deletion is not confirmed yet',
+    next: 'The next pull checks again; bms-sync deletions shows these rows.',
   },
 };
 
 /** A first reading of a long list sees most rows once: rows need not have moved. */
 const FIRST: Doubt = {
-  why: 'one reading alone cannot prove that no row of a long list is missing',
-  next: 'The next pull can prove that none is missing, and from then on finds deletions.',
+  why: 'one reading cannot verify that a long list is complete',
+  next: 'The next pull can verify it; from then on, deletions are detected.',
 };
 
 /** Instead of the proof that the next pull looks for. */
 const LEFT_TO_PERSON: Doubt = {
-  why: 'rows that left the list stay until a person decides',
+  why: 'some rows have left the list and wait for your decision',
   next: 'They stay until you decide: bms-sync deletions.',
 };
 
@@ -132,35 +132,34 @@ const LISTED: MessageKey =
 
 /** The knowledge where not every listed record has become a live row. */
 const KNOWN: Readonly<Record<string, MessageKey>> = {
-  rows_differ: 'the list was read to its end, and the mirror has rows too many or too few',
-  quarantined: 'the list was read to its end, and all that could become rows are in the mirror',
+  rows_differ: 'the list was read to its end, but the mirror has too many or too few rows',
+  quarantined: 'the list was read to its end, and every record that could be stored is in the mirror',
 };
 
-const AGAIN: MessageKey =
-  'The next pull reads the whole list again; pages that have not changed are not written again.';
+const AGAIN: MessageKey = 'The next pull reads the whole list again.';
 
 /** The reasons for which a list was not read to its end. */
 const FAULTS: Readonly<Record<string, MessageKey>> = {
-  not_json: 'the service answered something other than JSON',
-  html: 'the service answered a web page',
-  not_utf8: 'the service answered text that is not UTF-8',
-  too_deep: 'the service answered a record that is nested too deep',
-  success_false: 'the service said that it failed',
-  data_not_a_list: 'the service answered no list',
-  bad_meta: 'the service numbered its pages in a form that cannot be read',
-  empty_body: 'the service answered nothing',
-  wrong_record: 'the service answered another record',
+  not_json: 'the answer was not JSON',
+  html: 'the answer was a web page',
+  not_utf8: 'the answer was not UTF-8',
+  too_deep: 'the answer was nested too deeply',
+  success_false: 'the service reported a failure',
+  data_not_a_list: 'the answer was not a list',
+  bad_meta: 'the page numbers of the service are unreadable',
+  empty_body: 'the answer was empty',
+  wrong_record: 'the service returned another record',
   cached: 'a cache answered in place of the service',
-  page_ignored: 'the service answered another page than the requested one',
-  page_repeated: 'the service answered the same page twice',
+  page_ignored: 'the service returned another page than requested',
+  page_repeated: 'the service returned the same page twice',
   page_grew: 'the size of its pages changed',
   page_resized: 'the size of its pages changed',
-  endless: 'its pages never ended',
-  empty_pages: 'its pages were empty before its end',
-  page_unread: 'some of its pages could not be read',
+  endless: 'the pages never ended',
+  empty_pages: 'the list had empty pages before its end',
+  page_unread: 'some pages could not be read',
   unauthorized: 'the service refused the token',
   forbidden: 'the token may not read this kind',
-  blocked: 'a firewall or proxy before the service refused the request',
+  blocked: 'a firewall or proxy in front of the service refused the request',
   not_found: 'the service has no such list',
   redirected: 'the service redirected the request',
   rejected: 'the service rejected the request',
@@ -168,28 +167,38 @@ const FAULTS: Readonly<Record<string, MessageKey>> = {
   timeout: 'the service took too long to answer',
   too_big: 'an answer was longer than allowed',
   unavailable: 'the service was not available',
-  rate_limited: 'the service asked for fewer requests (its rate limit)',
+  rate_limited: 'the rate limit of the service was reached',
   interrupted: 'the pull was interrupted',
   busy: 'another process was reading it',
   other_source: 'the list belongs to another company',
-  excluded_since:
-    'the mirror keeps fields out that this process does not know of: start it again with privacy.exclude',
+  excluded_since: 'the mirror excludes fields that these settings do not: add privacy.exclude and restart',
 };
 
 function describeFault(end: ReadingEnd, translator: Translator): OutcomeText {
   const { t } = translator;
   const { state, reason, isFirst, rows } = end;
-  const fault = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? COMPLETE[reason]?.why);
+  const fault = reason === null ? 'no reason was recorded' : (FAULTS[reason] ?? COMPLETE[reason]?.why);
   const why = fault === undefined ? reason : t(fault);
   const untouched = UNTOUCHED[reason ?? ''];
   if (untouched !== undefined)
     return { label: t(untouched.label), known: t(untouched.known), why, next: null };
   const label = t(state === 'invalid' ? 'unreadable' : 'not read to its end');
-  const known = rows === 0 ? t('this command read nothing of it') : t(READ, { rows: rows ?? ALL });
+  if (reason === 'unauthorized') return { label, why, known: null, next: t(NEW_TOKEN) };
+  const known = rows === 0 ? null : t(READ, { rows: rows ?? ALL });
   const proof =
-    isFirst === true ? ` ${t('Nothing counts as deleted before a list was read to its end.')}` : '';
+    isFirst === true
+      ? ` ${t('Deletions are detected only after the list has been read completely once.')}`
+      : '';
   return { label, why, known, next: `${t(AGAIN)}${proof}` };
 }
+
+const NEW_TOKEN: MessageKey = 'Set a token that the service accepts, then pull again.';
+
+/** Whether a fault of one list is a fault of the whole service, or of the way to it. */
+export const isServiceWide = (reason: string | null): boolean =>
+  ['unauthorized', 'blocked', 'unreachable', 'unavailable', 'rate_limited', 'interrupted'].includes(
+    reason ?? '',
+  );
 
 const READ: MessageKey =
   '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that were read stay in the mirror';
@@ -197,6 +206,6 @@ const READ: MessageKey =
 /** Reasons for which this pull read nothing of a list into the mirror, and need not. */
 const UNTOUCHED: Readonly<Record<string, { readonly label: MessageKey; readonly known: MessageKey }>> = {
   busy: { label: 'busy', known: 'another process is reading it into this mirror' },
-  other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
-  excluded_since: { label: 'refused', known: 'nothing of it was taken into the mirror' },
+  other_source: { label: 'refused', known: 'nothing was written to the mirror' },
+  excluded_since: { label: 'refused', known: 'nothing was written to the mirror' },
 };

@@ -35,14 +35,14 @@ interface Verdict {
 /** Writes an action that is open to a person. */
 type Step = (entry: VerdictFacts) => string;
 
-const served: Step = () => 'Nothing, as long as bms-sync serve runs.';
-const retry = (facts: VerdictFacts): string => `Send it again: bms-sync outbox retry ${facts.id}`;
-const abandon = (facts: VerdictFacts): string => `Give it up: bms-sync outbox abandon ${facts.id}`;
+const served: Step = () => 'Nothing, while bms-sync serve is running.';
+const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
+const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox abandon ${facts.id}`;
 const adopt = (facts: VerdictFacts): string =>
-  `One of the records is it: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
-const pull = (facts: VerdictFacts): string => `Read the list again: bms-sync pull ${facts.kind}`;
+  `If one of the records matches: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
+const pull = (facts: VerdictFacts): string => `To read the list again: bms-sync pull ${facts.kind}`;
 const pushAnew = ({ id, kind, recordId }: VerdictFacts): string =>
-  `Send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
+  `To send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
   (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
 
 /** Every verdict that an entry can have, in the order in which an entry may meet them. */
@@ -52,37 +52,34 @@ export const VERDICTS = {
     next: [() => 'Nothing, unless that one needs you: bms-sync outbox'],
   },
   awaits_sweep: {
-    meaning:
-      'Before a create is sent, a fresh sweep must show what the service has already; one is asked for.',
+    meaning: 'A new sweep must show what the service already has before the create is sent; it is requested.',
     next: [served],
   },
   kind_blocked: {
     meaning:
-      'The service does not let the user of this token write this kind (401 or 403); it is tried again in five minutes, and at once when serve starts.',
+      'The user of this token may not write this kind in the service (401 or 403). bms-sync retries in five minutes, and when serve starts.',
     next: [() => 'Check the token, and what its user may write in the service.'],
   },
   unreachable: {
-    meaning: 'The service could not be reached; it is tried again by itself.',
-    next: [() => 'Nothing; if it stays so: bms-sync doctor'],
+    meaning: 'The service could not be reached; bms-sync retries automatically.',
+    next: [() => 'Nothing; if it persists: bms-sync doctor'],
   },
-  busy: { meaning: 'The service asked for patience (429); it is sent again by itself.' },
+  busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
   ambiguous: {
-    meaning:
-      'It was sent, and its outcome is unknown: the next sweeps look for it before anything is sent again.',
+    meaning: 'Sent, outcome unknown: the next sweeps look for it before anything is sent again.',
     next: [served],
   },
   no_answer: {
-    meaning: 'It was sent many times, no whole answer came, and the record does not show it.',
-    onItsWay: 'It was sent and no whole answer came: the record is read before anything is sent again.',
+    meaning: 'Sent many times without a complete answer, and the record does not show the change.',
+    onItsWay: 'Sent without a complete answer: the record is read before anything is sent again.',
     next: [retry, abandon],
   },
   looking: {
-    meaning:
-      'It was sent, its outcome is unknown, and it has not been found so far; it is looked for until patience ends.',
+    meaning: 'Sent, outcome unknown, and not found so far; bms-sync searches until the time limit.',
     next: [served],
   },
   retry: {
-    meaning: 'A person asked for another try: it is looked for once more, and sent again if it is not there.',
+    meaning: 'A user requested a retry: bms-sync searches once more and sends it again if it is not there.',
     next: [served],
   },
   conflict: {
@@ -91,74 +88,69 @@ export const VERDICTS = {
   },
   other_record: {
     meaning:
-      'The id belongs to another record by now: the one to update was deleted, or nearly all of it differs. Nothing more is sent.',
+      'The id now belongs to another record: the one to update was deleted, or nearly all its fields differ. Nothing more is sent.',
     next: [pushAnew, abandon],
   },
   forbidden: {
-    meaning:
-      'The service refuses this record (403), though it lets the user of this token write or read others.',
+    meaning: 'The service refuses this record (403), but lets the user of this token write or read others.',
     onItsWay:
-      'The service refuses this record (403); it is tried again in five minutes, and as soon as another write has succeeded.',
+      'The service refuses this record (403). bms-sync retries in five minutes, and after the next successful write.',
     next: [retry, abandon],
   },
   gone: {
-    meaning: 'The record to update is gone from the service; it is not created again.',
-    onItsWay:
-      'The service does not show the record to update; it is looked for once more before it is taken for gone.',
+    meaning: 'The record to update no longer exists in the service; it is not created again.',
+    onItsWay: 'The service does not show the record to update; bms-sync searches once more.',
     next: [retry, abandon],
   },
   twins: {
-    meaning:
-      'More than one record is exactly the one to be created, or the only such record was made by another entry.',
+    meaning: 'More than one record matches the create exactly, or the only match was made by another entry.',
     next: [adopt, retry, abandon],
   },
   look_alike: {
     meaning:
-      'It may be in the service: a new record there may be what the service made of it, or could not become a row.',
+      'It may be in the service: a new record there is a possible match, or could not be stored as a row.',
     next: [adopt, retry, abandon],
   },
   existed: {
     meaning:
-      'A record with the same natural key was there before it was sent, or the service answered with such a record.',
+      'A record with the same natural key existed before the send, or the service answered with such a record.',
     next: [adopt, retry, abandon],
   },
   lost_twice: {
     meaning:
-      'Its answer was lost twice, and no record of the service can be it: something keeps it from arriving.',
+      'The answer was lost twice, and no record in the service matches it: something prevents it from arriving.',
     next: [retry, abandon],
   },
   alters_keys: {
     meaning:
-      'No record of the service can be it. But the service gives records of this kind other keys than were sent, so that its record may be there unrecognised.',
+      'No record in the service matches it. But the service changes the keys of this kind, so the record may be there unrecognised.',
     next: [adopt, retry, abandon],
   },
   other_source: {
-    meaning:
-      'It was sent to the service whose data this mirror held before: no list can show what became of it.',
+    meaning: 'It was sent to the service that this mirror copied before: no list can show its outcome.',
     next: [adopt, retry, abandon],
   },
   repeats: {
-    meaning:
-      'Equal records are legitimate in this kind, so it cannot be known whether one of them is this one.',
+    meaning: 'Equal records are allowed in this kind, so nothing shows whether one of them is this one.',
     next: [adopt, retry, abandon],
   },
   no_certificate: {
     meaning:
-      'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
+      'The time limit has passed and no sweep could certify the list: nobody knows whether the entry arrived.',
     next: [pull, adopt, retry, abandon],
   },
   not_named: {
     meaning:
-      'The service answered that it made the record and did not name it; it is not in the lists for certain. It is never sent again.',
+      'The service confirmed the create without naming the record, and the lists do not show it for certain. It is never sent again.',
     next: [pull, adopt, abandon],
   },
   not_applied: {
-    meaning: 'The service accepted the update, and reading back showed that fields did not take it.',
-    onItsWay: 'The service accepted the update, and the record does not show it: it is sent once more.',
+    meaning: 'The service accepted the update, but some fields did not change.',
+    onItsWay: 'The service accepted the update, but the record does not show it: it is sent once more.',
     next: [retry, pushAnew, abandon],
   },
   invalid: {
-    meaning: 'It does not fit the catalogue or the settings; the result says why.',
+    meaning: 'It does not match the catalogue or the settings; the result has the reason.',
     next: [pushAnew],
   },
   key_taken: {
@@ -166,17 +158,16 @@ export const VERDICTS = {
     next: [pushAnew],
   },
   service_refused: {
-    meaning: 'The service refused it in its own words; the result has them.',
+    meaning: 'The service refused it; the result has its message.',
     next: [pushAnew, retry],
   },
-  sent: { meaning: 'It was sent, and the service showed that it took it.' },
-  already_so: { meaning: 'The service had it so already; nothing had to be sent.' },
+  sent: { meaning: 'Sent and confirmed by the service.' },
+  already_so: { meaning: 'The service already had these values; nothing was sent.' },
   altered: {
-    meaning:
-      'It was sent, and the service made its record with other values than were sent; the result has them.',
+    meaning: 'Sent; the service created the record with other values than were sent; the result has them.',
   },
-  adopted: { meaning: 'The record that it made was found in the service, or named by a person.' },
-  resent: { meaning: 'Its first send had proved lost; it was sent again, and the service took it.' },
+  adopted: { meaning: 'The record that it made was found in the service, or named by a user.' },
+  resent: { meaning: 'The first send was lost; it was sent again, and the service accepted it.' },
 } as const satisfies Record<string, Verdict>;
 
 const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
@@ -184,12 +175,12 @@ const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
 /** The text for an entry without a verdict. */
 const BY_STATE = {
   ready: { meaning: 'It waits for its turn.' },
-  sending: { meaning: 'It is being sent at this moment.' },
-  unsettled: { meaning: 'It was sent and its outcome is unknown: it is looked for.' },
+  sending: { meaning: 'It is being sent.' },
+  unsettled: { meaning: 'Sent, outcome unknown: bms-sync looks for it.' },
   done: { meaning: 'It is done.' },
-  parked: { meaning: 'It cannot go on without a person.', next: [retry, abandon] },
+  parked: { meaning: 'It needs a decision.', next: [retry, abandon] },
   rejected: { meaning: 'It was refused.', next: [retry, abandon] },
-  abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
+  abandoned: { meaning: 'A user abandoned it; nothing more is sent.' },
 } as const satisfies Record<string, Verdict>;
 
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
@@ -208,7 +199,9 @@ function unprovenIn(facts: VerdictFacts, translator: Translator): string | null 
   const { unproven = [] } = facts.settlement ?? {};
   if (facts.state !== 'done' || unproven.length === 0) return null;
   const fields = unproven.join(', ');
-  return translator.t('No answer came: another user may have written the same to {fields}.', { fields });
+  return translator.t('No answer came: another user may have written the same values to {fields}.', {
+    fields,
+  });
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
@@ -217,7 +210,7 @@ export function awaitedBy(facts: VerdictFacts, { t, term } = translatorFor('en')
     return null;
   const { since, why, records = [] } = facts.settlement.awaits;
   const values = { kind: facts.kind, since, why: term(why) };
-  const waited = t('It has waited for a reading of {kind} since {since} UTC: {why}.', values);
+  const waited = t('Waiting for a reading of {kind} since {since} UTC: {why}.', values);
   if (records.length === 0) return waited;
   return `${waited} ${t('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }

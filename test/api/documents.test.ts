@@ -178,7 +178,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
           values (${key}, 'clients', 'create', '{}', 'unsettled')`);
     });
     const status = await jsonOf(await stage.get('/v1/status'));
-    const why = 'it is not proven yet that no row is missing';
+    const why = 'not yet verified: a row may be missing';
     const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
     expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });
@@ -236,7 +236,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const stored = await stage.post('/v1/outbox', { ...wrong, allowUnknown: true }, KEY);
     expect([stored.status, await jsonOf(stored)]).toMatchObject([
       202,
-      { notes: ['names is neither documented nor ever seen: it is sent as it is'] },
+      { notes: ['names is unknown: it is sent unchanged'] },
     ]);
     const rows = await session.query(sql`select allow_unknown from outbox`);
     expect(rows).toEqual([{ allow_unknown: 1 }]);

@@ -73,7 +73,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     for (const caller of await callers(session, stage))
       for (const [route, needed] of table) {
         const { status, text } = await ask(requestOf(route, caller.headers));
-        const isRefused = status === 403 && text.includes(`for the role ${needed};`);
+        const isRefused = status === 403 && text.includes(`needs the role ${needed};`);
         const isLetIn = ![401, 403, 429].includes(status) && status < 500;
         if (!(isRoleAllowed(caller.role, needed) ? isLetIn : isRefused))
           wrong.push(`${caller.role} by ${caller.door}: ${route}: ${status}`);
@@ -94,11 +94,11 @@ describe.each(DATABASES.slice(0, 1))('a refusal', (_name, open) => {
       403,
       expect.objectContaining({
         code: 'http.forbidden',
-        detail: 'This is for the role operator; the viewer is viewer.',
+        detail: 'This needs the role operator; the viewer is viewer.',
       }),
     ]);
     const page = await stage.post('/pulls', {}, headers);
     expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
-    expect(await page.text()).toContain('This is for the role operator');
+    expect(await page.text()).toContain('This needs the role operator');
   });
 });

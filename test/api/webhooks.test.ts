@@ -95,6 +95,6 @@ test('what may not be is refused with its code: a private address, a taken or un
       decision === 'replay' ? { after: 0 } : undefined,
     );
     const { detail } = await jsonOf(answer);
-    expect([answer.status, detail]).toEqual([404, 'There is no webhook endpoint chop; did you mean shop?']);
+    expect([answer.status, detail]).toEqual([404, 'Unknown webhook endpoint chop; did you mean shop?']);
   }
 });

@@ -97,7 +97,7 @@ describe.each([
     await session.atomically((tx) => tx.execute('drop view bi_clients'));
     for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.older']);
     const doctor = await run(['doctor'], { DATABASE_URL: url });
-    expect(doctor.stdout).toContain('of an older release: back it up, then bms-sync migrate');
+    expect(doctor.stdout).toContain('of an older release: back it up, then run bms-sync migrate');
     const version = sql`select value from mirror_meta where key = 'version'`;
     expect(await session.query(version)).toEqual([{ value: '0' }]);
     expect((await session.atomically((tx) => tx.listColumns('bi_clients'))).size).toBe(0);

@@ -46,7 +46,7 @@ describe('signing in', () => {
     expect(asked?.status()).toBe(401);
     await page.getByLabel('Your token').fill('wrong');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: 'That is nobody’s token.' }).waitFor(); // The page before has an alert, too.
+    await page.getByRole('alert').filter({ hasText: 'Unknown token.' }).waitFor(); // The page before has an alert, too.
     await page.getByLabel('Your token').fill(stage.token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/runs');
@@ -208,7 +208,7 @@ test('a disabled endpoint is enabled, disabled and replayed by clicking', async 
   await eventually(async () => JSON.stringify(await api('/v1/webhooks')).includes('"health":"disabled"'));
   const page = await stage.signedIn();
   const need = page.getByRole('listitem').filter({ hasText: 'The endpoint shop is disabled' });
-  expect(await need.innerText()).toContain('It has answered 410 Gone. 1 delivery waits for it.');
+  expect(await need.innerText()).toContain('It answered 410 Gone. 1 delivery waits for it.');
   status = 204;
   await need.getByRole('button', { name: 'Enable' }).click();
   expect(await page.getByRole('status').first().innerText()).toContain('Enabled');
@@ -339,7 +339,7 @@ test.each([1280, 390])('no name of a field breaks within a word, %s pixels wide'
 test('with the keyboard alone a person reaches the content and each part', async () => {
   const page = await stage.signedIn();
   await page.keyboard.press('Tab');
-  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to the content');
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to content');
   await page.keyboard.press('Enter');
   expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
   await page.getByRole('link', { name: 'Outbox', exact: true }).focus();

@@ -84,14 +84,14 @@ test('an operator approves and applies what somebody else has planned, and sees 
   await page.getByRole('status').filter({ hasText: 'Approved: the plan can be applied.' }).waitFor();
   expect(await page.locator('main').innerText()).toContain('Olga');
   await page.locator('summary', { hasText: 'Apply' }).click();
-  await page.getByText(`${ROWS} records will be changed. Go on?`).waitFor();
+  await page.getByText(`${ROWS} records will be changed. Continue?`).waitFor();
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('status').filter({ hasText: 'Applied: its rows are in the outbox.' }).waitFor();
   await page.locator('#plan .tiles li', { hasText: new RegExp(`${ROWS}\\s*done`) }).waitFor();
   expect(await seriousRemarks(page)).toEqual([]);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'a line a cell, as CSV' }).click(),
+    page.getByRole('link', { name: 'one line per cell, as CSV' }).click(),
   ]);
   expect(download.suggestedFilename()).toBe('plan-1.csv');
   await signOut(page);

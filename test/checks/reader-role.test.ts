@@ -48,7 +48,7 @@ test.each([
   expect(finding).toMatchObject({ ok: false, code: 'mirror.reader_rights' });
   expect(finding?.detail).toContain(expected);
   expect(finding?.hint).toContain(mend);
-  await admin.query(finding?.hint?.split('What')[0] ?? '');
+  await admin.query(finding?.hint?.split('Revoke')[0] ?? '');
   expect(await found(url, role.name)).toMatchObject({ ok: true });
 });
 

@@ -40,7 +40,7 @@ test.for(['SQLite', 'PostgreSQL'])(
     expect((await run(['status'], env)).stdout).toContain('These settings have others');
     expect(await serveChecks()).toEqual([
       expect.stringMatching(
-        new RegExp(`at work on this mirror: process ${serving.child.pid} on .*\\(pulls\\)$`),
+        new RegExp(`running on this mirror: process ${serving.child.pid} on .*\\(pulls\\)$`),
       ),
       expect.stringContaining('These settings have others'),
       expect.stringContaining('serve pulls clients by "7 3 * * *"'),
@@ -53,6 +53,6 @@ test.for(['SQLite', 'PostgreSQL'])(
       isServed: false,
       schedulesDiffer: false,
     });
-    expect((await serveChecks())[0]).toBe('no background service is at work on this mirror');
+    expect((await serveChecks())[0]).toBe('no background service is running on this mirror');
   },
 );

@@ -30,8 +30,8 @@ describe('doctor creates nothing', () => {
     const ended = await run(['doctor', '--json'], settingsFor(sandbox, path));
 
     expect(ended.code).toBe(0);
-    expect(detailOf(ended, 'database')).toBe(`there is no mirror at ${path} yet; the first pull creates it`);
-    expect(detailOf(ended, 'database.space')).toMatch(/^0 MB are in use, \d+ MB are free$/);
+    expect(detailOf(ended, 'database')).toBe(`no mirror at ${path} yet; the first pull creates it`);
+    expect(detailOf(ended, 'database.space')).toMatch(/^0 MB in use, \d+ MB free$/);
     expect(readdirSync(folder)).toEqual([]);
     expect(await run(['pull', 'departments'], settingsFor(sandbox, path))).toMatchObject({ code: 0 });
   });
@@ -94,8 +94,8 @@ test('doctor says what serve would do: when it pulls, whether it sends, what it 
     /^serve pulls clients by "0 3 \* \* \*" \(America\/Toronto\), next at \d{4}-\d\d-\d\d 0[78]:00 UTC$/,
   );
   expect(detailOf(ended, 'writes')).toContain('outbound.writes is on');
-  expect(detailOf(ended, 'retention')).toMatch(/^kept are change events for 90 days, runs for 30 days/);
-  expect(detailOf(ended, 'freshness')).toBe('serve spends up to 10 requests a minute between sweeps');
+  expect(detailOf(ended, 'retention')).toMatch(/^retention: change events for 90 days, runs for 30 days/);
+  expect(detailOf(ended, 'freshness')).toBe('serve makes up to 10 requests per minute between sweeps');
   expect(detailOf(ended, 'settings')).toBe('valid');
 });
 

@@ -236,15 +236,15 @@ describe('mistakes', () => {
       [['clients'], '--format'],
       [['clients', '--out', join(folder, 'clients.txt')], '--format'],
       [['clients', '--format', 'xlsx'], 'Add --out FILE'],
-      [['clients', '--format', 'csv', '--ids', '7'], '--ids goes with --as-of'],
-      [['clients', '--excel', '--out', join(folder, 'clients.ndjson')], 'a form of CSV'],
+      [['clients', '--format', 'csv', '--ids', '7'], '--ids needs --as-of'],
+      [['clients', '--excel', '--out', join(folder, 'clients.ndjson')], 'only for CSV'],
       [['clients', '--format', 'csv', '--json'], '--out'],
       [['clients', '--format', 'ndjson', '--raw'], '--raw is for CSV'],
       [['clients', '--format', 'csv', '--out', '/nowhere/x.csv'], 'no such folder'],
       [['clients', '--format', 'csv', '--out', folder], 'is a folder'],
-      [['clients', '--format', 'csv', '--out', path], 'is the mirror itself'],
-      [['clients', '--format', 'csv', '--out', `${path}-wal`], 'is the mirror itself'],
-      [['clients', '--format', 'csv', '--out', link], 'is the mirror itself'],
+      [['clients', '--format', 'csv', '--out', path], 'belongs to the mirror'],
+      [['clients', '--format', 'csv', '--out', `${path}-wal`], 'belongs to the mirror'],
+      [['clients', '--format', 'csv', '--out', link], 'belongs to the mirror'],
     ];
     for (const [argv, message] of mistakes) {
       const ended = await exported(...argv);

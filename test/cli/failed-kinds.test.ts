@@ -81,7 +81,9 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     expectOnlyTruth(path, sandbox.world.ids('clients'));
     const text = await run(['status'], settingsFor(sandbox, path));
     const { why } = describeOutcome({ ...outcome, isFirst: true, rows: 0 });
-    expect(text.stdout.toLowerCase()).toContain(`needs you: clients is not read to the end. ${why ?? ''}.`);
+    expect(text.stdout.toLowerCase()).toContain(
+      `needs you: the list clients was not read to its end. ${why ?? ''}.`,
+    );
     expect(text.stdout).not.toContain(outcome.reason.includes('_') ? outcome.reason : `: ${outcome.reason}`);
   });
 });

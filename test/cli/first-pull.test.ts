@@ -23,13 +23,13 @@ test('a first pull of a long list reads as a success: what is known, and what th
   expect(first).toMatchObject({ code: 0, stderr: '' });
   expect(first.stdout).toMatch(/\nclients +read to its end +2400 /);
   expect(first.stdout).toContain(
-    'clients: all 2,400 rows that the service listed are in the mirror. The next pull can prove that none is missing',
+    'clients: all 2,400 rows that the service listed are in the mirror. The next pull can verify it',
   );
   expect(first.stdout).not.toMatch(/rows_unseen|both before and after/);
 
   const status = await run(['status'], env);
   expect(status.stdout).toMatch(/\nclients +read to its end +2400 /);
-  expect(status.stdout).toContain('clients: The next pull can prove that none is missing');
+  expect(status.stdout).toContain('clients: The next pull can verify it');
   expect(status.stdout).not.toContain('rows_unseen');
   expect(document(await run(['status', '--json'], env))).toMatchObject({
     uncertified: [
@@ -52,7 +52,9 @@ test('a pull that only found kinds busy ends with 0, and says who is reading the
 
   expect(ended.code).toBe(0);
   expect(ended.stdout).toMatch(/\nclients +busy +0 /);
-  expect(ended.stdout).toMatch(/\nclients: .*elsewhere:1:abcd/);
+  expect(ended.stdout).toMatch(
+    /^Another process was reading it\. Not read to the end: clients\.\n {2}clients: .*elsewhere:1:abcd/,
+  );
   expect(sandbox.requests).toEqual([]);
   expect(kindIn(await run(['pull', 'clients', '--json'], env), 'clients')).toMatchObject({
     state: 'busy',
@@ -94,7 +96,7 @@ test('a pull and status show what disappeared and is not proven yet, with its id
   expect(pulled.stdout).toMatch(pattern);
   expect((await run(['status'], env)).stdout).toMatch(pattern);
   const listed = await run(['deletions'], env);
-  expect(listed.stdout).toMatch(/^Nothing is held\.\n/);
+  expect(listed.stdout).toMatch(/^No deletions are on hold\.\n/);
   expect(listed.stdout).toMatch(pattern);
   for (const command of ['pull', 'status'] as const)
     expect(
@@ -123,7 +125,7 @@ test('no pull is said to look for proof of rows that are held for a person, or w
   expect(status.stdout).toContain('clients: They stay until you decide: bms-sync deletions.');
   await run(['deletions', 'reject', 'clients'], env);
   for (const argv of [['pull', 'clients'], ['status']])
-    expect((await run(argv, env)).stdout).not.toContain('looks for proof');
+    expect((await run(argv, env)).stdout).not.toContain('checks again');
   await run(['deletions', 'approve', 'clients'], env);
-  expect((await run(['status'], env)).stdout).toContain('The next pull looks for proof');
+  expect((await run(['status'], env)).stdout).toContain('The next pull checks again');
 });

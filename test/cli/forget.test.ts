@@ -173,9 +173,9 @@ describe.each(DATABASES)('%s', (database) => {
     const { service, env, id, ask, forget } = made;
 
     expect(await forget('--yes', '--suppress')).toMatchObject({ code: 0 });
-    const { stdout: shown } = await run(['record', 'clients', id], env);
-    expect(shown).toContain('is forgotten, and kept out of the mirror');
-    expect(shown).not.toMatch(/deleted|no longer/i);
+    const { stdout: told } = await run(['record', 'clients', id], env);
+    expect(told).toContain('is forgotten and excluded from the mirror');
+    expect(told).not.toMatch(/deleted|no longer/i);
 
     const pulled = async (): Promise<unknown> => {
       const ended = await run(['pull', 'clients', '--json'], env);
@@ -281,7 +281,7 @@ describe('it asks again', () => {
 
   test.each([
     [['forget', 'clinets', '17', '--yes'], 2, 'did you mean clients?'],
-    [['forget', 'clients', 'C-1', '--yes'], 2, '"C-1" is no id'],
+    [['forget', 'clients', 'C-1', '--yes'], 2, '"C-1" is not the id'],
     [['forget', 'clients', '4711', '--yes'], 1, 'no trace of record 4711'],
     [['forget', 'clients'], 2, "missing required argument 'id'"],
   ] as const)('%s', async (argv, code, message) => {

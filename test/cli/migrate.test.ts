@@ -91,7 +91,7 @@ test('migrate says that a reader keeps a removed field in the file, and clears i
   const busy = await run(['migrate'], without);
 
   expect(busy).toMatchObject({ code: 3 });
-  expect(busy.stdout).toContain('Another process kept the file busy');
+  expect(busy.stdout).toContain('Another process used the file');
   expect(bytesOf(env.DATABASE_URL)).toContain(EMAIL);
   expect(document(await run(['migrate', '--json'], without))).toMatchObject({
     excluded: { scrubbed: false },
@@ -124,7 +124,7 @@ describe.each(FRESH_DATABASES)('migrate in %s', (_name, place) => {
     const env = { DATABASE_URL: await place() };
     const wrong = await run(['migrate'], excluding(env, { clients: ['mail'] }));
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toContain('privacy.exclude.clients names mail');
+    expect(wrong.stderr).toContain('privacy.exclude.clients has mail');
     expect(wrong.stderr).toContain('did you mean email?');
 
     expect(document(await run(['migrate', '--json'], env))).toMatchObject({ migrated: true });

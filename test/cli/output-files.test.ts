@@ -101,9 +101,7 @@ describe.each(COMMANDS)('the file of %s', (_, command, beginning) => {
       join(alias, `mirror.db${end}`),
     ]);
     for (const each of [...names, `${mirror}.hard`])
-      expect(await write(staged, each), each).toMatchObject(
-        refused('is the mirror itself, or belongs to it'),
-      );
+      expect(await write(staged, each), each).toMatchObject(refused('belongs to the mirror'));
     expect(readFileSync(`${mirror}.sends`, 'utf8')).toBe('7\n');
   });
 });

@@ -75,7 +75,7 @@ describe('plan', () => {
     const { env } = await scene('SQLite');
     expect(await run(['apply', '9'], env)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('There is no plan 9.') as string,
+      stderr: expect.stringContaining('Plan 9 does not exist.') as string,
     });
   });
 });

@@ -119,10 +119,10 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       `First seen ${NOON_TEXT}, last changed ${NOON_TEXT} (UTC).`,
       'Entry 1 of the outbox created it.',
       'nom          "Pont neuf"',
-      `  ${NOON_TEXT} UTC  created by our entry 1 of Anna (event 1)`,
+      `  ${NOON_TEXT} UTC  created by entry 1 of Anna (event 1)`,
       `  2026-03-01 12:00:01.000 UTC  updated in the service, after ${NOON_TEXT} UTC (event 2)`,
       '    nom: "Pont" → "Pont neuf"',
-      '    Try 1, 2026-03-01 12:00:00.000 UTC: done, status 201',
+      '    Attempt 1, 2026-03-01 12:00:00.000 UTC: done, status 201',
       '  client_id: bms-sync record clients 5',
     ])
       expect(stdout.split('\n')).toContain(line);
@@ -137,7 +137,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
     const story = document(await run(['record', 'projects', '17', '--json'], env));
     expect(story).toMatchObject({ state, absence: { state, absentSince: NOON_TEXT, concludedAt: null } });
     const { stdout } = await run(['record', 'projects', '17'], env);
-    expect(stdout).toContain('is live, but the list no longer shows it');
+    expect(stdout).toContain('is live, but no longer in the list');
     expect(stdout).toContain(`Not in the list since ${NOON_TEXT} UTC.`);
   });
 
@@ -153,7 +153,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       absence: { proof: 'list', concludedAt: NOON_TEXT },
     });
     expect((await run(['record', 'projects', '17'], env)).stdout).toContain(
-      `Deleted ${NOON_TEXT} UTC: later certified lists lack it.`,
+      `Deleted ${NOON_TEXT} UTC: later certified lists do not contain it.`,
     );
   });
 
@@ -188,7 +188,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
   });
 });
 
-test.each([[['cleints', '17'], 'There is no record kind "cleints"; did you mean clients?']])(
+test.each([[['cleints', '17'], 'Unknown record kind "cleints"; did you mean clients?']])(
   'record %j is refused with 2',
   async (argv, words) => {
     const ended = await run(['record', ...argv], { DATABASE_URL: `file:${freshMirror()}` });

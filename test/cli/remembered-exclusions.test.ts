@@ -34,7 +34,9 @@ describe.each(DATABASES)('an exclusion that %s knows', (database) => {
     const { env, landed } = await stage(database);
     const ending = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["contacts"]}' };
     expect(await run(['migrate'], ending)).toMatchObject({ code: 0 });
-    expect((await run(['pull', 'clients'], env)).stderr).toContain('keeps out: clients.contacts.');
+    expect((await run(['pull', 'clients'], env)).stderr).toContain(
+      'excludes fields that these settings do not: clients.contacts.',
+    );
     expect(await run(['pull', 'clients'], { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":[]}' })).toMatchObject(
       {
         code: 0,
@@ -58,7 +60,9 @@ describe('an exclusion that a mirror knows', () => {
     const ended = await run(argv, env);
 
     expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('keeps out: clients.email, clients.contacts.');
+    expect(ended.stderr).toContain(
+      'excludes fields that these settings do not: clients.email, clients.contacts.',
+    );
     expect(ended.stderr).toContain(`BMS__PRIVACY__EXCLUDE='{"clients":["email","contacts"]}'`);
     expect(numbers(await landed())).toEqual(NOTHING);
   });
@@ -91,7 +95,7 @@ describe('an exclusion that a mirror knows', () => {
     const ended = await run(['pull', 'depots'], { ...without, BMS__KINDS: kinds });
 
     expect(ended).toMatchObject({ code: 2 });
-    expect(ended.stderr).toContain('keeps out: depots.name.');
+    expect(ended.stderr).toContain('excludes fields that these settings do not: depots.name.');
     expect(numbers(await landed())).toEqual(NOTHING);
   });
 });

@@ -196,7 +196,7 @@ describe('doctor', () => {
       expect(all.code).toBe(0);
       const { checks } = document(all) as Examination;
       expect(checks.find(({ name }) => name === 'header')?.detail).toBe(
-        `the token is read under ${spelling}`,
+        `the service accepts the token under ${spelling}`,
       );
 
       const right = await run(['doctor', '--json'], {

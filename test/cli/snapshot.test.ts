@@ -204,7 +204,7 @@ test('nothing but a former snapshot is overwritten', async () => {
   new Sqlite(another).exec('create table t (a)').close();
   writeFileSync(notes, 'mine');
   for (const [path, message] of [
-    [mirror, 'is the mirror itself'],
+    [mirror, 'belongs to the mirror'],
     [notes, 'is no snapshot'],
     [another, 'is no snapshot'],
     ['/nowhere/bi.db', 'no such folder'],

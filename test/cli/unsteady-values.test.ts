@@ -81,7 +81,7 @@ describe.each(DATABASES)('%s: a field that changes in most rows', (database) => 
     expect(parse(setting)).toEqual({ diff: { ignoreFields: { clients: ['fax', 'photo'] } } });
     const status = await run(['status'], env);
     expect(status.stdout).toContain(
-      `Needs you: 1 field changes with every sweep. Most records show another value each time, and each is an event: clients.photo. Add to the settings: ${setting}`,
+      `Needs you: 1 field changes with every sweep. Most records have a new value in each sweep, and each is an event: clients.photo. Add to the settings: ${setting}`,
     );
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       volatile: { fields: ['clients.photo'], setting },

@@ -56,11 +56,11 @@ describe('a command that cannot be carried out as given ends with 2, says why on
     expect(json(ended)).toEqual({
       error: {
         code: 'usage.kind',
-        message: 'There is no record kind "klients"; did you mean clients?',
+        message: 'Unknown record kind "klients"; did you mean clients?',
         hint: expect.stringContaining('clients') as string,
       },
     });
-    expect(ended.stderr).toContain('There is no record kind "klients"; did you mean clients?');
+    expect(ended.stderr).toContain('Unknown record kind "klients"; did you mean clients?');
   });
 });
 

@@ -335,7 +335,7 @@ describe('what was changed meanwhile is moved, not different', () => {
       surplus: 0,
       reason: null,
       differences: [],
-      detail: expect.stringContaining('waits for proof of deletion: 1 that') as string,
+      detail: expect.stringContaining('1 records are no longer in the list') as string,
     });
     expect(verdictOn(ended, 'products')).toMatchObject({ same: 130, moved: 1, differs: 0 });
     expect(ask(path, `select city from clients where id = ${changed}`)).toEqual([{ city: 'Trois-Rivières' }]);

@@ -50,7 +50,7 @@ describe('plain variables', () => {
 
   test('BMS_TOKEN beside BMS_TOKEN_FILE is refused by both names', () => {
     const env = { BMS_TOKEN: 'the-token', BMS_TOKEN_FILE: tempFile('token', 'the-token\n') };
-    expect(refusal({ env })).toContain('BMS_TOKEN and BMS_TOKEN_FILE are both set; unset one of them');
+    expect(refusal({ env })).toContain('BMS_TOKEN and BMS_TOKEN_FILE are both set; unset one');
   });
 
   test('an empty token file is refused', () => {
@@ -76,7 +76,7 @@ describe('plain variables', () => {
   test('other variables are nobody’s business', () => {
     expect(loadConfig({ env: { PATH: '/bin', BMS_OTHER: 'x' } })).toEqual(loadConfig({ env: {} }));
     expect(unknownVariables({ BMS_TOKN: 'x', BMS_TOKEN: 'y', BMS_TEST_SEED: '1', BMS__NOPE: 'z' })).toEqual([
-      'BMS_TOKN sets nothing; did you mean BMS_TOKEN?',
+      'BMS_TOKN is not a setting; did you mean BMS_TOKEN?',
     ]);
   });
 });
@@ -200,7 +200,7 @@ describe('URLs with a user', () => {
 
   test.each(wrong)('%s with the password %s is refused in one sentence', (variable, password, url) => {
     const text = refusal({ env: { [variable]: url } });
-    expect(text).toContain('% is written %25');
+    expect(text).toContain('write % as %25');
     expect(text).not.toContain(password);
   });
 

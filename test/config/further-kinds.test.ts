@@ -94,8 +94,8 @@ describe('a declared kind', () => {
 });
 
 describe('a kind cannot be called', () => {
-  const CATALOGUE = 'no record kind of the catalogue bears';
-  const OURS = 'no table or view of bms-sync bears';
+  const CATALOGUE = 'the catalogue does not use';
+  const OURS = 'bms-sync does not use for a table or view';
 
   test.each(KINDS)('$name', ({ name }) => {
     expect(named(name)).toContain(

@@ -22,7 +22,7 @@ test('kinds are found by name, each once, in the order asked for', () => {
 });
 
 test.each([
-  ['sales', 'There is no record kind "sales".'],
+  ['sales', 'Unknown record kind "sales".'],
   ['sales_products', 'The service has no list of sales_products'],
 ])('%s without a declaration is refused', (name, message) => {
   expect(() => requireListedKinds(plain, [name])).toThrow(message);

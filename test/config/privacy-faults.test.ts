@@ -23,15 +23,15 @@ test('excluded fields are gone from their kind, from its fields and from its hin
 });
 
 test.each([
-  [{ clients: ['id'] }, 'privacy.exclude.clients', 'id cannot be excluded: a record is known by it'],
+  [{ clients: ['id'] }, 'privacy.exclude.clients', 'id cannot be excluded: it identifies the record'],
   [
     { clients: ['email', 'code'] },
     'privacy.exclude.clients',
-    'code cannot be excluded: it is of the natural key',
+    'code cannot be excluded: it belongs to the natural key',
   ],
-  [{ punches: ['start_time'] }, 'privacy.exclude.punches', 'it is of the natural key of punches'],
-  [{ punches: ['system_id'] }, 'privacy.exclude.punches', 'which company a record belongs to'],
-  [{ sales: ['number'] }, 'privacy.exclude.sales', 'it is of the natural key of sales'],
+  [{ punches: ['start_time'] }, 'privacy.exclude.punches', 'it belongs to the natural key of punches'],
+  [{ punches: ['system_id'] }, 'privacy.exclude.punches', 'it identifies the company'],
+  [{ sales: ['number'] }, 'privacy.exclude.sales', 'it belongs to the natural key of sales'],
   [{ client: ['email'] }, 'privacy.exclude.client', 'unknown record kind; did you mean clients?'],
 ])('%j is refused', (exclude, setting, reason) => {
   const further = {

@@ -70,7 +70,7 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
       );
     };
     expect(await formsFor('viewer')).toEqual(PAGES.map(() => []));
-    expect(await pageOf(stage, '/', 'token-of-the-viewer')).toContain('An operator decides here');
+    expect(await pageOf(stage, '/', 'token-of-the-viewer')).toContain('Operators decide here');
     const [overview = [], deletions = [], entry = [], webhooks = [], kind = [], trail = []] =
       await formsFor('operator');
     expect(deletions).toEqual(['/deletions/clients/approve', '/deletions/clients/reject']);

@@ -70,7 +70,7 @@ async function everything(session: Session): Promise<void> {
     }
     await saveBlock(tx, { kind: 'products', reason: 'forbidden', now: NOON, probeAt: NOON });
     await saveCheck(tx, ['row 5 is missing from the index'], NOON);
-    await freeze(tx, 'the mirror knows of creations that its outbox does not', NOON);
+    await freeze(tx, 'the mirror has creates that are not in its outbox', NOON);
     const change = { position: 2, operation: 'update', recordId: '7', refusal: 'it is gone' } as const;
     const cells = '[{"field":"code","old":"C-7","new":"C-77"}]';
     const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', now: NOON };
@@ -287,7 +287,7 @@ test('the sign-in form and its refusals are French for who reads French', async 
   const refused = await (await fetch(`${stage.url}/login`, { method: 'POST', body, headers: FRENCH })).text();
   const used = await (await fetch(`${stage.url}/login?code=used`, { headers: FRENCH })).text();
   for (const page of [asked, refused, used]) expect(englishIn(page)).toEqual([]);
-  expect(refused).toContain(french['That is nobody’s token.']);
+  expect(refused).toContain(french['Unknown token.']);
 });
 
 test('an English text that were left would be found, whether it is shown or spoken', () => {

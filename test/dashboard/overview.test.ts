@@ -56,12 +56,12 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     });
     const page = await pageOf(stage);
     for (const expected of [
-      'Nothing is sent',
-      'products may not be written',
+      'Sends are paused',
+      'Writes of products are refused',
       '1 deletion of clients is held',
       'Entry 1 is parked',
       'The endpoint erp is disabled',
-      'It has answered 410 Gone',
+      'It answered 410 Gone',
     ])
       expect(page).toContain(expected);
     const actions = [...page.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action);
@@ -157,9 +157,9 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
           ('clients', 1, 'aborted', 'unauthorized', 0, 0), ('products', 1, 'aborted', 'unauthorized', 0, 0)`),
     );
     const page = await pageOf(await serveMirror(session));
-    expect(page).toContain('2 kinds are not read to the end: clients, products');
+    expect(page).toContain('2 lists were not read to their end: clients, products');
     expect(page).toContain('The service refuses the token');
-    expect(page).toContain('Write a token that it accepts into the file of BMS_TOKEN_FILE');
+    expect(page).toContain('Write a valid token into the file BMS_TOKEN_FILE');
     expect(page).not.toContain('action="/pulls"');
   });
 

@@ -62,8 +62,8 @@ describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) =
     );
     expect(shown).toContain('record 999 is &lt;gone&gt;');
     expect(await formsOn('/plans/1', 'Ada')).toEqual([]);
-    expect(await page('/', 'Ada')).not.toContain('Plan 1 waits for an approval');
-    expect(await page('/', 'Marie')).toMatch(/Plan 1 waits for an approval.*Ada wants to change 1 record of/);
+    expect(await page('/', 'Ada')).not.toContain('Plan 1 waits for approval');
+    expect(await page('/', 'Marie')).toMatch(/Plan 1 waits for approval.*Ada wants to change 1 record of/);
     expect(await page('/', 'Marie', { 'accept-language': 'fr' })).toContain('Le plan 1 attend');
 
     expect(await formsOn('/plans/1', 'Marie')).toEqual(['/plans/1/approve']);
@@ -73,10 +73,10 @@ describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) =
       'Approved: the plan can be applied.',
     );
     expect(await page('/deletions?done=deletions%20approve', 'Ada')).toContain('Approved: each record');
-    expect(await page('/', 'Marie')).not.toContain('waits for an approval');
+    expect(await page('/', 'Marie')).not.toContain('waits for approval');
 
     expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply']);
-    expect(await page('/plans/1', 'Ada')).toContain('1 record will be changed. Go on?');
+    expect(await page('/plans/1', 'Ada')).toContain('1 record will be changed. Continue?');
     expect((await send('/plans/1/apply', 'Ada', '/plans/1')).status).toBe(303);
     const applied = await page('/plans/1', 'Ada');
     expect(applied).toMatch(/outbox\?state=ready">ready<.*href="\/outbox\/1">1<\/a> .*ready/);
@@ -115,6 +115,6 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
     await storePlan(session, 2);
     expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply']);
     expect(await page('/plans/1', 'Ada')).toContain('2 records will be changed.');
-    expect(await page('/', 'Marie')).not.toContain('waits for an approval');
+    expect(await page('/', 'Marie')).not.toContain('waits for approval');
   });
 });

@@ -60,7 +60,7 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     const session = await open();
     await addEndpoints(session);
     const stage = await serveMirror(session);
-    expect(await pageOf(stage, '/')).toMatch(/The endpoint room is disabled[^]*The endpoint weak takes no/);
+    expect(await pageOf(stage, '/')).toMatch(/The endpoint room is disabled[^]*The endpoint weak accepts no/);
     const answers = [
       await submit(stage, '/webhooks/room/enable'),
       await submit(stage, '/webhooks/weak/disable'),
@@ -75,7 +75,7 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
       disabled_reason: 'by_a_person',
     });
     expect(await pageOf(stage, '/webhooks?done=webhooks%20disable')).toContain(
-      'Disabled: the endpoint is sent nothing',
+      'Disabled: nothing is sent until',
     );
     const overview = await pageOf(stage, '/');
     expect(overview).toContain('Nothing needs you');
@@ -96,7 +96,7 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     const absent = await submit(stage, '/webhooks/roam/enable');
     expect([absent.status, await absent.text()]).toEqual([
       404,
-      expect.stringContaining('There is no webhook endpoint roam; did you mean room?'),
+      expect.stringContaining('Unknown webhook endpoint roam; did you mean room?'),
     ]);
   });
 });

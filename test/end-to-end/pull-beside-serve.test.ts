@@ -57,7 +57,7 @@ test('a pull beside a background service is worked by that, and reported by the 
   const ended = await run(['pull', '--json'], env);
 
   expect(ended).toMatchObject({ code: 0 });
-  expect(ended.stderr).toContain('asked the background service for it');
+  expect(ended.stderr).toContain('requested it from the background service');
   const { runId, kinds, durationMs, startedAt } = json(ended);
   expect(kinds.map(({ kind }) => kind)).toEqual(KIND_NAMES);
   expect(kinds).toEqual(expect.arrayContaining(certified));

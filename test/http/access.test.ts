@@ -58,7 +58,7 @@ describe('signing in', () => {
       body: new URLSearchParams({ token: 'wrong' }),
     });
     expect([form.status, form.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(await form.text()).toContain('That is nobody’s token.');
+    expect(await form.text()).toContain('Unknown token.');
     const problem = await post('/login', { token: 'wrong' });
     expect(problem.status).toBe(401);
     expect(problem.headers.get('content-type')).toBe('application/problem+json');

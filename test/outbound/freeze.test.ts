@@ -72,7 +72,7 @@ describe.each(ONE_DATABASE)('D21: a start on %s', (database) => {
     const foreign = sql`insert into links values ('clients', '5', 99, '2026-03-01 12:00:00.000')`;
     await on.session.atomically((tx) => tx.query(foreign));
     await start(on);
-    expect((await readFrozen(on.session))?.reason).toContain('creations');
+    expect((await readFrozen(on.session))?.reason).toContain('creates that are not in its outbox');
   });
 });
 

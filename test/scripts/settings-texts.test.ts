@@ -25,7 +25,7 @@ test('the table has a row for each setting, with its variables and default', () 
   );
   expect(rows).toContain(
     '| `outbound.settleSeconds` | `BMS__OUTBOUND__SETTLE_SECONDS` | ' +
-      'Rest after a send whose outcome is not known. | `300` |',
+      'Delay after a send with an unknown outcome. | `300` |',
   );
 });
 

@@ -27,7 +27,7 @@ async function pullThrough(proxyUrl: URL) {
 }
 
 test.each([
-  ['wants a password', WITH_PASSWORD, 'the proxy answered 407: it wants a user and a password'],
+  ['wants a password', WITH_PASSWORD, 'the proxy answered 407: it requires a user and a password'],
   ['lets nobody through', ['http_access deny all'], 'the proxy answered 403'],
 ])('a proxy that %s is named with its own status', { timeout: 60_000 }, async (_, rules, words) => {
   const { ended, doctor } = await pullThrough(await startSquid(rules));

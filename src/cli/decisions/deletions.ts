@@ -15,7 +15,7 @@ import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
-  const summary = 'list what disappeared: what waits for you, and what waits for proof';
+  const summary = 'list records that disappeared, and what each waits for';
   const list = createCommand('list', summary).action(async (_: CommonOptions, command: Command) => {
     const options: CommonOptions = command.optsWithGlobals();
     await using session = await openExistingMirror(context.settings(options));
@@ -33,23 +33,23 @@ export function deletionsCommand(context: CommandContext): Command {
 
 const newerLines = ({ kind, newer }: JsonObject): readonly string[] =>
   typeof newer === 'number' && typeof kind === 'string'
-    ? [`${newer} records of ${kind} have joined since; they stay held: bms-sync deletions.`]
+    ? [`${newer} more records of ${kind} are on hold since then: bms-sync deletions`]
     : [];
 
 function* absenceTexts(disappearances: Disappearances): Iterable<Printed> {
   const { deletions, suspected } = disappearances;
-  if (deletions.length === 0) yield 'Nothing is held.';
+  if (deletions.length === 0) yield 'No deletions are on hold.';
   else {
     const rows = deletions.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
     yield textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows);
   }
   if (deletions.some((deletion) => deletion.state === 'held'))
-    yield '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.';
+    yield '\nCheck whether they are gone from the service, then run: bms-sync deletions approve|reject KIND';
   for (const { kind, check, state, why = null } of deletions) {
     const because = heldBecause(why);
     if (because !== null) yield `${kind}: ${because}.`;
     if (state === 'held' && check !== undefined)
-      yield `Exactly these: bms-sync deletions approve ${kind} --only ${check}`;
+      yield `To approve exactly these: bms-sync deletions approve ${kind} --only ${check}`;
   }
   yield* disappearedTexts(suspected);
 }

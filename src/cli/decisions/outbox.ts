@@ -31,7 +31,7 @@ export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
     .option('--all', 'list done and abandoned entries too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(ENTRY_STATES))
-    .option('--limit <n>', `at most so many (default: ${LISTED})`, parseWholeNumber)
+    .option('--limit <n>', `maximum number (default: ${LISTED})`, parseWholeNumber)
     .action(async (_: ListOptions, command: Command) => {
       const options: ListOptions = command.optsWithGlobals();
       const { state, all, limit = LISTED } = options;
@@ -48,7 +48,7 @@ export function outboxCommand(context: CommandContext): Command {
       const history = await readHistory(session, id);
       context.printResult(options, historyDocument(history), historyTexts(history));
     });
-  return createCommand('outbox', 'show the changes for the service, and decide on those that are stuck')
+  return createCommand('outbox', 'show the changes for the service, and decide on the ones that are stuck')
     .addCommand(list, { isDefault: true })
     .addCommand(show)
     .addCommand(operationCommand(context, retryOutboxEntry))
@@ -59,6 +59,6 @@ export function outboxCommand(context: CommandContext): Command {
 
 /** Explains why sends were paused. */
 function frozenText({ reason, since }: Readonly<Record<string, unknown>>): readonly string[] {
-  if (typeof reason !== 'string' || typeof since !== 'string') return ['Nothing was frozen.'];
-  return [`They were frozen since ${since} UTC: ${reason}.`];
+  if (typeof reason !== 'string' || typeof since !== 'string') return ['Sends were not paused.'];
+  return [`Sends had been paused since ${since} UTC: ${reason}.`];
 }

@@ -6,7 +6,7 @@ import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
 export function usersCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list who may look, decide or administer').action(
+  const list = createCommand('list', 'list the users who may read, decide or administer').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
@@ -15,13 +15,15 @@ export function usersCommand(context: CommandContext): Command {
       context.printResult(options, { users }, users.length === 0 ? [NONE] : [table]);
     },
   );
-  return createCommand('users', 'say who may look, decide or administer')
+  return createCommand('users', 'manage the users who may read, decide or administer')
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
-    .addCommand(operationCommand(context, removeUser, { lines: () => ['Token and sessions have ended.'] }));
+    .addCommand(
+      operationCommand(context, removeUser, { lines: () => ['The token and all sessions have ended.'] }),
+    );
 }
 
-const NONE = 'No users but who has ADMIN_TOKEN. To add one: bms-sync users add NAME --role ROLE';
+const NONE = 'No users yet (ADMIN_TOKEN always works). To add one: bms-sync users add NAME --role ROLE';
 
 /** Shows a token, which nothing shows again. */
 const tokenLines = ({ name, role, token }: Readonly<Record<string, unknown>>): readonly string[] => [

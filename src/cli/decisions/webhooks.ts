@@ -62,7 +62,7 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
     const filter = filters.map((list) => endpoint[list]?.join(',') ?? 'all');
     return [name, health, url, ...filter, cursor, pending, deliveredAt];
   });
-  yield textTable(['name', 'health', 'url', ...filters, 'up to seq', 'waiting', 'last taken (UTC)'], rows);
+  yield textTable(['name', 'health', 'url', ...filters, 'up to seq', 'waiting', 'last accepted (UTC)'], rows);
   for (const { name, disabledReason, failingSince } of endpoints) {
     if (disabledReason === null) continue;
     const reason = `${disabledReason}${failingSince === null ? '' : `, since ${failingSince} UTC`}`;
@@ -77,15 +77,15 @@ function secretLines(document: object): readonly string[] {
 }
 
 const SENT_HERE =
-  'No background service has taken it up: this command has sent it, over its own network and by its own webhooks.allowHosts.';
+  'No background service is running, so this command sent it, with its own network and webhooks.allowHosts.';
 
 /** Describes how a receiver answered a test event. */
 function testLines(document: object): readonly string[] {
   const { name, status, error, delivered, durationMs, byService } = document as EndpointTest;
   if (error === 'not_sent_yet')
-    return [`The background service has not sent ${name} the event yet; it will.`];
+    return [`The background service has not sent the event to ${name} yet; it will.`];
   const reply = status === null ? `gave no answer (${error ?? ''})` : `answered ${status}`;
-  const answered = `${name} ${reply} after ${durationMs} ms: the event ${delivered ? 'was taken' : 'was not taken'}.`;
+  const answered = `${name} ${reply} after ${durationMs} ms: the event was ${delivered ? 'accepted' : 'not accepted'}.`;
   return [answered, byService ? 'The background service has sent it.' : SENT_HERE];
 }
 

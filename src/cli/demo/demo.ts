@@ -24,9 +24,9 @@ interface DemoOptions extends CommonOptions {
 
 export function demoCommand(context: CommandContext): Command {
   const summary =
-    'a simulated service, its mirror in ./data/demo.db, and a short story of both; needs no settings';
+    'start a simulated service, mirror it into ./data/demo.db and show a short tour; needs no settings';
   return createCommand('demo', summary)
-    .option('--once', 'exit after the story')
+    .option('--once', 'exit after the tour')
     .action(async (options: DemoOptions) => {
       const { io } = context;
       for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.

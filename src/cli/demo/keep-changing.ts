@@ -19,7 +19,7 @@ export function showDashboard(stage: DemoStage, dashboard: OpenDashboard): void 
 /** Runs until Ctrl-C: now and then a user changes something, and each event is one line. @param after The latest event that was printed. */
 export async function keepChanging(stage: DemoStage, after: number): Promise<void> {
   const { sandbox, io, print } = stage;
-  print('\n4. People go on working; Ctrl-C ends the demo. Each event is one line:\n');
+  print('\n4. People keep working; Ctrl-C ends the demo. Each event is one line:\n');
   const isOver = (): boolean => io.signal.aborted;
   let seq = after;
   for (let step = 1; !isOver(); step++) {

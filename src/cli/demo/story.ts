@@ -27,7 +27,7 @@ export async function showEvents(stage: DemoStage): Promise<readonly RecordedCha
   }
   if (io.signal.aborted) return events;
   print(
-    '\n  The service marks no deletions: the row went only after the list and two questions had proved it.',
+    '\n  The service does not mark deletions: the row was deleted only after the list and two requests had proved it.',
   );
   return events;
 }
@@ -47,7 +47,7 @@ export async function showLostAnswer(stage: DemoStage) {
   const { world } = sandbox;
   const inService = world.ids('clients').filter((one) => world.get('clients', one)?.['code'] === 'DEMO-1');
   print(`  sent:    create clients ${compactJson(data)}`);
-  print('  unknown: no answer came, so it may exist or not; sending again could double it');
+  print('  unknown: no answer came, so it may exist or not; sending it again could create a duplicate');
   print(`  ${state}:    the list shows it as ${recordId ?? 'nothing'}; requests sent: ${sent}`);
   print(`  clients with the code DEMO-1 in the service: ${inService.length}`);
   return { entryId: id, state, recordId, sent, inService: inService.length };

@@ -59,7 +59,7 @@ export function createCommand(name: string, summary: string): Command {
   return new Command(name)
     .description(summary)
     .option('--json', 'print one JSON document on stdout')
-    .option('--config <file>', 'settings file (YAML); BMS_CONFIG names one for every command');
+    .option('--config <file>', 'settings file (YAML); BMS_CONFIG sets it for every command');
 }
 
 /** The exit codes of the commands. */

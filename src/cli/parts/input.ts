@@ -111,7 +111,7 @@ export async function readStdin(io: Io): Promise<string> {
   try {
     return decodeText(Buffer.concat(chunks));
   } catch (error) {
-    throw new UsageError(`What is piped in ${describeFileFault(error)}.`, {
+    throw new UsageError(`The piped input ${describeFileFault(error)}.`, {
       code: 'usage.json',
       cause: error,
     });

@@ -10,9 +10,9 @@ const LONGEST_PAYLOAD = 50;
 export function* outboxTexts(list: OutboxList): Iterable<Printed> {
   const { entries, blockedKinds, frozen } = list;
   if (frozen !== null)
-    yield `Nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume\n`;
+    yield `Sends have been paused since ${frozen.since} UTC: ${frozen.reason}. After checking, run: bms-sync outbox resume\n`;
   for (const { kind, reason, probeAt } of blockedKinds)
-    yield `${kind} may not be written (${reason}); it is tried again at ${probeAt} UTC.\n`;
+    yield `Writes of ${kind} are refused (${reason}); next attempt at ${probeAt} UTC.\n`;
   if (entries.length === 0) {
     yield 'No entries.';
     return;
@@ -39,7 +39,7 @@ export function* outboxTexts(list: OutboxList): Iterable<Printed> {
     if (awaited !== null) yield `\nEntry ${entry.id}: ${awaited}`;
   }
   if (entries.some((entry) => entry.state === 'parked' || entry.state === 'rejected'))
-    yield '\nWhat to do about one: bms-sync outbox show ENTRY';
+    yield '\nTo see what to do: bms-sync outbox show ENTRY';
 }
 
 /** Prints one entry: its content, its state, its attempts. */
@@ -57,7 +57,7 @@ export function* historyTexts(history: EntryHistory): Iterable<Printed> {
   yield* candidateTexts(history);
   for (const { n, openedAt, closedAt, grade, status, request, responseStart } of attempts) {
     const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
-    yield `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`;
+    yield `\nAttempt ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`;
     for (const line of request.split('\n')) yield `  ${line}`;
     if (responseStart !== null) yield `  → ${responseStart}`;
   }
@@ -65,7 +65,7 @@ export function* historyTexts(history: EntryHistory): Iterable<Printed> {
 
 function factsOf({ entry, isMaker, candidates }: EntryHistory): (readonly [string, string | null])[] {
   const nextAttempt = entry.state === 'done' ? null : entry.nextAttemptAt; // A done entry is only looked at for twins.
-  const unknown = 'fields that are neither documented nor were ever seen are sent, too';
+  const unknown = 'unknown fields are sent, too';
   return [
     ['payload', entry.payload],
     ['base', entry.base],
@@ -76,7 +76,7 @@ function factsOf({ entry, isMaker, candidates }: EntryHistory): (readonly [strin
     ['pushed by', entry.pushedBy],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
-    ['next try', nextAttempt === null ? null : `${nextAttempt} UTC`],
+    ['next attempt', nextAttempt === null ? null : `${nextAttempt} UTC`],
   ];
 }
 
@@ -96,7 +96,7 @@ function* fieldTexts(entry: Entry): Iterable<Printed> {
   );
 }
 
-/** What was sent, beside the records that it may have made. */
+/** What was sent, next to the records that it may have created. */
 function* candidateTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, candidates } = history;
   const sent = jsonOrText(entry.payload);

@@ -40,7 +40,7 @@ function* createTexts(entry: PushedEntry): Iterable<Printed> {
     yield 'The mirror has no record with its natural key.';
     return;
   }
-  yield 'The mirror has it already (a push is refused, but with --allow-double):';
+  yield 'The mirror already has it (a push needs --allow-double):';
   const rows = entry.alike.map((alike) => [alike.recordId, alike.match]);
   yield textTable(['id', 'match'], rows);
   yield '';
@@ -49,9 +49,9 @@ function* createTexts(entry: PushedEntry): Iterable<Printed> {
 function* updateTexts(updated: Updated): Iterable<Printed> {
   const { recordId, kind, merge, request } = updated;
   if (merge === null)
-    yield `The mirror does not have record ${recordId} of ${kind}: nothing to compare with.`;
-  else yield "Compared with the mirror's row; a send compares with what the service has then.";
-  if (merge?.is === 'nothing') yield 'Nothing would be sent: the record is so already.';
+    yield `The mirror does not have record ${recordId} of ${kind}, so there is nothing to compare with.`;
+  else yield "Compared with the mirror's row. The send compares with the service.";
+  if (merge?.is === 'nothing') yield 'Nothing would be sent: the record already has these values.';
   if (merge?.is === 'conflict') {
     yield 'It would be parked: another user changed these fields since the base.';
     const rows = merge.conflicts.map((conflict) => [
@@ -90,7 +90,7 @@ export function* pushedTexts(pushed: Pushed): Iterable<Printed> {
   const { entry, outcome } = pushed;
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
   const what = `${operation} ${kind}${recordId === null ? '' : ` ${recordId}`}`;
-  const how = isNew ? 'queued' : `queued before, and ${entry.state} by now`;
+  const how = isNew ? 'queued' : `already queued, now ${entry.state}`;
   yield `Entry ${id}: ${what}, ${how}. Key: ${key}`;
   for (const note of notes) yield `  Note: ${note}`;
   if (outcome === undefined) return;

@@ -47,7 +47,7 @@ const furtherKind = z.strictObject(
     naturalKey: naturalKey.default(ALL_FIELDS),
     fields: mapOf(z.string(), fieldType),
   },
-  'a map with list, and what else is known of the kind',
+  'a map with list, and the other properties of the kind',
 );
 
 /** Keys are any text here: `furtherKindFaults` judges names, so that a wrong name does not hide faults below it. */

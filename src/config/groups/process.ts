@@ -22,7 +22,7 @@ export const queue = group({
 export const bi = group({
   readerRole: setting(
     nullableSetting(a.filledText),
-    'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
+    'PostgreSQL role that may read all views, present and future; null grants nothing.',
   ),
 });
 
@@ -31,7 +31,7 @@ export const retention = group({
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
   outboxDays: setting(
     a.days.nullable().default(365),
-    'How long entries of the outbox that ended are kept with their attempts; null keeps them all. Their keys stay.',
+    'How long ended outbox entries and their attempts are kept; null keeps them all. Their keys stay.',
   ),
   issuesDays: setting(
     a.days.nullable().default(365),
@@ -59,7 +59,7 @@ export const server = group({
   host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
   names: setting(
     z.array(a.host, 'a list of host names').default([]),
-    'Further names that serve answers under: that of a service in Kubernetes or Compose, or of a proxy that passes its own on.',
+    'Further host names that serve accepts: of a Kubernetes or Compose service, or of a proxy.',
   ),
   publicUrl: setting(
     nullableSetting(a.originUrl),
@@ -77,13 +77,13 @@ export const server = group({
 export const log = group({
   level: setting(
     z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
-    'Least severe messages that are logged.',
+    'Lowest level of messages that are logged.',
     { variables: ['LOG_LEVEL'] },
   ),
 });
 
 export const shutdown = group({
-  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish running work when asked to stop.'),
+  graceSeconds: setting(a.timerSeconds.default(25), 'Time to finish running work after a stop request.'),
 });
 
 const HOST = 'a host name or an address, without a port';
@@ -95,11 +95,11 @@ const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_40
 export const webhooks = group({
   allowHosts: setting(
     z.array(allowedHost, 'a list of host names and addresses').default([]),
-    'Hosts inside, by name or address, that events may be sent to: by http too, and on any port.',
+    'Internal hosts, by name or address, that may receive events: also by http and on any port.',
   ),
   retrySeconds: setting(
     z.array(a.waitSeconds, 'a list of seconds').default(RETRY_SECONDS),
-    'Waits between the attempts of a delivery; after the last one it is given up.',
+    'Delays between the attempts of a delivery; after the last one it is dropped.',
   ),
 });
 
@@ -115,7 +115,7 @@ export const mail = group({
   ),
   digestAt: setting(
     a.timeOfDay.nullable().default('07:00'),
-    'When people get the digest of the day before, in the time zone of the schedules; null sends none.',
+    'When users get the daily digest, in the time zone of the schedules; null sends none.',
   ),
 });
 
@@ -137,5 +137,5 @@ const alert = z
 
 export const alerts = setting(
   z.array(alert, 'a list of {kind, field, above | below | changed}').default([]),
-  'Changes that people are told of: a field of a kind that rises above a number, falls below one, or changes.',
+  'Alerts: users get a notification when a field rises above a number, falls below one, or changes.',
 );

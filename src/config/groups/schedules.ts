@@ -30,7 +30,7 @@ export const schedules = openGroup(
     timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
     all: setting(
       schedule.nullable().default({ kinds: 'all', cron: '*/15 * * * *' }),
-      'The schedule where no other one is set; null for none. A cron expression alone is for all kinds.',
+      'The default schedule; null for none. A cron expression alone applies to all kinds.',
     ),
   },
   schedule,
@@ -42,14 +42,14 @@ export const schedules = openGroup(
 export const freshness = group({
   requestsPerMinute: setting(
     a.count.nullable().default(10),
-    'Requests that serve may spend between sweeps, a minute; null keeps to the schedules.',
+    'Requests per minute that serve may make between sweeps; null makes none.',
   ),
 });
 
 export const monitor = group({
   pingUrl: setting(
     nullableSetting(a.webUrl),
-    'http or https URL that is asked for after every pull that read all it was to read, and with /fail after any other; null asks none.',
+    'http or https URL to request after each complete pull, and with /fail after any other; null requests none.',
     { secret: 'value' },
   ),
 });

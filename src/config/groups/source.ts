@@ -19,41 +19,31 @@ export const source = group({
       secret: 'value',
     },
   ),
-  concurrency: setting(a.count.default(4), 'Requests that may be under way at once.'),
+  concurrency: setting(a.count.default(4), 'Maximum number of concurrent requests.'),
   requestsPerSecond: setting(
     nullableSetting(a.rate),
-    'Most requests to start in a second; null sets no limit.',
+    'Maximum number of requests per second; null sets no limit.',
   ),
   timeoutSeconds: setting(a.timerSeconds.default(30), 'How long one request may take, body included.'),
-  maxAttempts: setting(
-    a.count.default(5),
-    'Tries of one read, the first included, before it counts as failed.',
-  ),
-  maxBodyBytes: setting(
-    a.count.default(67_108_864),
-    'Longest response that is accepted, in bytes, as unpacked.',
-  ),
+  maxAttempts: setting(a.count.default(5), 'Attempts of one read, including the first, before it fails.'),
+  maxBodyBytes: setting(a.count.default(67_108_864), 'Maximum size of a response, in bytes, unpacked.'),
   authHeaders: setting(
     a.headerNames.default('all'),
     'Headers that carry the token: all three spellings, the documented one, or a list of names.',
   ),
   pageSize: setting(
     a.pageSize.default(100),
-    'Records to ask for on a page (per_page), from 1 to 1000; half of it where the service refuses so many, or takes too long.',
+    'Records per page (per_page), from 1 to 1000; halved if the service refuses so many or is too slow.',
   ),
-  proxyUrl: setting(
-    nullableSetting(a.proxyUrl),
-    'HTTP proxy that every request to the service goes through.',
-    {
-      secret: 'password',
-    },
-  ),
+  proxyUrl: setting(nullableSetting(a.proxyUrl), 'HTTP proxy for all requests to the service.', {
+    secret: 'password',
+  }),
 });
 
 export const sweep = group({
   repeatBelowPages: setting(
     a.countOrNone.default(20),
-    'Lists with fewer pages are read again when nothing was certified and something waits for it.',
+    'Shorter lists (in pages) are read again if they were not certified and something waits for it.',
   ),
 });
 
@@ -63,12 +53,18 @@ export const deletions = group({
     'How long a record must stay gone before it counts as deleted.',
   ),
   holdAbove: group({
-    rows: setting(a.countOrNone.default(5), 'Disappearances at once, beyond which a person must approve.'),
-    share: setting(a.share.default(0.02), 'The same as a share of the live rows; the larger of both counts.'),
+    rows: setting(
+      a.countOrNone.default(5),
+      'Number of disappearances at once above which a user must approve.',
+    ),
+    share: setting(
+      a.share.default(0.02),
+      'The same as a share of the live rows; the larger of the two applies.',
+    ),
   }),
   releaseHeldAfterHours: setting(
     nullableSetting(a.hours),
-    'How long nothing may speak against a hold before it goes on to its proof by itself; null: a person decides.',
+    'When an undisputed hold is released and checked for proof; null: a user decides.',
   ),
 });
 
@@ -78,10 +74,10 @@ export const outbound = group({
     'Whether outbound changes are sent (on) or only queued (off).',
     { variables: ['BMS_WRITES'] },
   ),
-  settleSeconds: setting(a.seconds.default(300), 'Rest after a send whose outcome is not known.'),
+  settleSeconds: setting(a.seconds.default(300), 'Delay after a send with an unknown outcome.'),
   patienceSeconds: setting(
     a.seconds.default(86_400),
-    'How long such a send is looked for before it is resent.',
+    'How long bms-sync searches for such a send before it resends it.',
   ),
 });
 
@@ -95,13 +91,13 @@ export const plans = group({
 export const diff = group({
   ignoreFields: setting(
     mapOf(a.kindNameText, z.array(a.kindField, 'a list of field names')),
-    'Record kind to the fields whose changes are no events.',
+    'Fields whose changes create no events, per record kind.',
   ),
 });
 
 export const privacy = group({
   exclude: setting(
     mapOf(a.kindNameText, z.array(a.kindField, 'a list of field names')),
-    'Record kind to the fields that must not land, nowhere. The mirror remembers them; an empty list lets them in again.',
+    'Fields that are never stored, per record kind. The mirror remembers them; an empty list allows them again.',
   ),
 });

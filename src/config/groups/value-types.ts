@@ -61,7 +61,7 @@ export const proxyHeaderName = headerName.refine(
 const NETWORK = 'an IP address, or a network such as 10.0.0.0/8';
 export const network = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NETWORK)
-  .refine((place) => !isTooLarge(place), `${NETWORK}, smaller than that of everybody`);
+  .refine((place) => !isTooLarge(place), `${NETWORK}, smaller than the whole Internet`);
 
 /** One address of each first byte, as itself and as IPv6 shows it; and one of each region of IPv6. */
 const SPREAD_ADDRESSES = Array.from({ length: 223 }, (_, byte) => `${byte + 1}.1.1.1`).concat(
@@ -81,7 +81,7 @@ function isTooLarge(place: string): boolean {
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
 
-const ESCAPES = 'in its user and password % is written %25, @ %40, / %2F, # %23 and ? %3F';
+const ESCAPES = 'in its user and password write % as %25, @ as %40, / as %2F, # as %23 and ? as %3F';
 export const proxyUrl = webUrl.refine(hasReadableUser, `an http or https URL; ${ESCAPES}`);
 
 const SERVICE_URL = 'an http or https URL without user, query or fragment';

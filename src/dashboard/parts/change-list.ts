@@ -49,7 +49,7 @@ export function changeList(
 function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
   const to = exactTime(change.observedAt);
   return change.observedFrom === null
-    ? t('In the service, before {to}; since when is not known', { to })
+    ? t('In the service, before {to}; start unknown', { to })
     : t('In the service, between {from} and {to}', { from: exactTime(change.observedFrom), to });
 }
 

@@ -83,11 +83,12 @@ export function holdButtons(
   hold: Pick<ShownHold, 'kind' | 'state' | 'records' | 'check'>,
 ): readonly DecisionButton[] {
   const { t } = translator;
-  const { kind, state, records: n, check } = hold;
+  const { kind: name, state, records: n, check } = hold;
+  const kind = translator.term(name);
   const values = check === undefined ? {} : { only: check };
   const about = t('the deletions of {kind}', { kind });
   const confirmation = { question: t(APPROVE, { n, kind }), answer: t(APPROVE_ANSWER, { n }) };
-  const address = `/deletions/${kind}`;
+  const address = `/deletions/${name}`;
   const yes = {
     label: t('Approve'),
     about,
@@ -101,7 +102,7 @@ export function holdButtons(
 }
 
 const APPROVE: MessageKey =
-  '{n, plural, one {# record of {kind} will be marked as deleted once the service proves that it is gone.} other {# records of {kind} will be marked as deleted once the service proves that they are gone.}} Go on?';
+  '{n, plural, one {# record of {kind} will be marked as deleted once the service proves that it is gone.} other {# records of {kind} will be marked as deleted once the service proves that they are gone.}} Continue?';
 const APPROVE_ANSWER: MessageKey = '{n, plural, one {Approve # deletion} other {Approve # deletions}}';
 
 const ENTRY_OPERATIONS = { adopt: adoptOutboxEntry, retry: retryOutboxEntry, abandon: abandonOutboxEntry };
@@ -174,7 +175,7 @@ export const endpointEffects = (
     ? effectsOf(translator, [enableWebhook, replayWebhook])
     : `${translator.t(TRIED_AGAIN)} ${effectsOf(translator, [replayWebhook, disableWebhook])}`;
 
-const TRIED_AGAIN: MessageKey = 'It is tried again by itself, and disabled if it takes nothing for days.';
+const TRIED_AGAIN: MessageKey = 'bms-sync retries, and disables the endpoint if it accepts nothing for days.';
 
 /** What has been done, by what the trail calls it; nothing for another name. */
 export function noticeFor(translator: Translator, what: string | undefined): Html | null {

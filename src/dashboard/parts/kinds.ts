@@ -55,8 +55,8 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const { t, count, when } = reader;
   const note = t(
     certified === kinds.length
-      ? 'All are certified: the rows of the mirror are exactly those of the service’s list'
-      : '{n} of {all} are certified: the rows of the mirror are exactly those of the service’s list',
+      ? 'All are certified: the mirror has exactly the rows of the service’s lists'
+      : '{n} of {all} are certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
@@ -68,7 +68,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     const proven =
       at === null
         ? null
-        : html`<span class="quiet small nowrap wide">${t('proven {when}', { when: when(at) })}</span>`;
+        : html`<span class="quiet small nowrap wide">${t('certified {when}', { when: when(at) })}</span>`;
     const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
@@ -88,7 +88,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
       </td>
     </tr>`;
   });
-  const table = dataTable(t('Record kinds: how fresh and how sound each is'), headings, lines, 'cards');
+  const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
   return panel({ id: 'kinds', title: t('Record kinds'), note, isLive: true }, table);
 }
 

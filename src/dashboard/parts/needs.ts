@@ -81,8 +81,8 @@ export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: Us
   const { t, when } = reader;
   const note =
     role === 'viewer'
-      ? t('An operator decides here; without an ADMIN_TOKEN, only the command line does.')
-      : t('{n, plural, one {# thing} other {# things}}', { n: needs.length });
+      ? t('Operators decide here. Without ADMIN_TOKEN, use the command line.')
+      : t('{n, plural, one {# item} other {# items}}', { n: needs.length });
   const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons }) => {
     return html`<li ${isGrave ? html`class="grave"` : null}>
       <div>

@@ -122,7 +122,7 @@ function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply
         <script src="/assets/dashboard.js" defer></script>
       </head>
       <body ${live}>
-        <a class="skip" href="#main">${t('Skip to the content')}</a>
+        <a class="skip" href="#main">${t('Skip to content')}</a>
         <header class="top">
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
           <nav aria-label="${t('Parts of the dashboard')}">${links}</nav>
@@ -151,7 +151,7 @@ const scriptTexts = ({ t }: Translator): string =>
   JSON.stringify({
     live: t('Live'),
     away: t('No connection'),
-    signedOut: t('Signed out: load the page again'),
+    signedOut: t('Signed out: reload the page'),
     changeCount: t('New changes: {n}', { n: '{n}' }),
   });
 
@@ -173,8 +173,8 @@ export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyR
   const { status, detail, hint, headers } = problem;
   const { language, t } = translatorFor(reply.request.language);
   void reply.code(status).headers({ ...headers });
-  const title = t(status === 404 ? 'Not here' : 'Not done');
-  const summary = t(WHY[status] ?? 'It was not carried out.');
+  const title = t(status === 404 ? 'Not found' : 'Not done');
+  const summary = t(WHY[status] ?? 'The request was not carried out.');
   return sendPage(reply, {
     title,
     content: html`<div class="title"><h1>${title}</h1></div>
@@ -190,11 +190,11 @@ export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyR
 }
 
 const WHY: Readonly<Record<number, MessageKey>> = {
-  400: 'The request cannot be understood.',
-  403: 'You may not do this.',
-  404: 'There is nothing here.',
-  409: 'The state does not allow this any more.',
-  422: 'The service would not take this.',
-  500: 'An error that should not happen.',
+  400: 'Invalid request.',
+  403: 'You do not have this right.',
+  404: 'Nothing was found here.',
+  409: 'The current state does not allow this.',
+  422: 'The service would not accept this.',
+  500: 'Unexpected error.',
   503: 'The mirror does not answer.',
 };

@@ -43,7 +43,7 @@ export function planButtons(
     const isOwn = rules.user !== null && isSameUserName(rules.user.name, plan.createdBy);
     return isOwn ? [] : [{ ...button(t('Approve'), 'approve'), isMain: true }];
   }
-  const question = t('{n, plural, one {# record} other {# records}} will be changed. Go on?', {
+  const question = t('{n, plural, one {# record} other {# records}} will be changed. Continue?', {
     n: records,
   });
   return [{ ...button(t('Apply'), 'apply'), isMain: true, confirmation: { question, answer: t('Apply') } }];

@@ -36,7 +36,7 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
       ${countCell(reader, 'rows', sums.rows)} ${countCell(reader, 'changed rows', sums.changes)}
     </tr>`;
   });
-  return dataTable(t('Runs, the newest first'), headings, rows, 'cards');
+  return dataTable(t('Runs, newest first'), headings, rows, 'cards');
 }
 
 const KINDS_SHOWN = 3;

@@ -149,9 +149,9 @@ function parse(url: string): URL {
 
 /** The message quotes no part of the address: any part may be the password. */
 function badAddressError(): MirrorError {
-  return new MirrorError('DATABASE_URL is not an address that PostgreSQL can be reached by.', {
+  return new MirrorError('DATABASE_URL is not a valid PostgreSQL address.', {
     code: 'mirror.bad_address',
-    hint: 'Write postgres://USER:PASSWORD@HOST:5432/DATABASE; in the password % is %25, @ is %40, / is %2F, # is %23, ? is %3F.',
+    hint: 'Write postgres://USER:PASSWORD@HOST:5432/DATABASE; in the password write % as %25, @ as %40, / as %2F, # as %23, ? as %3F.',
   });
 }
 
@@ -215,7 +215,7 @@ export function createConnectionPool(connections: readonly LazyConnection[]) {
       queue.add(async () => {
         const lazyConnection = idle.pop(); // The one used last, so that no more are opened than are needed concurrently.
         if (lazyConnection === undefined)
-          throw new Error('More callers were let in than there are connections.');
+          throw new Error('More users were admitted than there are connections.');
         try {
           return await work(lazyConnection);
         } finally {

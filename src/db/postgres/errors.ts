@@ -17,7 +17,7 @@ const FAULTS: readonly DatabaseFault[] = [
       /^(?:57P0[1245]|25P0[34]|08|ECONNRESET|EPIPE|Connection terminated|Client has encountered a connection error)/,
     code: CONNECTION_LOST,
     problem: 'has ended the connection',
-    hint: 'Run the command again: landed rows stay.',
+    hint: 'Run the command again: stored rows stay.',
   },
   {
     driverCode:
@@ -59,7 +59,7 @@ const FAULTS: readonly DatabaseFault[] = [
   {
     driverCode: /^25006/,
     code: 'mirror.not_writable',
-    problem: 'cannot be written: it only takes reads',
+    problem: 'cannot be written: it is read-only',
     hint: 'Set DATABASE_URL to the primary server, and see that default_transaction_read_only is off.',
   },
   {
@@ -84,19 +84,19 @@ const FAULTS: readonly DatabaseFault[] = [
     driverCode: /^53100/,
     code: 'mirror.disk_full',
     problem: 'has no room: the disk is full',
-    hint: "Free space on the server's disk, then run the command again: landed rows stay.",
+    hint: "Free space on the server's disk, then run the command again: stored rows stay.",
   },
   {
     driverCode: /^53300/,
     code: 'mirror.too_many_connections',
-    problem: 'takes no more connections',
+    problem: 'accepts no more connections',
     hint: 'Close other clients, or raise max_connections on the server: each process of bms-sync needs five.',
   },
   {
     driverCode:
       /^(?:The server does not support SSL|There was an error establishing an SSL connection|SELF_SIGNED|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS)/,
     code: 'mirror.no_tls',
-    problem: 'cannot be reached by TLS as DATABASE_URL asks',
+    problem: 'cannot be reached by TLS as DATABASE_URL requires',
     hint: 'Switch TLS on at the server and add sslrootcert=PATH with the certificate of its authority, or take sslmode out.',
   },
 ];

@@ -115,10 +115,10 @@ async function isCommitted(
     });
   } catch (cause) {
     throw new MirrorError(
-      'The connection was lost during a commit, and it is unknown whether the transaction landed.',
+      'The connection was lost during a commit; the outcome of the transaction is unknown.',
       {
         code: 'mirror.commit_unknown',
-        hint: 'Run the command again: landed records are found unchanged.',
+        hint: 'Run the command again: stored records are found unchanged.',
         cause,
       },
     );

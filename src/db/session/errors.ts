@@ -42,7 +42,7 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
     driverCode: /^(?:SQLITE_FULL|ENOSPC)/,
     code: 'mirror.disk_full',
     problem: 'has no room: the disk is full',
-    hint: 'Free space on its disk, then run the command again: landed rows stay.',
+    hint: 'Free space on its disk, then run the command again: stored rows stay.',
   },
   {
     driverCode: /^SQLITE_BUSY/,

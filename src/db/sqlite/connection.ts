@@ -84,7 +84,7 @@ function refuseOldSqlite(connection: Database): void {
   if (version.localeCompare(MIN_SAFE_VERSION, 'en', { numeric: true }) >= 0) return;
   throw new MirrorError(`SQLite is ${version}, expected ${MIN_SAFE_VERSION} or later.`, {
     code: 'mirror.sqlite_too_old',
-    hint: 'Run npm ci again: it builds the SQLite that bms-sync was tested with.',
+    hint: 'Run npm ci again: it builds the tested version of SQLite.',
   });
 }
 

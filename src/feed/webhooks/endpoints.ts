@@ -33,9 +33,9 @@ export async function addEndpoint(
   await session.atomically(async (tx) => {
     const endpointId = await store.insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
     if (endpointId === null)
-      throw new SyncError(`There is a webhook endpoint ${name} already.`, {
+      throw new SyncError(`The webhook endpoint ${name} already exists.`, {
         code: 'webhooks.name_taken',
-        hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
+        hint: `Choose another name, or run: bms-sync webhooks remove ${name}`,
       });
     await store.saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
   });
@@ -45,9 +45,9 @@ export async function addEndpoint(
 /** A letter goes to one address, without names and without headers of somebody else's. */
 function refuseAddress(url: string): void {
   if (/^mailto:[^\s@,;:<>?%"()/\\]+@[^\s@,;:<>?%"()/\\]+$/.test(url)) return;
-  throw new UsageError('A receiver of e-mail has a URL such as mailto:anna@example.com.', {
+  throw new UsageError('An e-mail receiver needs a URL such as mailto:anna@example.com.', {
     code: 'webhooks.refused',
-    hint: 'Give one address; each person is a receiver, with a language of their own.',
+    hint: 'Use one address per receiver: each has its own language.',
   });
 }
 
@@ -57,11 +57,11 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
   if (fault === null) {
     const { hostname } = new URL(url);
     if (isAllowedHost(hostname, allowHosts) || (await isPublicHost(hostname)) !== false) return;
-    fault = `${hostname} leads to an address that is not public`;
+    fault = `${hostname} resolves to an address that is not public`;
   }
   throw new UsageError(`Nothing is sent to this URL: ${fault}.`, {
     code: 'webhooks.refused',
-    hint: 'Give a public https URL, or name its host in the setting webhooks.allowHosts.',
+    hint: 'Use a public https URL, or add the host to the setting webhooks.allowHosts.',
   });
 }
 
@@ -74,7 +74,7 @@ export async function requireEndpoint(db: Queryable, name: string): Promise<stor
   if (endpoint !== null) return endpoint;
   const guess = nearestName(name, await store.endpointNames(db));
   const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
-  throw new SyncError(`There is no webhook endpoint ${name}${meant}`, {
+  throw new SyncError(`Unknown webhook endpoint ${name}${meant}`, {
     code: 'webhooks.absent',
     hint: 'bms-sync webhooks list shows them.',
   });

@@ -1,3 +1,4 @@
+import { describeField } from '../../catalog/descriptions.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
 import {
   LOCALES,
@@ -114,7 +115,13 @@ function alertParts(
     more > 0 ? [translator.t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
   const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
-    headline: translator.t(ALERT, { kind, field, is, limit: amount(limit), changes: all }),
+    headline: translator.t(ALERT, {
+      kind: translator.term(kind),
+      field: describeField(kind, { name: field })[translator.language],
+      is,
+      limit: amount(limit),
+      changes: all,
+    }),
     lines: [...lines, ...others],
     page: only === undefined ? `/changes?kind=${kind}` : `/records/${kind}/${only.recordId}`,
     command: `bms-sync changes --kind ${kind}`,
@@ -135,11 +142,14 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
       : need.type,
   );
   const counts = changes.map((each) =>
-    t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', each),
+    t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', {
+      ...each,
+      kind: translator.term(String(each['kind'])),
+    }),
   );
   return {
     headline: t(
-      '{needs, plural, =0 {Nothing needs you} one {One matter needs you} other {# matters need you}}',
+      '{needs, plural, =0 {Nothing needs your attention} one {One item needs your attention} other {# items need your attention}}',
       { needs: needs.length },
     ),
     lines: [

@@ -126,19 +126,19 @@ function logHealthChange(logger: Logger, healthChange: EndpointHealthChange): vo
   const { status, error } = attempt;
   const facts = { event: `webhook.${transition}`, endpoint: name };
   if (transition === 'back') {
-    logger.info(facts, `the webhook endpoint ${name} takes deliveries again`);
+    logger.info(facts, `the webhook endpoint ${name} accepts deliveries again`);
     return;
   }
   const since = endpoint.failingSince === null ? null : parseInstant(endpoint.failingSince).toISOString();
   const why = { ...facts, since, failures, status, error };
   if (transition === 'failing') {
     const answer = status === null ? `no answer (${error ?? ''})` : `HTTP ${status}`;
-    const hint = 'What it has missed is sent again later; bms-sync webhooks list shows what waits.';
-    logger.warn({ ...why, hint }, `the webhook endpoint ${name} takes no deliveries: ${answer}`);
+    const hint = 'Missed deliveries are sent again later; bms-sync webhooks list shows them.';
+    logger.warn({ ...why, hint }, `the webhook endpoint ${name} accepts no deliveries: ${answer}`);
     return;
   }
-  const hint = `Mend the receiver, then: bms-sync webhooks replay ${name} --after SEQ.`;
-  const reason = disabledReason === 'gone' ? 'it has answered 410 Gone' : 'it has failed for days';
+  const hint = `Fix the receiver, then run: bms-sync webhooks replay ${name} --after SEQ`;
+  const reason = disabledReason === 'gone' ? 'it answered 410 Gone' : 'it has failed for days';
   const message = `the webhook endpoint ${name} is disabled: ${reason}`;
   logger.warn({ ...why, reason: disabledReason, hint }, message);
 }

@@ -45,7 +45,7 @@ export function createGuardedConnector(
 }
 
 const refused = (hostname: string): AddressRefusedError =>
-  new AddressRefusedError(`${hostname} does not lead to a public address.`);
+  new AddressRefusedError(`${hostname} does not resolve to a public address.`);
 
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
 function createLookup(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {

@@ -11,11 +11,11 @@ const LOCAL_NAME =
 export function targetFault(url: string, allowHosts: readonly string[]): string | null {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username + parsed.password !== '')
-    return 'it is not a plain http or https URL without user and password';
+    return 'it is not an http or https URL without user and password';
   const { protocol, hostname, port } = parsed;
   if (isAllowedHost(hostname, allowHosts)) return null;
   if (protocol !== 'https:') return 'it is not https';
-  if (port !== '') return 'it has a port of its own';
+  if (port !== '') return 'it has a port';
   const address = ipAddressIn(hostname);
   if (address !== null) return isPublicAddress(address) ? null : `${address} is not a public address`;
   const isPublicName = hostname.includes('.') && !hostname.endsWith('.') && !LOCAL_NAME.test(hostname);

@@ -59,7 +59,7 @@ export async function abandonEntry(session: Session, id: number, now: Date): Pro
 }
 
 const SENT_ONCE_WARNING =
-  'The service may have the record all the same: it was sent once, and the outcome is unknown.';
+  'The service may still have the record: it was sent once, and the outcome is unknown.';
 
 /** Makes a decision in one transaction and reads the entry afterwards. */
 async function decide(
@@ -100,16 +100,16 @@ async function applyDecision(tx: Transaction, entry: Entry, patch: EntryPatch, n
 }
 
 function entryInWork(id: number): SyncError {
-  return new SyncError(`Entry ${id} is being worked on at this moment.`, {
+  return new SyncError(`Entry ${id} is being processed.`, {
     code: 'outbox.in_work',
     hint: 'Try again in a minute.',
   });
 }
 
 export function entryAbsent(id: number): SyncError {
-  return new SyncError(`There is no entry ${id} in the outbox.`, {
+  return new SyncError(`Entry ${id} is not in the outbox.`, {
     code: 'outbox.absent',
-    hint: 'bms-sync outbox lists what waits for something; with --all, everything.',
+    hint: 'bms-sync outbox lists the open entries; with --all, all entries.',
   });
 }
 

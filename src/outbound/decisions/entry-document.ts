@@ -37,7 +37,7 @@ export const shownEntry = entry.extend({
   next: z.array(z.string()).describe('what a person can do'),
   owner: z.string().nullable(),
   naturalKey: z.string().nullable(),
-  allowUnknown: z.boolean().describe('fields that nobody knows are sent, too'),
+  allowUnknown: z.boolean().describe('unknown fields are sent, too'),
   allowDouble: z.boolean().describe('made although a record has its natural key'),
   isMaker: z.boolean(),
   base: anyJson,

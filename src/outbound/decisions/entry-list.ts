@@ -95,7 +95,7 @@ async function entryGoneError(db: Queryable, id: number): Promise<SyncError> {
   const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
   return new SyncError(`Entry ${id} (${what}) ended as ${state} on ${updatedAt}; only its key is kept.`, {
     code: 'outbox.ended',
-    hint: 'The setting retention.outboxDays says how long entries are kept whole.',
+    hint: 'The setting retention.outboxDays sets how long entries are kept complete.',
   });
 }
 

@@ -77,6 +77,6 @@ export function refuseDuplicates(refused: readonly DuplicateRefusal[]): void {
   });
   throw new UsageError(messages.join('\n  '), {
     code: 'outbox.double',
-    hint: 'Nothing was stored. To make a second record all the same: --allow-double, or "allowDouble": true.',
+    hint: 'Nothing was stored. To create a second record anyway: --allow-double, or "allowDouble": true.',
   });
 }

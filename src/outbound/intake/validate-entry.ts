@@ -159,7 +159,7 @@ function idOf(operation: Operation, value: Json | undefined): PayloadPart {
 
 function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules): PayloadPart {
   if (!isObject(data)) return { faults: [`data: expected a JSON object, got ${shownOrNone(data)}`] };
-  if (Object.keys(data).length === 0) return { faults: ['data: there is no field to write'] };
+  if (Object.keys(data).length === 0) return { faults: ['data: no field to write'] };
   if (kind === undefined) return { faults: [], data };
   const { body, faults, notes } = writeBody(kind, data, rules);
   return { faults, notes, data: body };
@@ -167,7 +167,7 @@ function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules
 
 function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undefined): PayloadPart {
   if (base === undefined || base === null) return NOTHING;
-  if (operation === 'create') return { faults: ['base: before a create there is nothing'] };
+  if (operation === 'create') return { faults: ['base: a create has no base'] };
   if (!isObject(base)) return { faults: [`base: expected a JSON object, got ${shownOrNone(base)}`] };
   if (isNestedDeeper(base, MAX_DEPTH)) return { faults: [`base: nested deeper than ${MAX_DEPTH} levels`] };
   if (kind === undefined) return NOTHING;

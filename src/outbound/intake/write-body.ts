@@ -46,7 +46,7 @@ const bodyOf = (namedValues: readonly NamedValue[]): JsonObject =>
   Object.fromEntries(namedValues.map(({ field, value }) => [field, value]));
 
 /** The outbox would keep it, and no answer of the service could confirm it. */
-const EXCLUDED = 'privacy.exclude keeps this field out of the mirror, so it cannot be pushed';
+const EXCLUDED = 'privacy.exclude excludes this field, so it cannot be pushed';
 
 /** If a name means one field in a write and another in a read, the write counts. */
 function fieldIn(fields: readonly Field[], name: string): Field | undefined {
@@ -65,12 +65,12 @@ function unlistedValue(kind: Kind, name: string, value: Json, rules: NameRules):
   const written = undocumentedValue(value);
   if ('fault' in written || rules.seen.has(name)) return written;
   if (!rules.allowsUnknown) return { fault: unknownField(kind, name, rules.seen) };
-  return { value, note: 'is neither documented nor ever seen: it is sent as it is' };
+  return { value, note: 'is unknown: it is sent unchanged' };
 }
 
 function undocumentedValue(value: Json): WrittenValue {
   const written = value === null ? { value } : writtenValue({ name: '', type: 'json' }, value);
-  return 'fault' in written ? written : { value, note: 'is undocumented: it is sent as it is' };
+  return 'fault' in written ? written : { value, note: 'is undocumented: it is sent unchanged' };
 }
 
 /** A hint is an observation, not a promise of the service: it refuses no value. */
@@ -120,7 +120,7 @@ export interface NameRules {
   readonly allowsUnknown: boolean;
 }
 
-const ALLOWED = '(To send it all the same: --allow-unknown, or allowUnknown: true.)';
+const ALLOWED = '(To send it anyway: --allow-unknown, or allowUnknown: true.)';
 
 /** Why an unknown field is refused, with the nearest known name. */
 function unknownField(options: Kind, name: string, seen: NameRules['seen']): string {

@@ -51,13 +51,13 @@ export async function applyPlan(
 const isWanted = (row: PlanRow): boolean => row.cells !== '[]';
 
 const unapproved = (id: number): SyncError =>
-  new SyncError(`Plan ${id} waits for the approval of another person than who made it.`, {
+  new SyncError(`Plan ${id} waits for the approval of another user.`, {
     code: 'plan.unapproved',
-    hint: `Who agrees with it says so: bms-sync approve ${id}, or on its page.`,
+    hint: `To approve it: bms-sync approve ${id}, or its page.`,
   });
 
 const outdated = (id: number, stale: readonly string[]): SyncError =>
-  new SyncError(`Plan ${id} is stale: the mirror has moved on.\n  ${stale.join('\n  ')}`, {
+  new SyncError(`Plan ${id} is stale: the mirror has changed.\n  ${stale.join('\n  ')}`, {
     code: 'plan.stale',
     hint: 'Nothing was stored. Export again, and make a new plan.',
   });
@@ -95,7 +95,7 @@ export async function staleCells(
     const past = pasts.get(id);
     if (raw === null) stale.push(`Row ${row.position}: record ${id} is gone.`);
     else if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })) !== null)
-      stale.push(`Row ${row.position}: record ${id} is another one by now.`);
+      stale.push(`Row ${row.position}: record ${id} is now another one.`);
     else stale.push(...changedCells(kind, row, raw));
   }
   return stale;
@@ -106,6 +106,6 @@ function changedCells(kind: Kind, row: PlanRow, raw: JsonObject): readonly strin
     const now = shownValue(kind, raw, plannedCell.field) ?? null;
     if (canonicalJson(now) === canonicalJson(plannedCell.old)) return [];
     const cell = `Row ${row.position}, ${plannedCell.field} of record ${row.recordId ?? ''}`;
-    return [`${cell}: ${compactJson(plannedCell.old)} is ${compactJson(now)} by now.`];
+    return [`${cell}: ${compactJson(plannedCell.old)} is now ${compactJson(now)}.`];
   });
 }

@@ -25,9 +25,9 @@ export async function approvePlan(
   await session.atomically(async (tx) => {
     const { plan } = await readUnalteredPlan(tx, id);
     if (isSameUserName(plan.createdBy, by))
-      throw new SyncError(`${by} has made plan ${id}: another person approves it.`, { code: 'plan.own' });
+      throw new SyncError(`${by} made plan ${id}: another user must approve it.`, { code: 'plan.own' });
     if (!(await saveApproval(tx, id, by, now)))
-      throw new SyncError(`Plan ${id} is applied already.`, { code: 'plan.applied' });
+      throw new SyncError(`Plan ${id} is already applied.`, { code: 'plan.applied' });
   });
 }
 
@@ -40,7 +40,7 @@ export async function readUnalteredPlan(db: Queryable, id: number) {
 }
 
 export const planAltered = (id: number): SyncError =>
-  new SyncError(`Plan ${id} is no longer the one that was shown: its checksum is another.`, {
+  new SyncError(`Plan ${id} differs from the one that was shown: its checksum has changed.`, {
     code: 'plan.altered',
     hint: 'Make it again from the spreadsheet: bms-sync plan FILE',
   });

@@ -124,7 +124,7 @@ function isEdited(
 
 function unwritableReason(column: string, known: ReadonlySet<string>): string {
   const name = column === '' ? 'a column without a name' : column;
-  if (!known.has(column)) return `${name} is no column of the export${didYouMean(column, [...known])}`;
+  if (!known.has(column)) return `${name} is not a column of the export${didYouMean(column, [...known])}`;
   const source = /^(.+)_(?:exact|e4)$/.exec(column)?.[1] ?? '';
   return known.has(source)
     ? `${column} is computed: change ${source}`

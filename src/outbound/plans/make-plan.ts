@@ -168,23 +168,20 @@ async function judgeRow(tx: Transaction, row: SheetRow, allowNew: boolean): Prom
   if (row.id !== '') return judgeUpdate(tx, row);
   if (allowNew) return judgeCreate(tx, row);
   return refuseRow([
-    'it has no id, as a row of totals has none: to make a new record of it, add --allow-new',
+    'it has no id (a row of totals has none either); to create a record from it, add --allow-new',
   ]);
 }
 
 async function judgeUpdate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
   const { kind, id, record } = row;
-  if (!isRecordId(id)) return refuseRow([`${beginningOf(id)} is no id of a record`]);
+  if (!isRecordId(id)) return refuseRow([`${beginningOf(id)} is not the id of a record`]);
   if (record === undefined) return refuseRow([`${kind.name} has no record ${id} any more`]);
   const { cells, faults, moves } = findEdits(row, row.cells, record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
   const version = row.known.has(VERSION_COLUMN) ? '' : readCellText(row.sheet, row.cells, VERSION_COLUMN);
   if (version === '')
     return refuseRow(
-      [
-        `${VERSION_COLUMN} is missing: nobody can tell whether the record has changed since the export`,
-        ...faults,
-      ],
+      [`${VERSION_COLUMN} is missing: it shows whether the record has changed since the export`, ...faults],
       moves,
     );
   if (version !== versionOf(record.text)) return judgeChangedRow(tx, row, version);

@@ -97,7 +97,7 @@ const EXACT_DIGITS = 15;
 function findDamage(field: Field, text: string, shown: string, spelling: Spelling): string | null {
   const isNumber = isNumeric(field);
   const damages: readonly (readonly [boolean, string])[] = [
-    [text === '', `it is blank, which says neither null nor an empty text: write ${CLEARED} to clear it`],
+    [text === '', `a blank cell is ambiguous: write ${CLEARED} to clear the field`],
     [ERROR.test(text), `it is the error ${text} of a formula`],
     [FORMULA.test(text), 'it is a formula: put its value there'],
     [
@@ -113,13 +113,10 @@ function findDamage(field: Field, text: string, shown: string, spelling: Spellin
       `it has lost its zeros: it was ${shown}`,
     ],
     [!isNumber && isRounded(text, shown), `a spreadsheet has rounded it: it was ${shown}`],
-    [
-      field.type === 'text' && isTakenForDate(text, shown),
-      `a spreadsheet has taken it for something else: it was ${shown}`,
-    ],
+    [field.type === 'text' && isTakenForDate(text, shown), `a spreadsheet has converted it: it was ${shown}`],
     [
       field.type === 'text' && compareSpellings(text, shown, spelling) !== 'other',
-      `a spreadsheet has spelled it in its own way: it was ${shown}`,
+      `a spreadsheet has reformatted it: it was ${shown}`,
     ],
   ];
   return damages.find(([isDone]) => isDone)?.[1] ?? null;

@@ -59,7 +59,7 @@ async function undoRow(tx: Transaction, kind: Kind, row: PlanRowWithEntry, inclu
   const { made, later, past } = await readRowEvents(tx, kind.name, id, row.entryId);
   const raw = parseObject(record.raw);
   if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })))
-    return { cells: [], refusal: `${id} is the id of another record by now` };
+    return { cells: [], refusal: `${id} is now the id of another record` };
   const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
   const isOurs = (cell: PlannedCell): boolean => {
     const { field, old, new: written } = cell;
@@ -78,7 +78,7 @@ async function undoRow(tx: Transaction, kind: Kind, row: PlanRowWithEntry, inclu
   const unproven = includesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
   const left = {
     'touched since': cells.filter((cell) => !ours.includes(cell)),
-    'not proven to be ours (to take it back all the same: --unproven)': ours.filter((our) =>
+    'not proven to be ours (to undo it anyway: --unproven)': ours.filter((our) =>
       unproven.includes(our.field),
     ),
   };

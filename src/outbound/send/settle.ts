@@ -89,9 +89,9 @@ async function readSettlementFacts(
   return { ...facts, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
 }
 
-const HIDDEN: MessageKey = 'no list shows records that creates of ours have made';
-const EMPTY: MessageKey = 'an empty list is what maintenance answers, too';
-const PARTIAL: MessageKey = 'its list shows a part of its records only';
+const HIDDEN: MessageKey = 'no list shows records that bms-sync has created';
+const EMPTY: MessageKey = 'a service in maintenance may also answer an empty list';
+const PARTIAL: MessageKey = 'its list shows only a part of its records';
 
 /** How far the lists can be trusted. What a person who asks for another try has seen no longer stands against it. */
 async function readTrust(

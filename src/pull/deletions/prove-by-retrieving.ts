@@ -161,6 +161,6 @@ async function releaseIfOverdue(
   });
   parts.logger.warn(
     { event: 'kind.released', kind, records, heldSince: formatInstant(hold.since) },
-    'held deletions go on to their proof: deletions.releaseHeldAfterHours has passed, and nothing spoke against them',
+    'held deletions were released and wait for proof: deletions.releaseHeldAfterHours has passed',
   );
 }

@@ -64,7 +64,7 @@ export async function* requireTenant(
   const shown = heldResponses.reduce((sum, response) => sum + recordIdsOf(response.read()).length, 0);
   if (shown > 0)
     throw otherCompanyError(
-      `The list of ${kind.name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`,
+      `The list of ${kind.name} shows ${shown} ids, and this mirror has none of them: the list belongs to another company (the mirror has more than ${ROWS_THAT_IDENTIFY} live rows).`,
     );
   await verifyTenant(parts, binding);
   yield* heldResponses; // An emptied list, or one whose records lost their ids, is a reading like any other.
@@ -179,7 +179,7 @@ const COMPANIES_SHOWN = 3;
 
 function otherCompanyError(message: string): OtherSourceError {
   const hint =
-    'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
+    'Use the token of the right company, or set DATABASE_URL to a separate mirror; --new-source accepts the change.';
   return new OtherSourceError(message, { code: 'mirror.other_source', hint });
 }
 

@@ -16,7 +16,7 @@ export interface ReadingRules {
   readonly repeatBelowPages: number;
   /** Identifies the token: records visible to one token may be hidden from another. */
   readonly hashScope: string;
-  /** Record kind to the fields whose changes cause no events. */
+  /** Fields whose changes create no events, per record kind. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -143,7 +143,7 @@ export async function addDiscoveredColumns({ session, clock, logger }: PullParts
     }
   } catch (error) {
     if (!(error instanceof MirrorError && error.code === 'mirror.locked')) throw error;
-    logger.warn({ kind: kind.name }, 'a reader holds the table: its new columns come with the next sweep');
+    logger.warn({ kind: kind.name }, 'a reader locks the table; its new columns are added in the next sweep');
   }
 }
 
@@ -200,7 +200,7 @@ async function noteListIssues(
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
   const hasTooMany = !certification.certified && certification.reason === 'too_many_rows';
   const details: Record<ListIssue, string | null> = {
-    baseline_uncertified: isUncertified ? 'three complete sweeps could not tell the list exactly' : null,
+    baseline_uncertified: isUncertified ? 'three complete sweeps did not certify the list' : null,
     too_many_rows: hasTooMany ? certification.detail : null,
     retrieve_unusable:
       concluded.controlFailures >= MAX_CONTROL_FAILURES

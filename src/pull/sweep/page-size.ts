@@ -29,7 +29,7 @@ export async function savePageSize(tx: Transaction, parts: PullParts, kind: stri
   const size = answered.get(kind) ?? wanted;
   const stored = await readMeta(tx, `page_size.${kind}`);
   if (size >= wanted || stored?.startsWith(`${size}/`)) return;
-  const what = 'the list is read in smaller pages: the service refuses larger ones, or takes too long';
+  const what = 'the list is read in smaller pages: the service refuses larger ones or is too slow';
   parts.logger.warn({ kind, pageSize: size, wanted }, what);
   await writeMeta(tx, `page_size.${kind}`, `${size}/${wanted}/${formatInstant(parts.clock.now())}`);
 }

@@ -47,7 +47,7 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
       return { state: 'complete', list, reason, detail };
     }
     if (list.isOfThisSweep) return { state: 'complete', list, reason: null, detail: null };
-    const detail = `known exactly as of ${list.certifiedAt ?? 'an earlier sweep'}, not since`;
+    const detail = `certified at ${list.certifiedAt ?? 'an earlier sweep'}, changed since`;
     return { state: 'complete', list, reason: 'certified_earlier', detail };
   } catch (error) {
     return endOfError(error, parts, reading);

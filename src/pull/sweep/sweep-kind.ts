@@ -88,16 +88,16 @@ function sweepOutcome(kind: string, ending: ReadingEnd, concluded: AbsenceConclu
   if (rowless.missing + surplus > 0)
     return complete(
       'rows_differ',
-      `${rowless.missing} records of the list have no live row, and ${surplus} live rows are no records of the list; if it stays so: bms-sync backfill ${kind} --all`,
+      `${rowless.missing} records of the list have no live row, and ${surplus} live rows are not in the list; if this persists: bms-sync backfill ${kind} --all`,
     );
   if (rowless.quarantined > 0)
-    return complete('quarantined', `no row could be made of ${rowless.quarantined} records of the list`);
+    return complete('quarantined', `${rowless.quarantined} records of the list could not be stored as rows`);
   if (waiting > 0 && waiting === neverListed)
-    return complete('never_listed', `${waiting} rows that an answer named are in no list yet`);
+    return complete('never_listed', `${waiting} returned records are not in the list yet`);
   if (waiting > 0)
     return complete(
       'absences_unproven',
-      `${waiting} rows that the list lacks wait for proof, or for a person`,
+      `${waiting} rows left the list; their deletion is not confirmed yet`,
     );
   return { state: 'certified' as const, reason: keptOlder > 0 ? 'older_kept' : null, detail: null };
 }

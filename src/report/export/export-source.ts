@@ -41,7 +41,7 @@ export async function openExport(
   const declared = await readDeclaredColumns(session, name);
   if (declared.length === 0) {
     const known = [...names, ...(await readViewNames(session))];
-    throw new UsageError(`There is no record kind or view "${what}"${didYouMean(what, known)}`, {
+    throw new UsageError(`Unknown record kind or view "${what}"${didYouMean(what, known)}`, {
       code: 'usage.view',
       hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
     });
@@ -54,9 +54,9 @@ export async function openExport(
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
   const past = await findPast(session, kinds, name, at);
   if (past === null)
-    throw new UsageError(`The past of ${name} is not known: it shows neither records nor their lists.`, {
+    throw new UsageError(`--as-of does not work with ${name}: the view has no history.`, {
       code: 'usage.as_of',
-      hint: 'Take --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
+      hint: 'Use --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
   if (past.unknown !== null) throw unknownStateError(past.kind.name, at, past.unknown);
   const batches = readAsOf(session, { ...past, ids }, columns, 'exact');
@@ -146,12 +146,12 @@ export function asOfInstant(
   const isDay = !/\d:\d/.test(input);
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
   if (!isCalendarDate(date) || Number.isNaN(asUtc))
-    throw new UsageError(`"${input}" is no instant.`, { code: 'usage.as_of', hint: FORMS });
+    throw new UsageError(`"${input}" is not an instant.`, { code: 'usage.as_of', hint: FORMS });
   const instantIn = (local: number): number =>
     zone === undefined ? local - offsetAt(local, timezone) : local;
   const begin = instantIn(asUtc);
   if (begin > now.getTime())
-    throw new UsageError(`${input} is still to come.`, { code: 'usage.as_of', hint: FORMS });
+    throw new UsageError(`${input} is in the future.`, { code: 'usage.as_of', hint: FORMS });
   const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;
   return { at: new Date(at), isZoned: zone !== undefined };
 }

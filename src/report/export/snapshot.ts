@@ -60,9 +60,9 @@ export async function takeSnapshot(request: SnapshotRequest) {
 const POLL_MS = 1000;
 
 const pullUnderWay = (kinds: readonly string[]): SyncError =>
-  new SyncError(`A pull is under way, and has still to read ${kinds.join(', ')} to the end.`, {
+  new SyncError(`A pull is still reading ${kinds.join(', ')}.`, {
     code: 'snapshot.pull_under_way',
-    hint: 'Take the snapshot at another time, wait longer (--wait SECONDS), or take it of lists read in part (--now).',
+    hint: 'Take the snapshot later, wait longer (--wait SECONDS), or accept half-read lists (--now).',
   });
 
 /** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */

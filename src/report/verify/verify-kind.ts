@@ -123,7 +123,10 @@ function comparisonResult({ kind, reading, suspects, confirmed }: Comparison): K
     surplus: confirmed.surplus.size,
     quarantined: reading.quarantined,
     reason: null,
-    detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
+    detail:
+      waiting === 0
+        ? null
+        : `${waiting} records are no longer in the list; their deletion is not confirmed yet`,
     repair: repairCommand(kind.name, confirmed),
     differences: [...confirmed.shownDifferences.values()],
   };

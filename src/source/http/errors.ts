@@ -1,8 +1,8 @@
 import { SyncError } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 
-const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
-const PROXY = 'Is source.baseUrl right, and does a proxy answer in its place?';
+const PAGING = 'The list cannot be read page by page now, so missing records do not count as deleted.';
+const PROXY = 'Check source.baseUrl, and whether a proxy answers in its place.';
 
 interface Reason {
   readonly state: 'invalid' | 'aborted';
@@ -18,15 +18,15 @@ const aborted = (hint: string): Reason => ({ state: 'aborted', hint });
 /** Every failure of the service: its effect on a sweep, and advice for the reader. */
 const REASONS = {
   not_json: garbled(PROXY),
-  html: garbled('The answer is a web page: is source.baseUrl right?'),
+  html: garbled('The answer is a web page: check source.baseUrl.'),
   not_utf8: garbled('The service must answer in UTF-8; nothing is guessed.'),
-  too_deep: garbled('No record is nested so deep: is source.baseUrl right?'),
-  success_false: garbled('The service says that it failed; its log may say why.'),
+  too_deep: garbled('No record is nested this deeply: check source.baseUrl.'),
+  success_false: garbled('The service reported a failure; see its log.'),
   data_not_a_list: garbled('A list answers {"data":[…]}: is the path right?'),
   bad_meta: garbled('A list answers "meta" as an object, or none.'),
   empty_body: garbled(PROXY),
   wrong_record: garbled("Does the path address another kind's records?"),
-  cached: garbled('A cache answers in the service’s place: let it pass requests for /api through.'),
+  cached: garbled('A cache answers in place of the service: exclude /api from it.'),
   page_ignored: garbled(PAGING),
   page_repeated: garbled(PAGING),
   page_grew: garbled(PAGING),
@@ -34,18 +34,18 @@ const REASONS = {
   endless: invalid(PAGING),
   empty_pages: invalid(PAGING),
   page_unread: invalid('The next pull tries again.'),
-  unauthorized: aborted('Check BMS_TOKEN, and source.authHeaders for the header that carries it.'),
+  unauthorized: aborted('Check BMS_TOKEN, and the header that carries it (source.authHeaders).'),
   forbidden: aborted("The token's user may not read this kind; other kinds are unaffected."),
   blocked: aborted(
     'A firewall or proxy in front of the service refuses the request: ask its operator to let bms-sync through. This says nothing about the token.',
   ),
-  not_found: aborted('Is source.baseUrl right? It is the part before /api.'),
+  not_found: aborted('Check source.baseUrl: it is the part before /api.'),
   redirected: aborted('Redirects are never followed: set source.baseUrl to the final address.'),
-  rejected: aborted('The service does not accept the request; its log may say why.'),
+  rejected: aborted('The service rejects the request; see its log.'),
   unreachable: aborted('Check BMS_BASE_URL (source.baseUrl), source.proxyUrl and the network.'),
   timeout: aborted('Raise source.timeoutSeconds if the service is only slow.'),
   too_big: aborted('Raise source.maxBodyBytes if an answer of this size is right.'),
-  unavailable: aborted('The service may be back later; the next run starts again.'),
+  unavailable: aborted('The next run tries again.'),
   rate_limited: aborted(
     'The service allows fewer requests: lower source.requestsPerSecond or source.concurrency.',
   ),

@@ -57,7 +57,7 @@ export interface SourceSettings {
   /** May have a path of its own; list paths are appended to it. */
   readonly baseUrl: string;
   readonly token: string;
-  /** Called when the service refused a token; true if `token` is another one by now. */
+  /** Called when the service refused a token; true if `token` is now another one. */
   readonly renewToken?: ((refused: string) => boolean) | undefined;
   /** Requests under way at once, over all kinds. */
   readonly concurrency: number;

@@ -114,9 +114,9 @@ export function connectOnce(connect: buildConnector.connector): buildConnector.c
 
 /** Words for a person, by the beginnings of the codes that they are for. */
 const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = {
-  'ENOTFOUND EAI_AGAIN': (error) => `the host name ${errorPart(error, 'hostname')} is not known here`,
+  'ENOTFOUND EAI_AGAIN': (error) => `the host name ${errorPart(error, 'hostname')} is unknown`,
   ECONNREFUSED: (error) => `nothing listens at this port of ${addressText(error)}`,
-  'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `there is no way to ${addressText(error)}`,
+  'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `${addressText(error)} is unreachable`,
   'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST':
     'https:// speaks TLS to a plain-HTTP port; use http://',
   CERT_HAS_EXPIRED: 'the certificate has expired; renew it, and check the clock of this machine',
@@ -126,10 +126,10 @@ const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = 
   'ERR_SSL_ ERR_TLS_ EPROTO': 'no TLS connection could be agreed on',
   HPE_: 'the answer is not HTTP; if this port wants TLS, use https://',
   proxy_answered_407:
-    'the proxy answered 407: it wants a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
-  proxy_answered_403: 'the proxy answered 403: it lets nobody, or not us, through to this address',
+    'the proxy answered 407: it requires a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
+  proxy_answered_403: 'the proxy answered 403: it does not allow access to this address',
   proxy_answered_: (error) => `the proxy answered ${errorPart(error, 'status')} in the place of the service`,
-  'UND_ERR_PRX ERR_PROXY': 'the proxy gives no way to the service',
+  'UND_ERR_PRX ERR_PROXY': 'the proxy does not reach the service',
   too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
   'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) => {

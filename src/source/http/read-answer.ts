@@ -42,7 +42,7 @@ export function requireSuccess(answer: ReceivedAnswer): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
     const got = 'a body in an unknown content-encoding';
-    throw new SourceError('not_json', `${where}: got ${got}, expected JSON, plain or packed by gzip`);
+    throw new SourceError('not_json', `${where}: got ${got}, expected JSON, plain or with gzip`);
   }
   refuseCached(answer);
 }

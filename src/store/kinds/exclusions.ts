@@ -38,9 +38,9 @@ export const EXCLUDED_SINCE = 'excluded_since';
 export async function refuseUnlessExcluded(tx: Transaction, kind: Kind): Promise<void> {
   const missing = await excludedSince(tx, kind);
   if (missing.length === 0) return;
-  const message = `The mirror keeps ${missing.join(', ')} of ${kind.name} out, and this process does not know of it.`;
+  const message = `The mirror excludes ${missing.join(', ')} of ${kind.name}, but these settings do not.`;
   throw new MirrorError(message, {
     code: `mirror.${EXCLUDED_SINCE}`,
-    hint: 'Start it again with the settings that have privacy.exclude.',
+    hint: 'Restart with the settings that have privacy.exclude.',
   });
 }

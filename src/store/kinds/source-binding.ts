@@ -36,7 +36,7 @@ export async function openSourceBinding(
     return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread };
   throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
     code: 'mirror.other_source',
-    hint: 'Set DATABASE_URL to a mirror of its own for this source; --new-source accepts it for this mirror.',
+    hint: 'Set DATABASE_URL to a separate mirror for this source; --new-source accepts it for this mirror.',
   });
 }
 

@@ -66,7 +66,7 @@ export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string 
 export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   const plan = await selectOne(db, PLANS, sql`where id = ${id}`);
   if (plan !== null) return plan;
-  throw new SyncError(`There is no plan ${id}.`, {
+  throw new SyncError(`Plan ${id} does not exist.`, {
     code: 'plan.absent',
     hint: 'To list them: bms-sync plan',
   });

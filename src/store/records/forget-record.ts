@@ -62,7 +62,7 @@ async function checkedStanding(
   if (isLive && !suppress)
     throw new SyncError(`Record ${id} of ${kind.name} is live: the next pull would read it again.`, {
       code: 'forget.listed',
-      hint: 'Delete it at the service and pull until the mirror has its deletion, or add --suppress to keep it out.',
+      hint: 'Delete it in the service and pull until the mirror shows the deletion, or add --suppress to exclude it.',
     });
   const traces = await findTraces(tx, kind, id);
   const open = traces.entries.filter((entry) => entry.isOpen).map((entry) => entry.id);

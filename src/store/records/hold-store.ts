@@ -87,7 +87,7 @@ async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, 
 function shownBy(rows: Joined, check: string, kind: string): Joined {
   const shown = rows.slice(0, Number.parseInt(check, 10) || 0);
   if (shown.length > 0 && checkOf(shown) === check) return shown;
-  throw new SyncError(`The held records of ${kind} are no longer those that were shown.`, {
+  throw new SyncError(`The held records of ${kind} have changed since they were shown.`, {
     code: 'deletions.changed',
     hint: `bms-sync deletions shows them; then: bms-sync deletions approve ${kind}.`,
   });
@@ -101,7 +101,7 @@ export async function decideHeld(session: Session, kind: string, decision: HoldD
   return await session.atomically(async (tx) => {
     const { records, newer } = await decideHold(tx, kind, decision, only);
     if (records > 0) return { kind, decision, records, ...(newer > 0 && { newer }) };
-    throw new SyncError(`Nothing of ${kind} is held.`, {
+    throw new SyncError(`No deletions of ${kind} are on hold.`, {
       code: 'deletions.none',
       hint: 'bms-sync deletions lists what waits for a decision.',
     });

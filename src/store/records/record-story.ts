@@ -117,21 +117,22 @@ async function referencesTo(db: Queryable, kind: string, id: string): Promise<re
 export const STORY_STATES: Readonly<Record<RecordStory['state'], MessageKey>> = {
   live: 'live',
   deleted: 'deleted: the service no longer has it',
-  suppressed:
-    'forgotten, and kept out of the mirror (forget --suppress): whatever the service has of it does not land',
+  suppressed: 'forgotten and excluded from the mirror (forget --suppress)',
   absent: 'without a row: the mirror has only traces of it',
-  suspected: 'live, but the list no longer shows it: its deletion is suspected and waits for its proof',
-  held: 'live, but the list no longer shows it; its deletion is held for a person (bms-sync deletions)',
-  approved: 'live, but the list no longer shows it; a person let its deletion go on to its proof',
-  released: 'live, but the list no longer shows it; its held deletion goes on to its proof by itself',
-  rejected: 'live, though the list no longer shows it: a person decided that it stays',
-  unlisted: 'live: the list no longer shows it, and the service still answers with it',
+  suspected: 'live, but no longer in the list; its deletion is not confirmed yet',
+  held: 'live, but no longer in the list; its deletion is on hold (bms-sync deletions)',
+  approved: 'live, but no longer in the list; its deletion was approved and waits for proof',
+  released: 'live, but no longer in the list; its deletion was released and waits for proof',
+  rejected: 'live, but no longer in the list; a user decided to keep it',
+  unlisted: 'live: no longer in the list, but the service still returns it',
 };
 
 /** How the deletion of a record was proven; null where the proof is not known, or no longer. */
 export function proofWords(absence: RecordAbsence | null): MessageKey | null {
   if (!absence?.proof || absence.state !== 'deleted') return null;
-  return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
+  return absence.proof === 'list'
+    ? 'later certified lists do not contain it'
+    : 'the service answered that it is gone';
 }
 
 const EVENT = pickColumns(

@@ -106,7 +106,7 @@ export interface OwnedRun {
 }
 
 /** The reason given for an interrupted run whose process stopped renewing its lease. */
-export const LEASE_LAPSED = 'nothing more was heard of its process';
+export const LEASE_LAPSED = 'its process sent no more heartbeats';
 
 /** Five processes may die on a run before it is given up: a claim and a death raise its epoch by one each. */
 const MAX_EPOCH = 10;

@@ -13,7 +13,7 @@ create or replace function ${REFUSE_FUNCTION}() returns trigger language plpgsql
 begin
   raise exception using
     errcode = 'object_not_in_prerequisite_state',
-    message = format('The %s %I.%I only shows what the service holds: it takes no %s.',
+    message = format('The %s %I.%I is read-only: %s is not allowed.',
       coalesce(tg_argv[0], 'view'), tg_table_schema, tg_table_name, lower(tg_op)),
     hint = 'Change the record at the service, by bms-sync push or a row in ${TABLES_SCHEMA}.outbox; the next pull shows it here.';
 end $$`;
@@ -94,10 +94,10 @@ async function prove(session: Session, tables: readonly TableToProve[]): Promise
     if (tables.length > 1) for (const one of tables) await prove(session, [one]);
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new MirrorError(
-      `The table ${table.name} of ${session.location} takes no row of ours (${why}), so nothing is sent.`,
+      `The table ${table.name} of ${session.location} rejects our rows (${why}), so nothing is sent.`,
       {
         code: 'mirror.refuses_writes',
-        hint: 'Remove the trigger or rule that refuses it, or give our user the rights on the table; then start again.',
+        hint: 'Remove the trigger or rule that rejects them, or grant our user the rights on the table; then restart.',
         cause,
       },
     );

@@ -114,8 +114,7 @@ export async function readPageOf(db: Queryable, kind: string, id: string): Promi
 }
 
 /** Whether the column `ids` of a row has an id. */
-const pageShows = (id: string): SQL =>
-  sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
+const pageShows = (id: string): SQL => sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
 
 /**
  * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is

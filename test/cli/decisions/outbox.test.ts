@@ -120,7 +120,7 @@ describe('outbox list', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^entry +state +verdict +operation +kind +record +tries +next \(UTC\) +payload\n/);
     expect(stdout).toMatch(/\n +3 +parked +twins +create +clients +1 +\{"code":"C-3","credit":1\.50\}\n/);
-    expect(stdout).toContain('What to do about one: bms-sync outbox show ENTRY');
+    expect(stdout).toContain('To see what to do: bms-sync outbox show ENTRY');
   });
 
   test('of nothing says so', async () => {
@@ -135,8 +135,8 @@ describe('outbox list', () => {
       await saveBlock(tx, { kind: 'punches', reason: 'status 403', now: NOON, probeAt: later(300_000) });
     });
     const { stdout } = await run(['outbox'], env);
-    expect(stdout).toContain(`Nothing is sent since ${NOON_TEXT} UTC: restored from a back-up.`);
-    expect(stdout).toContain('punches may not be written (status 403)');
+    expect(stdout).toContain(`Sends have been paused since ${NOON_TEXT} UTC: restored from a back-up.`);
+    expect(stdout).toContain('Writes of punches are refused (status 403)');
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       outbox: { ready: 1, sending: 1, unsettled: 1, parked: 2, rejected: 1, done: 1, abandoned: 1 },
       blockedKinds: [{ kind: 'punches', reason: 'status 403', since: NOON_TEXT }],
@@ -144,10 +144,10 @@ describe('outbox list', () => {
     });
     const status = (await run(['status'], env)).stdout;
     expect(status.split('\n').filter((line) => line.startsWith('Needs you: '))).toEqual([
-      `Needs you: Nothing is sent. Restored from a back-up. Since ${NOON_TEXT} UTC. (bms-sync outbox resume)`,
+      `Needs you: Sends are paused. Restored from a back-up. Since ${NOON_TEXT} UTC. (bms-sync outbox resume)`,
       expect.stringMatching(/^Needs you: Entry \d+ is parked: .*\(bms-sync outbox show \d+\)$/),
       expect.stringMatching(/^Needs you: Entry \d+ is parked: /),
-      `Needs you: punches may not be written. The service refuses it to the user of this token (status 403). Since ${NOON_TEXT} UTC. (bms-sync outbox)`,
+      `Needs you: Writes of punches are refused. The user of this token lacks the right in the service (status 403). Since ${NOON_TEXT} UTC. (bms-sync outbox)`,
     ]);
     expect(status).toContain(
       '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',
@@ -193,13 +193,13 @@ describe('outbox show', () => {
     const { code, stdout, stderr } = await run(['outbox', 'show', '3'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Entry 3: create clients\. Key: k3\nparked \(twins\): More than one record/);
-    expect(stdout).toContain('\n  Send it again: bms-sync outbox retry 3\n');
+    expect(stdout).toContain('\n  To send it again: bms-sync outbox retry 3\n');
     expect(stdout).toContain('\ncandidates: 501, 502\n');
     expect(stdout).toContain(
-      `\nTry 1, ${NOON_TEXT} UTC: ambiguous at 2026-03-01 12:00:01.000 UTC, status 500\n`,
+      `\nAttempt 1, ${NOON_TEXT} UTC: ambiguous at 2026-03-01 12:00:01.000 UTC, status 500\n`,
     );
     expect(stdout).toContain('\n  POST /api/clients\n  {"code":"C-3"}\n  → <h1>\ufffd[31mOops\ufffd</h1>\n');
-    expect(stdout).toMatch(/\nTry 2, .*: not answered yet\n/);
+    expect(stdout).toMatch(/\nAttempt 2, .*: not answered yet\n/);
   });
 
   test('shows the fields of a conflict side by side', async () => {
@@ -222,7 +222,7 @@ describe('outbox show', () => {
     const ended = await run(['outbox', 'show', '9', '--json'], env);
     expect(ended.code).toBe(1);
     expect(document(ended)).toMatchObject({
-      error: { code: 'outbox.absent', message: 'There is no entry 9 in the outbox.' },
+      error: { code: 'outbox.absent', message: 'Entry 9 is not in the outbox.' },
     });
   });
 });
@@ -241,7 +241,7 @@ describe('a decision on an entry', () => {
     });
     expect(await run(['outbox', 'retry', '2'], env)).toEqual({
       code: 0,
-      stdout: 'The entry gets another try.\n',
+      stdout: 'The entry will be retried.\n',
       stderr: '',
     });
   });
@@ -273,7 +273,7 @@ describe('a decision on an entry', () => {
       stderr: '',
     });
     expect((await run(['outbox', 'abandon', '2'], env)).stdout).toContain(
-      'The service may have the record all the same',
+      'The service may still have the record',
     );
     expect(await idsIn(env)).toEqual([]);
   });
@@ -281,7 +281,7 @@ describe('a decision on an entry', () => {
   test('resume lets sends go on, and says what had stopped them', async () => {
     const { path, env } = await outboxOf();
     expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({ wasFrozen: false });
-    expect((await run(['outbox', 'resume'], env)).stdout).toContain('Nothing was frozen.\n');
+    expect((await run(['outbox', 'resume'], env)).stdout).toContain('Sends were not paused.\n');
     const again = () => write(path, (tx) => freeze(tx, 'restored', NOON));
     writeFileSync(`${path}.sends`, '12\n');
     await again();
@@ -360,6 +360,6 @@ describe('every verdict', () => {
   test('that is unknown, or none, is told by the state', () => {
     expect(explain({ ...about, verdict: 'something new' })).toEqual(explain({ ...about, verdict: null }));
     expect(explain({ ...about, verdict: null }).next).not.toEqual([]);
-    expect(explain({ ...about, state: 'abandoned', verdict: 'twins' }).meaning).toContain('gave it up');
+    expect(explain({ ...about, state: 'abandoned', verdict: 'twins' }).meaning).toContain('abandoned it');
   });
 });

@@ -45,7 +45,7 @@ describe.each(ADDRESSES)('users of a mirror in %s', (_name, address) => {
       const again = await run(['users', 'add', name], env);
       expect([again.code, again.stderr]).toEqual([
         1,
-        expect.stringContaining(`There is a user ${name} already.`),
+        expect.stringContaining(`The user ${name} already exists.`),
       ]);
     }
     const role = await run(['users', 'add', 'Bob', '--role', 'boss'], env);
@@ -56,6 +56,9 @@ describe.each(ADDRESSES)('users of a mirror in %s', (_name, address) => {
     for (const name of ['', ' Bob', 'a\nb', '<b>', 'x'.repeat(101)])
       expect((await run(['users', 'add', name], env)).code).toBe(2);
     const missing = await run(['users', 'remove', 'Bob'], env);
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no user Bob.')]);
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining('The user Bob does not exist.'),
+    ]);
   });
 });

@@ -124,7 +124,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
       const [command = '', ...options] = argv;
       const ended = await hooks(command, 'chop', ...options, '--json');
       expect([command, ended.code, faultIn(ended)]).toEqual([command, 1, 'webhooks.absent']);
-      expect(ended.stderr).toContain('There is no webhook endpoint chop; did you mean shop?');
+      expect(ended.stderr).toContain('Unknown webhook endpoint chop; did you mean shop?');
     }
     expect(document(await hooks('remove', 'shop', '--json'))).toEqual({ name: 'shop', removed: true });
     expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
@@ -151,9 +151,9 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     });
     const { stdout } = await run(['status'], env);
     expect(stdout).toContain(
-      `Needs you: The endpoint gone is disabled. It has taken nothing for five days. Since ${since} UTC. (bms-sync webhooks)`,
+      `Needs you: The endpoint gone is disabled. No delivery accepted for five days. Since ${since} UTC. (bms-sync webhooks)`,
     );
-    expect(stdout).toContain('Needs you: The endpoint weak takes no deliveries. ');
+    expect(stdout).toContain('Needs you: The endpoint weak accepts no deliveries. ');
     expect(stdout).not.toMatch(/endpoint (?:off|well)/);
   });
 
@@ -188,7 +188,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(await hooks('test', 'erp')).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^erp answered 503 after \d+ ms: the event was not taken\.\nNo background service .*\n$/,
+        /^erp answered 503 after \d+ ms: the event was not accepted\.\nNo background service .*\n$/,
       ) as string,
     });
   });

@@ -49,13 +49,13 @@ export const OPTION_MISTAKES: readonly Mistake[] = [
     title: 'a role that there is not',
     argv: ['serve', '--only', 'pull'],
     code: 2,
-    message: ['no role "pull"', 'did you mean pulls?'],
+    message: ['Unknown role "pull"', 'did you mean pulls?'],
   },
   {
     title: 'a misspelt kind',
     argv: ['pull', 'clinets'],
     code: 2,
-    message: ['no record kind "clinets"', 'did you mean clients?'],
+    message: ['Unknown record kind "clinets"', 'did you mean clients?'],
   },
   {
     title: 'ids that are none',

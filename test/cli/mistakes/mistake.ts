@@ -6,7 +6,7 @@ export interface Stage {
   readonly tlsService: string;
   /** A port that another program listens on. */
   readonly takenPort: number;
-  /** A Redis that wants a password, and a PostgreSQL database whose user lacks all rights. */
+  /** A Redis that requires a password, and a PostgreSQL database whose user lacks all rights. */
   readonly redisPort: number;
   readonly postgres: string;
   readonly postgresWithoutRights: string;

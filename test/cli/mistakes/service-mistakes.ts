@@ -23,14 +23,14 @@ export const URL_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ service }) => ({ BMS_BASE_URL: `${service}/api` }),
     code: 1,
-    message: ['404', 'It is the part before /api'],
+    message: ['404', 'it is the part before /api'],
   },
   {
     title: 'a URL whose host there is not',
     argv: ['pull', 'clients'],
     env: { BMS_BASE_URL: 'https://your-compny.invalid' },
     code: 1,
-    message: ['your-compny.invalid', 'the host name', 'is not known', 'Check BMS_BASE_URL'],
+    message: ['your-compny.invalid', 'the host name', 'is unknown', 'Check BMS_BASE_URL'],
   },
   {
     title: 'a URL at whose port nobody listens',
@@ -101,7 +101,7 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull'],
     env: ({ file }) => ({ BMS_TOKEN_FILE: file('token', 'another\n') }),
     code: 2,
-    message: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one of them'],
+    message: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one'],
   },
 ];
 

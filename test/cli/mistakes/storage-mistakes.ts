@@ -88,7 +88,7 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
     argv: ['doctor'],
     env: ({ redisPort }) => ({ QUEUE_URL: `redis://127.0.0.1:${redisPort}` }),
     code: 1,
-    message: ['wants a password', 'QUEUE_URL'],
+    message: ['requires a password', 'QUEUE_URL'],
   },
 ];
 
@@ -105,13 +105,13 @@ export const PORT_MISTAKES: readonly Mistake[] = [
     argv: ['serve'],
     env: ({ takenPort }) => ({ PORT: String(takenPort) }),
     code: 1,
-    message: ['another program listens there already', 'PORT'],
+    message: ['another program already uses this port', 'PORT'],
   },
   {
     title: 'an address that is not of this machine',
     argv: ['serve'],
     env: { HOST: '203.0.113.9', ADMIN_TOKEN: PASSWORD.repeat(3) },
     code: 1,
-    message: ['203.0.113.9', 'no address of this machine', 'HOST'],
+    message: ['203.0.113.9', 'does not belong to this machine', 'HOST'],
   },
 ];

@@ -33,6 +33,6 @@ test('a change tells who has pushed it; one of others, when the service got it',
   const noonText = NOON_TEXT.slice(0, 19);
   const record = await textOf('/records/clients/17', 'en');
   expect(record).toContain(`In the service, between 2026-03-01 11:00:00 and ${noonText}`);
-  expect(record).toContain(`In the service, before ${noonText}; since when is not known`);
+  expect(record).toContain(`In the service, before ${noonText}; start unknown`);
   expect(await textOf('/records/clients/17', 'fr')).toContain('par l’entrée 1 (Anna &amp; Co)');
 });

@@ -46,15 +46,15 @@ describe.each(DATABASES)('on %s', (database) => {
     expect(first).toMatchObject({
       recipients: ['anna@garage.example'],
       from: { address: 'bms@garage.example', name: 'bms-sync' },
-      subject: 'clients may not be written',
+      subject: 'Writes of clients are refused',
       text: [
-        'clients may not be written',
-        'The service refuses it to the user of this token (status 403).',
+        'Writes of clients are refused',
+        'The user of this token lacks the right in the service (status 403).',
         'https://bms.garage.example/\n',
       ].join('\n'),
     });
-    expect(second?.subject).toBe('products may not be written (+ 1)');
-    expect(second?.text).toContain('bookings may not be written');
+    expect(second?.subject).toBe('Writes of products are refused (+ 1)');
+    expect(second?.text).toContain('Writes of bookings are refused');
     expect(first?.headers).toContainEqual(
       expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
     );
@@ -120,17 +120,17 @@ test('an alert tells its values with all their digits, as they are when it is se
     ),
   ).toEqual([
     [
-      'credit de clients dépasse 5000 : une fiche',
-      'credit de clients dépasse 5000 : une fiche',
+      'Crédit (clients) dépasse 5000 : une fiche',
+      'Crédit (clients) dépasse 5000 : une fiche',
       'clients 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
       'https://bms.garage.example/records/clients/7',
     ].join('\n'),
     [
-      'Une affaire vous attend',
-      'Une affaire vous attend',
-      '– 9 suppressions de products sont retenues',
+      'Une décision vous attend',
+      'Une décision vous attend',
+      '– 9 suppressions de produits sont retenues',
       'Changements depuis le dernier résumé :',
-      'clients : 1 200 nouvelles, 1 modifiées, 0 supprimées',
+      'clients : 1 200 nouvelles, 1 modifiée, 0 supprimée',
       'https://bms.garage.example/',
     ].join('\n'),
   ]);

@@ -41,7 +41,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => pullLater(on, 'clients'),
     data: { kind: 'clients', records: 7, since: expect.any(String) as string },
     text: expect.stringMatching(
-      /^7 deletions of clients are held\. The list no longer shows so many records at once\. About: .+, .+, .+ and 4 others\. Since .*2026.*\. bms-sync deletions$/,
+      /^7 deletions of clients are held\. Many records left the list at once\. About: .+, .+, .+ and 4 others\. Since .*2026.*\. bms-sync deletions$/,
     ) as string,
   },
   'entry.parked': {
@@ -53,7 +53,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => on.pass(3_600),
     data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
     text:
-      'Entry 1 is parked: update of clients 999999. The record to update is gone from the service; it is not created again. ' +
+      'Entry 1 is parked: update of clients 999999. The record to update no longer exists in the service; it is not created again. ' +
       'About: Ada. bms-sync outbox show 1',
   },
   'entry.rejected': {
@@ -65,7 +65,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => on.pass(3_600),
     data: { kind: 'clients', entryId: 1, operation: 'create', recordId: null, verdict: 'service_refused' },
     text:
-      'Entry 1 is rejected: create of clients. The service refused it in its own words; the result has them. ' +
+      'Entry 1 is rejected: create of clients. The service refused it; the result has its message. ' +
       'About: ZZ-1 · Zoé. bms-sync outbox show 1',
   },
   'kind.blocked': {
@@ -77,7 +77,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => on.pass(301),
     data: { kind: 'clients', reason: 'status 403', entryId: 1, recordId: null },
     text:
-      'clients may not be written. The service refuses it to the user of this token (status 403). It has refused entry 1. ' +
+      'Writes of clients are refused. The user of this token lacks the right in the service (status 403). Entry 1 was refused. ' +
       'About: ZZ-1 · Zoé. bms-sync outbox',
   },
   'kind.stale': {
@@ -85,7 +85,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => lookForStale(on, 1), // Another process, or this one after a restart.
     data: { kind: 'clients', since: '2026-03-01T12:00:00.000Z' },
     text: expect.stringMatching(
-      /^clients is stale\. Three slots of the schedule have passed\. Since .*2026.*\. bms-sync pull clients$/,
+      /^clients is stale\. Three scheduled pulls were missed\. Since .*2026.*\. bms-sync pull clients$/,
     ) as string,
   },
 };
@@ -182,7 +182,7 @@ test.each(ONE_DATABASE)(
       return receiver.taken.splice(0).map(({ body }) => body);
     };
     const notification = expect.stringMatching(
-      /^The service refuses the token\. Nothing can be read\. Since .*2026/,
+      /^The service refuses the token\. No list can be read\. Since .*2026/,
     ) as string;
     expect(await pulls([401, 200, 401])).toEqual([]);
     expect(await pulls([401, 401, 401])).toEqual([notification]);

@@ -59,7 +59,7 @@ test.each([
   [
     'token.refused',
     { since: '2026-03-01T12:00:00.000Z' },
-    'The service refuses the token. Nothing can be read. Since Mar',
+    'The service refuses the token. No list can be read. Since Mar',
   ],
   ['kind.later', {}, 'bms-sync: kind.later. bms-sync status'],
   ['webhook.test', { endpoint: 'room' }, 'This is a test of bms-sync: the endpoint works.'],

@@ -221,7 +221,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
     expect(fault.message.split('\n').map((line) => line.trim().slice(0, 40))).toEqual([
       '6 faults:',
       'line 3: kind: there is no record kind "kl'.slice(0, 40),
-      'line 3: data: there is no field to write',
+      'line 3: data: no field to write',
       'line 4: expected a JSON object',
       'line 5: expected a JSON object',
       'line 6: unknown: dta; an entry has operation'.slice(0, 40),
@@ -258,7 +258,7 @@ describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
   test('is unknown where the mirror has no row: the caller is told', async () => {
     const session = await open();
     expect((await store(session, RENAME))[0]?.notes).toEqual([
-      'the mirror does not have record 17 of clients: whatever the service has will be overwritten',
+      'the mirror does not have record 17 of clients: the value in the service will be overwritten',
     ]);
     expect(await baseOf(session)).toBe(null);
   });

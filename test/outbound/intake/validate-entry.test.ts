@@ -132,8 +132,8 @@ describe('an entry tells', () => {
     const { payload, notes } = ok(update('clients', '{"vip":{"a":[1.50]},"level":"gold"}'));
     expect(payload).toBe('{"vip":{"a":[1.50]},"level":"gold"}');
     expect(notes).toEqual([
-      'vip is undocumented: it is sent as it is',
-      'level is undocumented: it is sent as it is',
+      'vip is undocumented: it is sent unchanged',
+      'level is undocumented: it is sent unchanged',
     ]);
   });
 
@@ -142,10 +142,7 @@ describe('an entry tells', () => {
     expect(ok(update('clients', '{"colour":"red","vip":1}', asked))).toMatchObject({
       payload: '{"colour":"red","vip":1}',
       allowsUnknown: true,
-      notes: [
-        'colour is neither documented nor ever seen: it is sent as it is',
-        'vip is undocumented: it is sent as it is',
-      ],
+      notes: ['colour is unknown: it is sent unchanged', 'vip is undocumented: it is sent unchanged'],
     });
     expect(ok(update('clients', '{"vip":1}'))).toMatchObject({ allowsUnknown: false });
   });
@@ -264,7 +261,7 @@ describe('refused is', () => {
     expect(faults(validateEntry(KINDS, { operation: 'create', kind: 'clients', data: undefined }))).toEqual([
       'data: expected a JSON object, got nothing',
     ]);
-    expect(faults(create('clients', '{}'))).toEqual(['data: there is no field to write']);
+    expect(faults(create('clients', '{}'))).toEqual(['data: no field to write']);
   });
 
   test.each([0, -1, '07', 'x', '', 1.5, '9223372036854775808', '99999999999999999999', true, ['1']])(
@@ -300,7 +297,7 @@ describe('refused is', () => {
     expect(withBase('update', { adresse2: 'a', address2: 'b' })).toEqual([
       'base: adresse2 and address2 are one field and have two values: "a" and "b"',
     ]);
-    expect(withBase('create', {})).toEqual(['base: before a create there is nothing']);
+    expect(withBase('create', {})).toEqual(['base: a create has no base']);
   });
 
   test.each([
@@ -313,7 +310,7 @@ describe('refused is', () => {
     const [found = '', ...others] = faults(update(kind, data));
     expect(others).toEqual([]);
     expect(found).toContain(words);
-    expect(found).toContain(`; did you mean ${meant}? (To send it all the same: --allow-unknown`);
+    expect(found).toContain(`; did you mean ${meant}? (To send it anyway: --allow-unknown`);
   });
 
   test('a field that is like no other, without a guess; the id is never the guess', () => {
@@ -475,7 +472,7 @@ test('an excluded field can be pushed by neither of its names, nor be part of a 
   );
   for (const name of ['adresse2', 'address2', 'vip']) {
     const data = parseJson(`{"code":"A","${name}":"x"}`);
-    const faults = [`${name}: privacy.exclude keeps this field out of the mirror, so it cannot be pushed`];
+    const faults = [`${name}: privacy.exclude excludes this field, so it cannot be pushed`];
     expect(validateEntry(kinds, { operation: 'create', kind: 'clients', data })).toEqual({ faults });
     const forced = { operation: 'create', kind: 'clients', data, allowUnknown: true };
     expect(validateEntry(kinds, forced)).toEqual({ faults });

@@ -100,7 +100,7 @@ describe.each(DATABASES)('a plan in %s', (database) => {
     await on.pull('clients');
     expect(await showPlan(on.session, KINDS, plan?.id ?? 0)).toMatchObject({
       state: 'stale',
-      stale: [expect.stringContaining('"Theirs" by now')],
+      stale: [expect.stringContaining('is now "Theirs"')],
     });
     expect(await thrownBy(() => applyPlan(on.session, decided(on, plan?.id ?? 0)))).toMatchObject({
       code: 'plan.stale',
@@ -222,7 +222,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
       ['a code that lost its zeros', { code: '123' }, 'code: it has lost its zeros: it was 000123'],
       ['a code with a power', { code: '1E+05' }, 'code: a spreadsheet has shortened it to 1E+05'],
       ['an amount with a power', { credit: '1,2E+06' }, 'credit: a spreadsheet has shortened it'],
-      ['a blanked cell', { name: '' }, 'name: it is blank'],
+      ['a blanked cell', { name: '' }, 'name: a blank cell'],
       ['a formula', { name: '=A1' }, 'name: it is a formula'],
       ['the error of a formula', { name: '#REF!' }, 'name: it is the error #REF!'],
       ['an amount with thousands by point', { credit: '1.234' }, 'credit: expected a number'],
@@ -250,7 +250,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
     expect(planTexts(await planOf(on, unversioned(lines)))).toEqual([
-      `${id} refused: _version is missing: nobody can tell whether the record has changed since the export`,
+      `${id} refused: _version is missing: it shows whether the record has changed since the export`,
     ]);
   });
 
@@ -272,7 +272,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     lines.push([...(lines[1] ?? [])]);
     expect(planTexts(await planOf(on, lines))).toEqual([
       expect.stringContaining('is in the sheet twice'),
-      `${id} refused: remark is no column of the export`,
+      `${id} refused: remark is not a column of the export`,
       '999999 refused: clients has no record 999999 any more',
       `new refused: record ${id} has the same natural key`,
       'new code: null → "N-2"',
@@ -381,10 +381,10 @@ describe.each(DATABASES)('the undo of a plan in %s', (database) => {
     await on.pass(60);
     await on.pull('clients');
     expect(await undone(on, first?.id ?? 0)).toEqual([
-      `${id} refused: ${id} is the id of another record by now`,
+      `${id} refused: ${id} is now the id of another record`,
     ]);
     expect((await showPlan(on.session, KINDS, second?.id ?? 0)).stale).toEqual([
-      expect.stringContaining(`record ${id} is another one by now`),
+      expect.stringContaining(`record ${id} is now another one`),
     ]);
   });
 });

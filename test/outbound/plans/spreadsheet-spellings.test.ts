@@ -138,7 +138,7 @@ describe.each(ONE_DATABASE)('a spreadsheet, in %s', (database) => {
     ['a thousand or a thousandth', ',', { term: '2,500' }, 'term: expected a number'],
     ['25,000 zeros', ',', { credit: `1${'0'.repeat(25_000)}` }, 'credit: expected a number'],
     ['25,000 zeros before a sign', ',', { term: `${'0'.repeat(25_000)}x` }, 'term: expected a number'],
-    ['a truth', ',', { code: 'TRUE' }, 'code: a spreadsheet has taken it for something else: it was true'],
+    ['a truth', ',', { code: 'TRUE' }, 'code: a spreadsheet has converted it: it was true'],
   ])('refuses %s', async (_, separator, cells, why) => {
     const { lines, third, planOf } = await scene(database);
     edit(lines, third, cells);
@@ -148,7 +148,7 @@ describe.each(ONE_DATABASE)('a spreadsheet, in %s', (database) => {
   test.each(['1-Mar', '01-mars', 'Mar-01', '2026-03-01', '3/1/2026'])('refuses %s for MAR1', async (code) => {
     const { lines, first, planOf } = await scene(database);
     edit(lines, first, { code, name: 'Zoé' });
-    expect(await planOf({})).toEqual([expect.stringContaining('code: a spreadsheet has taken it for')]);
+    expect(await planOf({})).toEqual([expect.stringContaining('code: a spreadsheet has converted it')]);
   });
 
   test('takes another code of the same shape, and a date that can be read in one way only', async () => {

@@ -316,10 +316,10 @@ describe('what the mirror knows before a create', () => {
     expect(waiting).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });
     expect(waiting).toMatchObject({
       result: null,
-      settlement: { awaits: { since, why: 'the service answered a web page', run: 1 } },
+      settlement: { awaits: { since, why: 'the answer was a web page', run: 1 } },
     });
     expect(explain(waiting).meaning).toContain(
-      `It has waited for a reading of clients since ${since} UTC: the service answered a web page.`,
+      `Waiting for a reading of clients since ${since} UTC: the answer was a web page.`,
     );
     for (let minute = 1; minute < 60; minute++) await on.pass(60);
     expect(await on.rows(sql`select id from runs where command = 'pull'`)).toHaveLength(6);

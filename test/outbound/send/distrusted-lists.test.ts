@@ -77,7 +77,7 @@ describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) =>
     await outlast(on, 2.5);
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
     expect(await notesOf(on, id)).toMatchObject({
-      awaits: { why: 'rows that left the list wait for proof or a person' },
+      awaits: { why: 'some rows have left the list; their deletion is not confirmed yet' },
     });
     await outlast(on, 2);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
@@ -218,7 +218,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
     expect(await notesOf(on, id)).toMatchObject({
       awaits: {
         records: ['987654321'],
-        why: 'an answer of the service named rows that no list has shown yet',
+        why: 'the service returned records that its list does not show yet',
       },
     });
   });

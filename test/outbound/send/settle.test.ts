@@ -222,7 +222,7 @@ describe('a record that no row can be made of', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate' });
     expect((await on.entry(id)).settlement).toMatchObject({
       barring: [unreadable],
-      awaits: { why: 'some of its records could not be stored as rows', records: [unreadable] },
+      awaits: { why: 'some records could not be stored as rows', records: [unreadable] },
     });
     expect(asked(on, 'POST')).toHaveLength(1);
     await retry(on, id);

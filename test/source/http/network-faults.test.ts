@@ -8,7 +8,7 @@ const wordsOf = (error: Error): string =>
 
 describe('an error of the network is worded', () => {
   test.each([
-    ['ENOTFOUND', { hostname: 'a.example' }, 'the host name a.example is not known here (ENOTFOUND)'],
+    ['ENOTFOUND', { hostname: 'a.example' }, 'the host name a.example is unknown (ENOTFOUND)'],
     [
       'ECONNREFUSED',
       { address: '10.0.0.7', port: 443 },

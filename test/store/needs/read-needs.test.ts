@@ -23,7 +23,7 @@ async function needEverything(session: Session): Promise<void> {
     session.atomically((tx) => tx.insertRows({ table, columns, rows }));
   await session.atomically(async (tx) => {
     await saveCheck(tx, ['row 5 is missing from the index'], NOON);
-    await freeze(tx, 'the mirror knows of creations that its outbox does not', NOON);
+    await freeze(tx, 'the mirror has creates that are not in its outbox', NOON);
     await putRecords(tx, 'clients', [{ id: '9', _raw: JSON.stringify({ id: 9, nom: PRIVATE }) }]);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '9', state: 'held' }]);
     await saveBlock(tx, { kind: 'products', reason: 'status 403', now: NOON, probeAt: NOON });
