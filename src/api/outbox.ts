@@ -73,7 +73,8 @@ const queueSchema = {
 };
 
 /** Lists and shows the entries of the outbox, and puts new ones into it. */
-export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
+export function outboxRoutes(app: Server, context: RouteContext): void {
+  const { session, kinds, clock, wakeEngine } = context;
   app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, after, limit } }, reply) => {
     const sets = { all: ENTRY_STATES, open: OPEN_ENTRY_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];

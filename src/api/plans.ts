@@ -43,7 +43,8 @@ const result = {
 };
 
 /** Routes of corrections from spreadsheets. */
-export function planRoutes(app: Server, { session, kinds }: RouteContext): void {
+export function planRoutes(app: Server, context: RouteContext): void {
+  const { session, kinds } = context;
   app.get('/v1/plans', { schema: listSchema }, async ({ query: { before, limit } }, reply) =>
     sendDocument<typeof plans>(reply, { plans: await listPlans(session, limit, before) }),
   );

@@ -11,7 +11,8 @@ export function schedulesOf(config: Config): readonly Schedule[] {
     ['timezone', 'all'].includes(name) || setting === null ? [] : [{ name, setting }],
   );
   const inForce = set.length > 0 || all === null ? set : [{ name: 'all', setting: all }];
-  return inForce.map(({ name, setting }) => {
+  return inForce.map((one) => {
+    const { name, setting } = one;
     const cron = typeof setting === 'string' ? setting : setting.cron;
     const kinds = requireListedKinds(config, kindsOf(name, setting)).map((kind) => kind.name);
     return { name, cron, timezone, kinds };

@@ -33,9 +33,10 @@ export function startStaleWatch(mirror: MirrorContext, schedules: readonly Sched
 
 /** Creates the check that logs each kind once when it becomes stale. A kind that is being read, or is due, is not stale. */
 export function createStaleCheck(
-  { session, clock, logger }: MirrorContext,
+  context: MirrorContext,
   schedules: readonly Schedule[],
 ): () => Promise<void> {
+  const { session, clock, logger } = context;
   const startedAt = clock.now();
   let loggedKinds: readonly string[] = [];
   return async () => {

@@ -100,7 +100,8 @@ function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): 
   if (mirror !== 'read') yield '\nNo mirror was read: it would add the other fields that the service sends.';
 }
 
-function* readLines({ list, retrieve }: KindDescription): Iterable<string> {
+function* readLines(description: KindDescription): Iterable<string> {
+  const { list, retrieve } = description;
   const paging = { documented: 'page by page (page, per_page)', 'by answer': 'as far as its answers tell' };
   if (list === null) yield 'List:        none; its records are read one by one.';
   else {

@@ -18,9 +18,9 @@ export function pullCommand(context: CommandContext): Command {
       const of = requireListedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;
-      const report = await showingProgress(context.io, { of }, ({ onProgress, stderr }) => {
-        const logger = context.logger(config, stderr);
-        return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
+      const report = await showingProgress(context.io, { of }, (one) => {
+        const logger = context.logger(config, one.stderr);
+        return pullOnce(config, { kinds, acceptNewSource, logger, onProgress: one.onProgress, signal });
       });
       context.printResult(options, report, pullTexts(report));
       context.exit(exitCodeOfPull(report));

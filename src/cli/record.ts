@@ -60,7 +60,8 @@ export function recordCommand(context: CommandContext): Command {
 
 const MAX_FOUND = 100;
 
-function recordAbsent({ name, retrieve }: Kind, wanted: string): SyncError {
+function recordAbsent(kind: Kind, wanted: string): SyncError {
+  const { name, retrieve } = kind;
   const read = retrieve === null || !isRecordId(wanted) ? `pull ${name}` : `backfill ${name} --ids ${wanted}`;
   const what = isRecordId(wanted)
     ? `trace of record ${wanted} of ${name}`
@@ -173,7 +174,8 @@ function* issueTexts(story: RecordStory): Iterable<Printed> {
   yield textTable(['seen (UTC)', 'closed (UTC)', 'field', 'code', 'detail'], rows);
 }
 
-function* entryTexts({ entries, endedEntries }: RecordStory): Iterable<Printed> {
+function* entryTexts(story: RecordStory): Iterable<Printed> {
+  const { entries, endedEntries } = story;
   if (entries.length + endedEntries.length > 0) yield '\nOutbox:';
   for (const { id, operation, state, updatedAt } of endedEntries)
     yield `  Entry ${id}: ${operation}, ${state} on ${updatedAt} UTC; only its key is kept.`;

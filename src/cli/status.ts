@@ -43,7 +43,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   }
   if (drift.length > 0) {
     yield '\nChanges in the answers of the service:';
-    const rows = drift.map(({ seenAt, kind, code, field, detail }) => [seenAt, kind, code, field, detail]);
+    const rows = drift.map((one) => [one.seenAt, one.kind, one.code, one.field, one.detail]);
     yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
   }
 }
@@ -72,14 +72,14 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
 function* uncertifiedTexts({ uncertified, holds }: StatusDocument): Iterable<Printed> {
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
-    const rows = uncertified.map(({ kind, since, why, waiting }) => {
-      const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;
-      return [kind, since ?? 'never', why, suspectedDeletions, heldDeletions, unsettledCreates];
+    const rows = uncertified.map((one) => {
+      const { suspectedDeletions, heldDeletions, unsettledCreates } = one.waiting;
+      return [one.kind, one.since ?? 'never', one.why, suspectedDeletions, heldDeletions, unsettledCreates];
     });
     yield '\nNot certified:';
     yield textTable(header, rows);
     for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
-      if (next !== null) yield `${kinds.map(({ kind }) => kind).join(', ')}: ${next}`;
+      if (next !== null) yield `${kinds.map((one) => one.kind).join(', ')}: ${next}`;
   }
   for (const { kind, state, records } of holds)
     if (state === 'released')

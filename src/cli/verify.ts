@@ -55,7 +55,7 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   );
   const shown = all
     .slice(0, DIFFERENCES_SHOWN)
-    .map(({ kind, id, field, service, mirror }) => [kind, id, field, quoted(service), quoted(mirror)]);
+    .map((one) => [one.kind, one.id, one.field, quoted(one.service), quoted(one.mirror)]);
   yield '\nWhere the mirror is wrong:';
   yield textTable(['kind', 'id', 'field', 'service', 'mirror'], shown);
   if (all.length > shown.length) yield 'Use --json for up to 100 per kind.';

@@ -24,10 +24,10 @@ interface UnknownField {
 
 /** The excluded fields that are known to a mirror at most. */
 export function listUnknownExclusions(config: Config): readonly UnknownField[] {
-  return [...KINDS, ...configuredKinds(config.kinds)].flatMap(({ name: kind, fields, hints }) => {
-    const known = [...fields, ...hints].map(({ name }) => name);
-    const unknownNames = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
-    return unknownNames.map((name) => ({ kind, name, known }));
+  return [...KINDS, ...configuredKinds(config.kinds)].flatMap((one) => {
+    const known = [...one.fields, ...one.hints].map(({ name }) => name);
+    const unknownNames = (config.privacy.exclude[one.name] ?? []).filter((name) => !known.includes(name));
+    return unknownNames.map((name) => ({ kind: one.name, name, known }));
   });
 }
 

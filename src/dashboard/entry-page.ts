@@ -57,7 +57,9 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function factsOf({ entry, isMaker }: EntryHistory, { t, exactTime }: Reader): Html {
+function factsOf(history: EntryHistory, reader: Reader): Html {
+  const { t, exactTime } = reader;
+  const { entry, isMaker } = history;
   const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
   const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
   return factList([

@@ -85,13 +85,13 @@ const placeOf = (kind: string, field: string | null): Html =>
 
 function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader): Html {
   const items = drift.map(
-    ({ kind, code, field, detail, seenAt }) =>
+    (one) =>
       html`<li>
         <div class="head">
-          ${badge(reader, code)} <span>${placeOf(kind, field)}</span>
-          <span class="last quiet small">${reader.exactTime(seenAt)}</span>
+          ${badge(reader, one.code)} <span>${placeOf(one.kind, one.field)}</span>
+          <span class="last quiet small">${reader.exactTime(one.seenAt)}</span>
         </div>
-        <p class="small quiet brief" lang="en">${ellipsize(detail, LONGEST_DETAIL)}</p>
+        <p class="small quiet brief" lang="en">${ellipsize(one.detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
   const { t } = reader;

@@ -54,7 +54,8 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function calmPanel(kinds: readonly KindLine[], { t, when }: Reader): Html {
+function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
+  const { t, when } = reader;
   const [oldest] = kinds.map((kind) => kind.certified_at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''

@@ -97,7 +97,8 @@ function rowTable(
   translator: Translator,
 ): Html {
   const { t } = translator;
-  const lines = rows.map(({ position, operation, recordId, cells, refusal, entry }) => {
+  const lines = rows.map((row) => {
+    const { position, operation, recordId, cells, refusal, entry } = row;
     const changes = cells.map(
       (cell) =>
         html`<p>

@@ -67,10 +67,9 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function stateFacts(
-  { state, row, absence, createdBy, refersTo }: RecordStory,
-  { t, exactTime }: Reader,
-): Html {
+function stateFacts(story: RecordStory, reader: Reader): Html {
+  const { t, exactTime } = reader;
+  const { state, row, absence, createdBy, refersTo } = story;
   const deletedAt = row?.deletedAt ?? null;
   const proof = absence === null ? null : proofWords(absence);
   return factList([

@@ -6,7 +6,8 @@ import type { Spans } from './spans.ts';
  * @param certificate Null where the list is not known exactly.
  * @param began The tick at which the present sweep began.
  */
-export function compareLive({ ids, lastSent }: Spans, certificate: Certificate | null, began: number) {
+export function compareLive(spans: Spans, certificate: Certificate | null, began: number) {
+  const { ids, lastSent } = spans;
   const isLive = new Uint8Array(ids.size());
   const outside: string[] = [];
   return {

@@ -44,7 +44,7 @@ export function findKeyDifferences(
 ): readonly IdentityDifference[] {
   const { naturalKey } = kind;
   if (naturalKey === 'all sent fields') return [];
-  const keys = shownInBoth(kind, base, remote).filter(({ field }) => naturalKey.includes(field));
+  const keys = shownInBoth(kind, base, remote).filter((difference) => naturalKey.includes(difference.field));
   return keys.filter((key) => differs(kind, key, ourPayloads));
 }
 

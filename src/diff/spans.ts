@@ -111,7 +111,8 @@ export interface Unseen extends Pick<Spans, 'lastShown'> {
  * Finds the records that no response sent after a tick has shown. A response under way at that tick counts as one from before
  * it: its content may be older.
  */
-export function findUnseen({ ids, lastSent, lastShown }: Spans, tick: number): Unseen {
+export function findUnseen(spans: Spans, tick: number): Unseen {
+  const { ids, lastSent, lastShown } = spans;
   let shown = 0;
   for (let index = 0; index < ids.size(); index++) if (lastSent(index) > tick) shown++;
   return { lastShown, ids: () => ids.idsWhere((index) => lastSent(index) <= tick), shown };

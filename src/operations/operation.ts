@@ -97,7 +97,7 @@ export function trailName({ name, path }: Described): string {
 function toDecision(operation: Described, input: object) {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
-    .filter(({ member, text }) => TRAIL_MEMBERS.includes(member) && text !== '');
+    .filter((one) => TRAIL_MEMBERS.includes(one.member) && one.text !== '');
   return {
     what: trailName(operation),
     target: target?.text ?? null,

@@ -20,7 +20,7 @@ export const retryOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async (context, { id }) => documentOf(await retryEntry(context.session, id, context.clock.now())),
+  run: async (context, one) => documentOf(await retryEntry(context.session, one.id, context.clock.now())),
 });
 
 export const adoptOutboxEntry = operation({
@@ -33,9 +33,14 @@ export const adoptOutboxEntry = operation({
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
-  run: async (context, { id, recordId }) =>
+  run: async (context, one) =>
     documentOf(
-      await adoptRecord(context.session, { kinds: context.kinds, id, recordId, now: context.clock.now() }),
+      await adoptRecord(context.session, {
+        kinds: context.kinds,
+        id: one.id,
+        recordId: one.recordId,
+        now: context.clock.now(),
+      }),
     ),
 });
 
@@ -49,7 +54,7 @@ export const abandonOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async (context, { id }) => documentOf(await abandonEntry(context.session, id, context.clock.now())),
+  run: async (context, one) => documentOf(await abandonEntry(context.session, one.id, context.clock.now())),
 });
 
 export const resumeOutbox = operation({

@@ -21,8 +21,8 @@ export const pullOperation = operation({
   }),
   answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
   status: 202,
-  run: async (context, { kinds: names }) => {
-    const kinds = pulledKinds(context.kinds, names);
+  run: async (context, one) => {
+    const kinds = pulledKinds(context.kinds, one.kinds);
     await context.session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
     const wanted = { kinds, request: INTERFACES[context.by.via], now: context.clock.now() };
     const runId = await context.session.atomically((tx) => requestPull(tx, wanted));

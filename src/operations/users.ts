@@ -43,7 +43,8 @@ export const addUser = operation({
   }),
   answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
   status: 201,
-  run: async (context, { name, role: userRole }) => {
+  run: async (context, one) => {
+    const { name, role: userRole } = one;
     const token = randomBytes(32).toString('base64url');
     await context.session.makeDurable();
     await context.session.atomically(async (tx) => {
@@ -65,15 +66,15 @@ export const removeUser = operation({
   words: { summary: 'remove a user: the token and all sessions end' },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async (context, { name }) => {
+  run: async (context, one) => {
     await context.session.makeDurable(); // Who was removed must not be back after a power cut.
     await context.session.atomically(async (tx) => {
-      if (!(await deleteUser(tx, name)))
-        throw new SyncError(`The user ${name} does not exist.`, {
+      if (!(await deleteUser(tx, one.name)))
+        throw new SyncError(`The user ${one.name} does not exist.`, {
           code: 'users.absent',
           hint: 'See: bms-sync users',
         });
     });
-    return { name, removed: true };
+    return { name: one.name, removed: true };
   },
 });

@@ -72,9 +72,9 @@ export const removeWebhook = operation({
   },
   input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async (context, { name }) => {
-    await deleteEndpoint(context.session, name);
-    return { name, removed: true };
+  run: async (context, one) => {
+    await deleteEndpoint(context.session, one.name);
+    return { name: one.name, removed: true };
   },
 });
 
@@ -85,7 +85,7 @@ export const rotateWebhook = operation({
   words: { summary: 'replace the secret of a receiver; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
-  run: async (context, { name }) => ({ ...(await rotateSecret(context.session, name, context.clock.now())) }),
+  run: async (context, one) => ({ ...(await rotateSecret(context.session, one.name, context.clock.now())) }),
 });
 
 export const enableWebhook = operation({
@@ -98,7 +98,7 @@ export const enableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: (context, { name }) => enableEndpoint(context.session, name, context.clock.now()),
+  run: (context, one) => enableEndpoint(context.session, one.name, context.clock.now()),
 });
 
 export const disableWebhook = operation({
@@ -111,7 +111,7 @@ export const disableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: (context, { name }) => disableEndpoint(context.session, name, context.clock.now()),
+  run: (context, one) => disableEndpoint(context.session, one.name, context.clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -159,5 +159,5 @@ export const testWebhook = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: async (context, { name }) => ({ ...(await testEndpoint(context, context.webhooks, name)) }),
+  run: async (context, one) => ({ ...(await testEndpoint(context, context.webhooks, one.name)) }),
 });

@@ -86,9 +86,9 @@ function recordRows(kind: Kind): ToRows {
 
 function elementRows(table: NestedTable): ToRows {
   const names = nestedColumns(table, 'sqlite').map((column) => column.name);
-  return ({ id, record }) => {
+  return (one) => {
     const { read } = createElementDecoder(table, 'sqlite', []);
-    return read({ id, record: parseObject(record) }).map((row) => toRow(names, row));
+    return read({ id: one.id, record: parseObject(one.record) }).map((row) => toRow(names, row));
   };
 }
 

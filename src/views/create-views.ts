@@ -125,9 +125,7 @@ export async function writeDictionary(
     await tx.query(
       sql`delete from ${sql.identifier(table.name)}${extent === 'all' ? sql`` : sql` where view in (${names})`}`,
     );
-  const columns = described.flatMap(({ name: view, columns }) =>
-    columns.map((column) => ({ view, ...column })),
-  );
+  const columns = described.flatMap((one) => one.columns.map((column) => ({ view: one.name, ...column })));
   const places = new Map<string, readonly string[]>();
   for (const { name } of described) places.set(name, [...(await presentColumns(tx, name)).keys()]);
   const entries = columns.map(({ view, name: column, type, description, section = null }) => {

@@ -19,7 +19,8 @@ interface ColumnOwner {
 }
 
 /** The columns in which a view shows fields. In SQLite plain references: only these keep their type in every client. */
-export function fieldColumns(fields: readonly Field[], { kind, array, dialect }: ColumnOwner): ViewColumn[] {
+export function fieldColumns(fields: readonly Field[], owner: ColumnOwner): ViewColumn[] {
+  const { kind, array, dialect } = owner;
   const documented = new Set(documentedKind(kind)?.fields.map(({ name }) => name));
   const { section } = describeKindName(kind);
   return fields.flatMap((field) => {

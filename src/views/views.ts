@@ -104,7 +104,7 @@ export async function namesOfViews(
   return new Set([
     ...listViews(kinds, dialect).map((view) => view.name),
     ...nested
-      .filter((decoded) => kinds.some(({ name }) => name === decoded.kind))
+      .filter((decoded) => kinds.some((kind) => kind.name === decoded.kind))
       .map((decoded) => `bi_${decoded.kind}_${decoded.field}`),
   ]);
 }

@@ -97,16 +97,16 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
 
 /** The words of each need; the facts come from `store/needs`. */
 const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
-  'mirror.damaged': ({ reason }, translator) => ({
+  'mirror.damaged': (one, translator) => ({
     title: translator.t('The mirror can no longer be trusted'),
-    why: [english(reason, translator)],
+    why: [english(one.reason, translator)],
     effect: translator.t('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'outbox.frozen': ({ reason }, translator) => ({
+  'outbox.frozen': (one, translator) => ({
     title: translator.t('Sends are paused'),
-    why: [english(reason, translator)],
+    why: [english(one.reason, translator)],
     effect: translator.t(
       'Check first whether the service already has some of the waiting entries; then resume.',
     ),
@@ -137,8 +137,10 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     title: translator.t('Entry {id} is rejected: {operation} of {record}', entryValues(facts, translator)),
     ...entryWords(facts, 'rejected', translator),
   }),
-  'entries.parked': ({ entries: n }, translator) => ({
-    title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
+  'entries.parked': (one, translator) => ({
+    title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', {
+      n: one.entries,
+    }),
     why: [translator.t('Each needs a decision.')],
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
@@ -157,12 +159,12 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox',
   }),
-  'token.refused': ({ kinds }, translator) => ({
+  'token.refused': (one, translator) => ({
     title: translator.t('The service refuses the token'),
     why: [
-      kinds === undefined
+      one.kinds === undefined
         ? translator.t('No list can be read.')
-        : sentence(translator.t(UNREAD, valuesOf(kinds, translator))),
+        : sentence(translator.t(UNREAD, valuesOf(one.kinds, translator))),
     ],
     effect: translator.t(
       'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.',
@@ -170,11 +172,11 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'kind.unread': ({ kinds, state, reason }, translator) => ({
-    title: translator.t(UNREAD, valuesOf(kinds, translator)),
-    why: [sentence(describeOutcome({ state, reason }, translator).why ?? state)],
+  'kind.unread': (one, translator) => ({
+    title: translator.t(UNREAD, valuesOf(one.kinds, translator)),
+    why: [sentence(describeOutcome({ state: one.state, reason: one.reason }, translator).why ?? one.state)],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...wayTo(kinds),
+    ...wayTo(one.kinds),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
     title: translator.t(
@@ -187,37 +189,39 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'field.volatile': ({ fields: names, setting }, translator) => ({
+  'field.volatile': (one, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
-      n: names.split(', ').length,
+      n: one.fields.split(', ').length,
     }),
     why: [
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
-        names: { text: names, as: 'name' },
+        names: { text: one.fields, as: 'name' },
       }),
-      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
+      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: one.setting, as: 'code' } }),
     ],
     effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
-  'webhook.disabled': ({ name, reason, pending }, translator) => ({
-    title: translator.t('The endpoint {name} is disabled', { name }),
+  'webhook.disabled': (one, translator) => ({
+    title: translator.t('The endpoint {name} is disabled', { name: one.name }),
     why: [
-      translator.t(DISABLED[reason ?? ''] ?? 'Nothing is sent to it.'),
-      ...waiting(pending, translator.t),
+      translator.t(DISABLED[one.reason ?? ''] ?? 'Nothing is sent to it.'),
+      ...waiting(one.pending, translator.t),
     ],
-    page: `/webhooks?endpoint=${name}`,
+    page: `/webhooks?endpoint=${one.name}`,
     command: 'bms-sync webhooks',
   }),
-  'webhook.failing': ({ name, failures: n, pending }, translator) => ({
-    title: translator.t('The endpoint {name} accepts no deliveries', { name }),
+  'webhook.failing': (one, translator) => ({
+    title: translator.t('The endpoint {name} accepts no deliveries', { name: one.name }),
     why: [
-      translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
-      ...waiting(pending, translator.t),
+      translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', {
+        n: one.failures,
+      }),
+      ...waiting(one.pending, translator.t),
     ],
-    page: `/webhooks?endpoint=${name}`,
-    command: `bms-sync webhooks test ${name}`,
+    page: `/webhooks?endpoint=${one.name}`,
+    command: `bms-sync webhooks test ${one.name}`,
   }),
   'webhook.test': (_, translator) => ({
     title: translator.t('This is a test of bms-sync: the endpoint works'),
@@ -264,9 +268,9 @@ const DISABLED: Readonly<Record<string, MessageKey>> = {
   failing: 'No delivery accepted for five days.',
 };
 
-const valuesOf = (kinds: readonly string[], { term }: Translator) => ({
+const valuesOf = (kinds: readonly string[], translator: Translator) => ({
   n: kinds.length,
-  names: kinds.map((kind) => term(kind)).join(', '),
+  names: kinds.map((kind) => translator.term(kind)).join(', '),
 });
 
 const wayTo = (kinds: readonly string[]) => ({

@@ -173,9 +173,9 @@ describe.each(DATABASES)('%s', (database) => {
     const { service, env, id, ask, forget } = made;
 
     expect(await forget('--yes', '--suppress')).toMatchObject({ code: 0 });
-    const { stdout: told } = await run(['record', 'clients', id], env);
-    expect(told).toContain('is forgotten and excluded from the mirror');
-    expect(told).not.toMatch(/deleted|no longer/i);
+    const { stdout: shown } = await run(['record', 'clients', id], env);
+    expect(shown).toContain('is forgotten and excluded from the mirror');
+    expect(shown).not.toMatch(/deleted|no longer/i);
 
     const pulled = async (): Promise<unknown> => {
       const ended = await run(['pull', 'clients', '--json'], env);

@@ -68,7 +68,8 @@ export async function eventsAfter(stage: DemoStage, after: number): Promise<Reco
 }
 
 /** Writes an event as a line of the story, with the values before and after. */
-export function eventLine({ kind, recordId, change, fields, before, after, origin }: RecordedChange): string {
+export function eventLine(recordedChange: RecordedChange): string {
+  const { kind, recordId, change, fields, before, after, origin } = recordedChange;
   const content = change === 'updated' ? fieldsShown(fields) : namesIn(after ?? before);
   const by = origin === 'service' ? '' : ' (written by bms-sync)';
   return `  ${SIGNS[change] ?? '~'} ${kind} ${recordId} ${change}: ${content}${by}`;
@@ -92,7 +93,7 @@ export async function pushClient(stage: DemoStage, data: JsonObject): Promise<En
     requests,
     now: systemClock.now(),
   });
-  const ids = stored.map(({ id }) => id);
+  const ids = stored.map((one) => one.id);
   const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: stage.io.signal };
   const [entry] = await waitForEntries(session, ids, waiting);
   if (entry === undefined) throw new TypeError('The outbox lost the entry of the demo.');

@@ -63,7 +63,8 @@ export function* historyTexts(history: EntryHistory): Iterable<Printed> {
   }
 }
 
-function factsOf({ entry, isMaker, candidates }: EntryHistory): (readonly [string, string | null])[] {
+function factsOf(history: EntryHistory): (readonly [string, string | null])[] {
+  const { entry, isMaker, candidates } = history;
   const nextAttempt = entry.state === 'done' ? null : entry.nextAttemptAt; // A done entry is only looked at for twins.
   const unknown = 'unknown fields are sent, too';
   return [

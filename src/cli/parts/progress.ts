@@ -58,11 +58,19 @@ export function readingService<T>(
 ): Promise<T> {
   const { signal } = context.io;
   const clock = systemClock;
-  return showingProgress(context.io, options, async ({ onProgress, stderr }) => {
-    const logger = context.logger(config, stderr);
+  return showingProgress(context.io, options, async (one) => {
+    const logger = context.logger(config, one.stderr);
     await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);
-    return await read({ session, source, clock, owner: createOwner(), logger, onProgress, signal });
+    return await read({
+      session,
+      source,
+      clock,
+      owner: createOwner(),
+      logger,
+      onProgress: one.onProgress,
+      signal,
+    });
   });
 }
 

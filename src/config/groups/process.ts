@@ -131,7 +131,7 @@ const alert = z
     changed: z.literal(true, WANTED).optional(),
   })
   .refine(
-    ({ above, below, changed }) => [above, below, changed].filter((each) => each !== undefined).length === 1,
+    (one) => [one.above, one.below, one.changed].filter((each) => each !== undefined).length === 1,
     WANTED,
   );
 

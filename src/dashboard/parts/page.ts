@@ -156,7 +156,8 @@ const scriptTexts = ({ t }: Translator): string =>
   });
 
 /** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */
-function signedInUser({ user }: FastifyRequest, translator: Translator): Html | null {
+function signedInUser(request: FastifyRequest, translator: Translator): Html | null {
+  const { user } = request;
   if (user === null || user.by === 'loopback') return null;
   const out = html`<form method="post" action="/logout"><button>${translator.t('Sign out')}</button></form>`;
   return html`<div class="person">

@@ -25,7 +25,8 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   if (runs.length === 0) return emptyNote(t('No run yet.'));
   const numbers = [{ number: t('took') }, { number: t('rows') }, { number: t('changed rows') }];
   const headings = [t('run'), t('kinds'), t('began'), ...numbers];
-  const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
+  const rows = runs.map((run) => {
+    const { id, command, kinds, state, startedAt, finishedAt, sums } = run;
     const more = kinds.length - KINDS_SHOWN;
     const names = kinds.slice(0, KINDS_SHOWN).join(', ');
     return html`<tr>

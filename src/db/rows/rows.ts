@@ -165,11 +165,11 @@ function encode(options: Columns<EngineColumn>, rows: readonly object[]): TableR
   const values = rows as readonly Readonly<Record<string, SqlValue>>[];
   const usedColumns = options.columns
     .map((column) => ({ name: column.name, key: toCamelCase(column.name) }))
-    .filter(({ key }) => values[0]?.[key] !== undefined);
+    .filter((one) => values[0]?.[one.key] !== undefined);
   return {
     table: options.name,
     columns: usedColumns.map((column) => column.name),
-    rows: values.map((row) => usedColumns.map(({ key }) => row[key] ?? null)),
+    rows: values.map((row) => usedColumns.map((usedColumn) => row[usedColumn.key] ?? null)),
   };
 }
 

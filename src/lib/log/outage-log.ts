@@ -13,8 +13,9 @@ interface Dependency {
 /** Logs when a dependency becomes unreachable and when it is back, based on the results of calls to it. */
 export function createOutageLog(
   { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
-  { event, name }: Dependency,
+  dependency: Dependency,
 ) {
+  const { event, name } = dependency;
   /** The parts that failed and have not answered since: a database that can be read only is still away. */
   const failedParts = new Set<string>();
   let since = clock.now();

@@ -145,7 +145,7 @@ export async function adoptRecord(
         hint: `bms-sync outbox retry ${id}, or abandon ${id}`,
       });
     const { kind } = entry;
-    const isKind = kinds.some(({ name }) => name === kind); // An application may have stored anything by SQL.
+    const isKind = kinds.some((one) => one.name === kind); // An application may have stored anything by SQL.
     const row = isKind ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
     if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
     if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {
@@ -166,7 +166,8 @@ function noRecord(kind: string, recordId: string, isUnknown: boolean): SyncError
   });
 }
 
-function recordTaken({ id, kind }: Entry, recordId: string, maker: number | null): SyncError {
+function recordTaken(entry: Entry, recordId: string, maker: number | null): SyncError {
+  const { id, kind } = entry;
   const message =
     maker === null
       ? `Entry ${id} has made another record of ${kind} already.`

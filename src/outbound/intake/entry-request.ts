@@ -88,14 +88,14 @@ export function readBatch(text: string): EntryRequest[] {
   return text
     .split('\n')
     .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
-    .filter(({ line }) => line !== '')
-    .map(({ line, where }) => {
-      const read = tryParseJson(line);
-      if (!isObject(read)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
+    .filter((one) => one.line !== '')
+    .map((one) => {
+      const read = tryParseJson(one.line);
+      if (!isObject(read)) return { ...NOTHING, where: one.where, unreadable: ['expected a JSON object'] };
       const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
-      if (unknown.length === 0) return { ...NOTHING, ...read, where };
+      if (unknown.length === 0) return { ...NOTHING, ...read, where: one.where };
       const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
-      return { ...NOTHING, where, unreadable: [fault] };
+      return { ...NOTHING, where: one.where, unreadable: [fault] };
     });
 }
 

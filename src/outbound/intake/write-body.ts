@@ -43,7 +43,7 @@ interface NamedValue {
 }
 
 const bodyOf = (namedValues: readonly NamedValue[]): JsonObject =>
-  Object.fromEntries(namedValues.map(({ field, value }) => [field, value]));
+  Object.fromEntries(namedValues.map((namedValue) => [namedValue.field, namedValue.value]));
 
 /** The outbox would keep it, and no answer of the service could confirm it. */
 const EXCLUDED = 'privacy.exclude excludes this field, so it cannot be pushed';
@@ -83,11 +83,12 @@ function withHint(written: WrittenValue, value: Json): WrittenValue {
 /** Fields that were given twice, by both of their names. */
 function findContradictions(namedValues: readonly NamedValue[]): string[] {
   const first = new Map<string, Json>();
-  return namedValues.flatMap(({ field, value }) => {
+  return namedValues.flatMap((namedValue) => {
+    const { field, value } = namedValue;
     const firstValue = first.get(field);
     if (firstValue === undefined) first.set(field, value);
     if (firstValue === undefined || canonicalJson(firstValue) === canonicalJson(value)) return [];
-    const names = namedValues.filter((each) => each.field === field).map(({ name }) => name);
+    const names = namedValues.filter((each) => each.field === field).map((value) => value.name);
     return [
       `${names.join(' and ')} are one field and have two values: ${valueForMessage(firstValue)} and ${valueForMessage(value)}`,
     ];
@@ -104,11 +105,8 @@ export function readBase(
     field: readNameOf(kind, name),
     value,
   }));
-  const excluded = namedValues.filter(({ field }) => isExcludedName(kind, field));
-  const faults = [
-    ...findContradictions(namedValues),
-    ...excluded.map(({ field }) => `${field}: ${EXCLUDED}`),
-  ];
+  const excluded = namedValues.filter((namedValue) => isExcludedName(kind, namedValue.field));
+  const faults = [...findContradictions(namedValues), ...excluded.map((one) => `${one.field}: ${EXCLUDED}`)];
   return { base: bodyOf(namedValues), faults: faults.map((fault) => `base: ${fault}`) };
 }
 

@@ -104,9 +104,9 @@ async function findKind(tx: Transaction, spreadsheet: Spreadsheet) {
     const known = new Set((await readDeclaredColumns(tx, `bi_${kind.name}`)).map((column) => column.name));
     found.push({ kind, known, shared: sheet.columns.filter((name) => known.has(name)).length });
   }
-  const most = Math.max(...found.map(({ shared }) => shared));
-  const near = found.filter(({ shared }) => shared === most);
-  const whole = near.filter(({ known }) => known.size === most);
+  const most = Math.max(...found.map((one) => one.shared));
+  const near = found.filter((one) => one.shared === most);
+  const whole = near.filter((one) => one.known.size === most);
   const [best, ...others] = near.length > 1 ? whole : near;
   if (best !== undefined && others.length === 0) return best;
   const message =

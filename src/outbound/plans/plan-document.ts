@@ -83,7 +83,7 @@ function shownRow({ position, operation, recordId, refusal, ...followed }: PlanR
 /** How many rows there are of each sort, and how many entries in each state. */
 function countsOf(rows: readonly ShownRow[]) {
   const changing = rows.filter((row) => row.cells.length > 0);
-  const creates = changing.filter(({ operation }) => operation === 'create').length;
+  const creates = changing.filter((one) => one.operation === 'create').length;
   const entries: Record<string, number> = {};
   for (const { entry } of rows) if (entry !== null) entries[entry.state] = (entries[entry.state] ?? 0) + 1;
   const refusals = rows.filter((row) => row.refusal !== null).length;
@@ -97,7 +97,8 @@ export const RESULT_COLUMNS = 'row operation record field old new refused entry 
 
 /** The result of a plan: one line per cell, and one per refused row. */
 export const resultLines = (plan: ShownPlan) =>
-  plan.rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
+  plan.rows.flatMap((row) => {
+    const { position, operation, recordId, cells, refusal, entry } = row;
     const line = (field: string | null, values: readonly (string | null)[]) => {
       const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
       return [position, operation, recordId, field, ...values, ...become];

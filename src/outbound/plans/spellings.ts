@@ -86,7 +86,7 @@ function parseDateParts(text: string): DateParts | null {
   const [, first = '', sign = '', second, third = ''] = DATE.exec(text.trim()) ?? [];
   if (second === undefined) return null;
   const parts = [Number(first), Number(second), Number(third)] as const;
-  const hasYear = [first, third].some(({ length }) => length === 4);
+  const hasYear = [first, third].some((one) => one.length === 4);
   return { parts, order: orderOf(first, parts, sign), hasYear };
 }
 

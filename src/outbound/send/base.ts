@@ -23,7 +23,7 @@ export async function mergeUpdate(
   if (merged.is !== 'conflict') return merged;
   const known: Record<string, Json> = {};
   const earlier = (await updatesOf(db, kind.name, entry.recordId)).filter(
-    ({ id, state }) => id < entry.id && state === 'done',
+    (one) => one.id < entry.id && one.state === 'done',
   );
   for (const { field, base: seen, remote: there } of merged.conflicts) {
     const last = await lastEffect(db, kind, earlier, field);

@@ -89,9 +89,10 @@ async function claimReady(
 /** An update without a base from its author takes the mirror's row as base. */
 async function baseFromMirror(
   tx: Transaction,
-  { operation, kind, recordId, base }: Entry,
+  entry: Entry,
   now: Date,
 ): Promise<{ readonly base: string; readonly baseAt: string } | null> {
+  const { operation, kind, recordId, base } = entry;
   if (operation === 'create' || base !== null || recordId === null) return null;
   const row = (await readOwnRows(tx, kind, [recordId])).get(recordId);
   return row === undefined ? null : { base: row.raw, baseAt: formatInstant(now) };

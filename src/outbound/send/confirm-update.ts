@@ -52,9 +52,10 @@ export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate
 async function retryUnconfirmed(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, answer }: WrittenUpdate,
+  update: WrittenUpdate,
   verdict: 'unreachable' | 'no_answer' | 'not_applied',
 ): Promise<void> {
+  const { entry, answer } = update;
   const now = parts.clock.now();
   await closeWithAnswer(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
   await scheduleRetry(tx, entry, { verdict, now, waitMs: retryDelayMs(entry, parts, null) });

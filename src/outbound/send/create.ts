@@ -128,7 +128,7 @@ async function finishAccepted(
     const payload = payloadOf(entry);
     const altered = alteredFields(kind, payload, shown);
     const keyed = keyFields(kind, payload, {}).map((field) => field.name);
-    const isKeyAltered = altered.some(({ field }) => keyed.includes(field));
+    const isKeyAltered = altered.some((one) => keyed.includes(one.field));
     if (isKeyAltered && !(await hasAlteredKeys(tx, kind.name)))
       await writeMeta(tx, `outbox.alters.${kind.name}`, formatInstant(now));
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');

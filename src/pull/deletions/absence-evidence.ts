@@ -96,7 +96,10 @@ export async function retrieveAbsent(
     (answer) => answer.presence !== 'gone' && answer.presence !== 'there',
   );
   const unclear = new Map(
-    unclearAnswers.map(({ id, presence }): readonly [string, string] => [id, presence]),
+    unclearAnswers.map((unclearAnswer): readonly [string, string] => [
+      unclearAnswer.id,
+      unclearAnswer.presence,
+    ]),
   );
   return { gone: idsWith('gone'), there: idsWith('there'), unclear, isControlFound: true };
 }

@@ -64,8 +64,8 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
     return { ...readable, created: history.created + 0.5, updates };
   });
   const created = sumOf(counted.map((one) => one.created));
-  const updated = sumOf(counted.flatMap(({ updates }) => updates));
-  const mean = updated / sumOf(counted.map(({ updates }) => updates.length));
+  const updated = sumOf(counted.flatMap((one) => one.updates));
+  const mean = updated / sumOf(counted.map((one) => one.updates.length));
   let best: NextRead | null = null;
   let bestWorth = -1;
   for (const { list, isFree, isAwaited, created: newRecords, updates } of counted) {

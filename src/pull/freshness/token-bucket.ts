@@ -9,11 +9,8 @@ export const maxTokens = (perMinute: number): number => Math.max(1, perMinute / 
  * Adds the tokens that have come in. The clocks of processes that share a budget may be apart: one that is behind adds none, so
  * that no token is given twice; one that is more than a minute behind was corrected, and counts.
  */
-export function refilledBudget(
-  { tokens, atMs }: RequestBudget,
-  perMinute: number,
-  nowMs: number,
-): RequestBudget {
+export function refilledBudget(budget: RequestBudget, perMinute: number, nowMs: number): RequestBudget {
+  const { tokens, atMs } = budget;
   if (nowMs < atMs) return { tokens, atMs: nowMs < atMs - MINUTE_MS ? nowMs : atMs };
   const addedTokens = ((nowMs - atMs) / MINUTE_MS) * perMinute;
   return { tokens: Math.min(maxTokens(perMinute), tokens + addedTokens), atMs: nowMs };

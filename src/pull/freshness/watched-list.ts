@@ -128,11 +128,11 @@ function placesInOrder(list: WatchedList, ids: readonly string[], offset: number
     const place = list.places.get(id);
     return place === undefined ? [] : [{ place, shift: offset + index - place }];
   });
-  const shifts = known.map(({ shift }) => shift).sort((a, b) => a - b);
+  const shifts = known.map((one) => one.shift).sort((a, b) => a - b);
   const median = shifts[shifts.length >> 1] ?? 0;
   return known
-    .filter(({ shift }) => Math.abs(shift - median) <= list.stride / 4)
-    .map(({ place }) => place)
+    .filter((one) => Math.abs(one.shift - median) <= list.stride / 4)
+    .map((one) => one.place)
     .sort((a, b) => a - b);
 }
 

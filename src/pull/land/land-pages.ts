@@ -107,7 +107,7 @@ export async function landPages(
         landings.push(await landPage(tx, landing, response, page));
       }
     }
-    const sightings = landings.map(({ sighting }) => sighting);
+    const sightings = landings.map((one) => one.sighting);
     await saveSightings(tx, sightings);
     return landings;
   });

@@ -186,7 +186,8 @@ export function unknownReason(kind: string, instant: Date, past: KnownPast): str
 }
 
 /** A remark on a state that the mirror knew only in part at that instant; null where it knew the whole list. */
-export function partialReason(kind: string, instant: Date, { baselineAt }: KnownPast): string | null {
+export function partialReason(kind: string, instant: Date, past: KnownPast): string | null {
+  const { baselineAt } = past;
   if (baselineAt !== null && formatInstant(instant) >= baselineAt) return null;
   const since = baselineAt === null ? 'it still is not' : `it is since ${baselineAt} UTC`;
   return `The list of ${kind} was not known whole at that instant (${since}): records may be missing.`;

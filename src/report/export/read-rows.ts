@@ -126,7 +126,8 @@ export function exportColumns(declared: readonly DeclaredColumn[]): readonly Exp
     types.set(name, TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'text');
   const isAmount = (name: string): boolean =>
     types.has(`${name}${EXACT}`) && ['decimal', 'real', 'untyped'].includes(types.get(name) ?? '');
-  return declared.map(({ name }) => {
+  return declared.map((column) => {
+    const { name } = column;
     if (isAmount(name)) return { name, type: 'decimal' };
     const isExact = name.endsWith(EXACT) && isAmount(name.slice(0, -EXACT.length));
     return { name, type: isExact ? 'exact' : (types.get(name) ?? 'text') };

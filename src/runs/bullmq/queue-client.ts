@@ -136,7 +136,8 @@ function createStormCounter(clock: Clock): () => boolean {
 }
 
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf(queue: WorkQueue, { id, epoch }: WorkRef) {
+export function jobOf(queue: WorkQueue, ref: WorkRef) {
+  const { id, epoch } = ref;
   const jobId = `${queue.jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
   const opts = { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true };
   return { name: 'work', data: { id, epoch }, opts };

@@ -46,7 +46,8 @@ function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
 const MOST_ON_PAGE = 1_000;
 
 /** Whether page 1 is all: it is empty, or the list has answered whole before, and has not outgrown that. */
-function isWhole(walk: PageWalk, { rows, hasNext }: PageTaken): boolean {
+function isWhole(walk: PageWalk, taken: PageTaken): boolean {
+  const { rows, hasNext } = taken;
   if (hasNext === true) return false;
   if (rows === 0) return true;
   return !walk.thorough && (rows < walk.maxWholeRows || (rows === walk.maxWholeRows && rows > MOST_ON_PAGE));

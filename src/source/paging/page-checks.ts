@@ -165,7 +165,8 @@ export function refuseUnlessLast(known: WalkFacts, response: PageResponse): numb
 }
 
 /** @throws {SourceError} page_grew */
-export function refuseGrowth(known: WalkFacts, { page, keys }: PageResponse): void {
+export function refuseGrowth(known: WalkFacts, response: PageResponse): void {
+  const { page, keys } = response;
   if (page === 1 || keys.length <= known.stride) return;
   const what = `page ${page}: got ${keys.length} records, expected at most ${known.stride}`;
   throw fault('page_grew', known, what);

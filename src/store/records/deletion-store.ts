@@ -138,7 +138,7 @@ export interface ShownHold extends Hold {
 
 /** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
 export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'>[], kind: string): boolean {
-  const states = disappeared.filter((group) => group.kind === kind).map(({ state }) => state);
+  const states = disappeared.filter((group) => group.kind === kind).map((one) => one.state);
   return states.length > 0 && states.every((state) => state === 'held' || state === 'rejected');
 }
 

@@ -108,11 +108,11 @@ export async function saveRepeatedIds(
   now: Date,
 ): Promise<void> {
   const code = 'on_two_pages';
-  const found = repeatedIds.map(({ id, pages }) => ({
-    recordId: id,
+  const found = repeatedIds.map((repeatedId) => ({
+    recordId: repeatedId.id,
     field: null,
     code,
-    detail: `pages ${pages.join(', ')}`,
+    detail: `pages ${repeatedId.pages.join(', ')}`,
   }));
   await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${code}`), found, now });
 }

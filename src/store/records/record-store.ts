@@ -191,7 +191,7 @@ export async function liveRecordsWith(
   kind: string,
   values: readonly { readonly column: string; readonly value: SqlValue }[],
 ): Promise<LiveRecord[]> {
-  const tests = values.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`);
+  const tests = values.map((one) => sql`${sql.identifier(one.column)} = ${one.value}`);
   const live = sql`
     select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
     where _deleted_at is null and ${sql.join(tests, sql` and `)}`;

@@ -112,12 +112,12 @@ export const listLiveWorkers = async (db: Queryable, liveness: LivenessCheck) =>
 
 /** The owners at work. */
 export async function readLiveOwners(db: Queryable, liveness: LivenessCheck): Promise<ReadonlySet<string>> {
-  return new Set((await listLiveWorkers(db, liveness)).map(({ owner }) => owner));
+  return new Set((await listLiveWorkers(db, liveness)).map((worker) => worker.owner));
 }
 
 /** Whether a live process has this role. */
 export async function hasLiveRole(db: Queryable, role: string, liveness: LivenessCheck): Promise<boolean> {
-  return (await listLiveWorkers(db, liveness)).some(({ roles }) => roles.split(',').includes(role));
+  return (await listLiveWorkers(db, liveness)).some((worker) => worker.roles.split(',').includes(role));
 }
 
 /**

@@ -148,7 +148,7 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
       table: kind.name,
       on: column === '_changed_at' ? '(_changed_at, _deleted_at)' : `(${identifier(column)})`,
     }))
-    .filter(({ name }) => !present.has(name));
+    .filter((one) => !present.has(one.name));
 }
 
 const INDEXES: Record<Dialect, (table: string) => SQL> = {

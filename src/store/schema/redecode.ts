@@ -126,10 +126,10 @@ function storedDecoder(
   found: Issue[],
 ): (stored: { readonly id: string; readonly record: JsonObject }) => SqlValue[] {
   const decode = createRecordDecoder(kind);
-  return ({ id, record }) => {
-    const { values, misfits } = decode(record);
-    found.push(...misfits.map((misfit) => ({ recordId: id, ...misfit })));
+  return (one) => {
+    const { values, misfits } = decode(one.record);
+    found.push(...misfits.map((misfit) => ({ recordId: one.id, ...misfit })));
     // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
-    return kind.fields.map(({ name }, index) => (name === 'id' ? id : (values[index] ?? null)));
+    return kind.fields.map(({ name }, index) => (name === 'id' ? one.id : (values[index] ?? null)));
   };
 }

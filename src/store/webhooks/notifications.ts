@@ -103,10 +103,8 @@ interface AlertFacts {
 }
 
 /** Changes match a rule of the setting `alerts`. */
-export function alertNotification(
-  { kind, field, above, below, seqs, changes }: AlertFacts,
-  now: Date,
-): AppNotification {
+export function alertNotification(alertFacts: AlertFacts, now: Date): AppNotification {
+  const { kind, field, above, below, seqs, changes } = alertFacts;
   const is = above === undefined ? (below === undefined ? 'changed' : 'below') : 'above';
   const facts = { field, is, limit: above ?? below ?? null, changes, seqs };
   return { type: 'alert.matched', kind, facts, key: JSON.stringify(facts), now };
