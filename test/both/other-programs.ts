@@ -33,9 +33,8 @@ export const REFUSED = {
   PostgreSQL: {
     code: '55000',
     message: expect.stringMatching(
-      /^The table bms_sync\.\w+ only shows what the service holds: it takes no \w+\.$/,
+      /^The table bms_sync\.\w+ is read-only: \w+ is not allowed; use bms-sync push or insert into bms_sync\.outbox\.$/,
     ) as string,
-    hint: expect.stringMatching(/bms-sync push or a row in bms_sync\.outbox/) as string,
   },
 };
 

@@ -118,10 +118,8 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
       expect(document(await run([...command, '--json'], { ...SETTINGS, ...env }))).toMatchObject({
         error: {
           code: 'mirror.older_at_work',
-          message: expect.stringContaining(
-            'elsewhere:1:other:abc, of an older release, is at work',
-          ) as string,
-          hint: expect.stringContaining('Stop it first') as string,
+          message: expect.stringContaining('elsewhere:1:other:abc is running an older release') as string,
+          hint: expect.stringContaining('Stop it') as string,
         },
       });
     expect(await session.query(sql`select key, value from mirror_meta order by key`)).toEqual(before);

@@ -47,9 +47,9 @@ test.each([
 });
 
 test.each([
-  ['', 'no text'],
-  ['a\0b', 'no text'],
-  ['\ud83d', 'no text'],
+  ['', 'cannot be stored'],
+  ['a\0b', 'cannot be stored'],
+  ['\ud83d', 'cannot be stored'],
   ['x'.repeat(58), 'too long'],
   ['é'.repeat(29), 'too long'],
   ['_raw', 'begin with _'],

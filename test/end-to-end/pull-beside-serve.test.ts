@@ -115,7 +115,7 @@ test(
     expect(ended.code).toBe(3);
     const { runId, kinds } = json(ended);
     expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
-    expect(kinds.at(-1)?.detail).toContain(`run ${runId} goes on`);
+    expect(kinds.at(-1)?.detail).toContain(`run ${runId} continues`);
     await expect
       .poll(() => ask(path, `select state from runs where id = ${runId}`), { timeout: 30_000 })
       .toEqual([{ state: 'done' }]);

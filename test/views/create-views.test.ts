@@ -62,7 +62,7 @@ test('PostgreSQL: every view refuses every write, by its owner and by a superuse
           message: expect.stringContaining(
             `public.${identifier(view).includes(' ') ? identifier(view) : view} `,
           ) as unknown,
-          hint: expect.stringContaining('bms-sync push') as unknown,
+          hint: expect.stringContaining('The change goes to the service') as unknown,
         });
   expect(await session.query(sql`select id from bi_clients`)).toHaveLength(3);
 });

@@ -13,9 +13,9 @@ create or replace function ${REFUSE_FUNCTION}() returns trigger language plpgsql
 begin
   raise exception using
     errcode = 'object_not_in_prerequisite_state',
-    message = format('The %s %I.%I is read-only: %s is not allowed.',
+    message = format('The %s %I.%I is read-only: %s is not allowed; use bms-sync push or insert into ${TABLES_SCHEMA}.outbox.',
       coalesce(tg_argv[0], 'view'), tg_table_schema, tg_table_name, lower(tg_op)),
-    hint = 'Change the record at the service, by bms-sync push or a row in ${TABLES_SCHEMA}.outbox; the next pull shows it here.';
+    hint = 'The change goes to the service, and the next pull shows it here.';
 end $$`;
 
 const GUARD = 'bms_sync_guards';
