@@ -70,7 +70,7 @@ describe('signing in', () => {
       expect(await pull.count()).toBe(role === 'viewer' ? 0 : 1);
       if (role !== 'viewer') {
         await pull.click();
-        await page.getByRole('status').filter({ hasText: 'A pull is requested' }).waitFor();
+        await page.getByRole('status').filter({ hasText: 'Pull requested' }).waitFor();
         await go(page, '/decisions');
         const latest = page.getByRole('table', { name: 'Decisions' }).getByRole('row').nth(1);
         expect(await latest.innerText()).toMatch(
@@ -110,7 +110,7 @@ describe('signing in', () => {
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview');
     const late = await second.newPage();
     await late.goto(link);
-    expect(await late.getByRole('alert').innerText()).toContain('used already');
+    expect(await late.getByRole('alert').innerText()).toContain('already used');
     await Promise.all([first.close(), second.close()]);
   });
 
@@ -221,7 +221,7 @@ test('a disabled endpoint is enabled, disabled and replayed by clicking', async 
   sandbox.world.update('products', firstOf('products'), { name_fr: 'Summer tyre' });
   await stage.pull('products');
   await line.getByRole('button', { name: 'Replay' }).click();
-  expect(await page.getByRole('status').first().innerText()).toContain('sent the events again');
+  expect(await page.getByRole('status').first().innerText()).toContain('The events are sent again');
   await receiver.took(2);
   expect(receiver.taken.at(-1)?.body).toContain('Summer tyre');
   await page.context().close();
@@ -252,7 +252,7 @@ test('without its script every page is as readable, and decides as well', async 
   await go(page, '/kinds/clients');
   expect(await page.locator('.spark, .plot table').first().count()).toBe(1);
   await page.getByRole('button', { name: 'Pull now' }).click();
-  expect(await page.getByRole('status').first().innerText()).toContain('A pull is requested');
+  expect(await page.getByRole('status').first().innerText()).toContain('Pull requested');
   await page.context().close();
 });
 

@@ -79,7 +79,7 @@ test('a viewer finds a record, and looks at a plan without a button, row after r
 
 test('an operator approves and applies what somebody else has planned, and sees how far it is', async () => {
   const page = await signedIn('Olga', 'operator', '/');
-  await page.getByRole('link', { name: 'Plan 1 waits for an approval' }).click();
+  await page.getByRole('link', { name: 'Plan 1 waits for approval' }).click();
   await page.getByRole('button', { name: 'Approve' }).click();
   await page.getByRole('status').filter({ hasText: 'Approved: the plan can be applied.' }).waitFor();
   expect(await page.locator('main').innerText()).toContain('Olga');
@@ -101,7 +101,7 @@ test('an admin plans the way back, and reads who has pushed a change', async () 
   const page = await signedIn('Anna', 'admin', '/plans/1');
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.waitForURL('**/plans/2*');
-  await page.getByRole('status').filter({ hasText: 'This plan is the way back' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'This plan undoes the earlier one' }).waitFor();
   expect(await page.locator('main').getByRole('button').count()).toBe(0); // Another person approves.
   const [id = 0] = stage.sandbox.world.ids('clients');
   await go(page, `/records/clients/${id}`);
