@@ -32,7 +32,11 @@ const HASTY: Planted = {
 };
 
 /** Bugs of sweeps and of sends that lie deeper: what is counted as new, as seen, as over. */
-export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts: Planted }[] = [
+export const MORE_PLANTED_BUGS: readonly {
+  readonly name: string;
+  readonly trait?: string;
+  readonly parts: Planted;
+}[] = [
   {
     name: 'every record of the mirror counts as new',
     parts: { possibleMatchesSince: (real) => (db, kind) => real(db, kind, { tick: -1, at: '', seq: null }) },

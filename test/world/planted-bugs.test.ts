@@ -52,8 +52,9 @@ vi.mock('../../src/source/paging/list-page.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
-const usual = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => ({ ...bug, trait: '' }));
-const bugs = [...usual, ...LASTING_BUGS].map((bug) => [bug.name, bug] as const);
+const usual = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => ({ trait: '', ...bug, isLasting: false }));
+const lasting = LASTING_BUGS.map((bug) => ({ ...bug, isLasting: true }));
+const bugs = [...usual, ...lasting].map((bug) => [bug.name, bug] as const);
 
 test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, bug) => {
   await using mirror = await openMirror(null);
@@ -82,10 +83,10 @@ interface Caught {
  */
 async function firstFinding(
   mirror: Mirror,
-  { parts, trait }: (typeof bugs)[number][1],
+  { parts, trait, isLasting }: (typeof bugs)[number][1],
   known: number | undefined,
 ): Promise<Caught | null> {
-  const drawn = seedsWith(trait);
+  const drawn = seedsWith(trait, isLasting);
   for (const seed of known === undefined ? drawn : [known, ...drawn]) {
     planted.plant(parts);
     const what = await findingIn(mirror, seed).finally(() => {
@@ -96,16 +97,13 @@ async function firstFinding(
   return null;
 }
 
-/** The first seeds whose histories have a trait; where none is given, of those in which nothing outlasts patience: they are short. */
-function seedsWith(trait: string): readonly number[] {
+/** The first seeds whose histories have a trait; only those in which nothing outlasts patience are short. */
+function seedsWith(trait: string, isLasting: boolean): readonly number[] {
   const seeds: number[] = [];
   for (let seed = 1; seeds.length < MOST_DRAWS; seed++) {
     const personality = drawPersonality(seed);
-    const isDrawn =
-      trait === ''
-        ? lastingTraits(personality).length === 0
-        : peculiarities(personality).some((one) => one.startsWith(trait));
-    if (isDrawn) seeds.push(seed);
+    const hasTrait = trait === '' || peculiarities(personality).some((one) => one.startsWith(trait));
+    if (hasTrait && (isLasting || lastingTraits(personality).length === 0)) seeds.push(seed);
   }
   return seeds;
 }

@@ -63,6 +63,8 @@ export type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Na
 
 export interface PlantedBug {
   readonly name: string;
+  /** The trait that shows it, as a part of `trait: value`, where few histories have it. */
+  readonly trait?: string;
   readonly parts: Planted;
 }
 
@@ -151,6 +153,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'patience is measured by the wall clock',
+    trait: 'clock: jumps',
     parts: {
       startStopwatch: () => (clock) => ({ runningMs: () => Infinity, now: () => clock.now() }),
     },
