@@ -328,6 +328,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a record that is back stays deleted',
+    trait: 'returning: restored',
     parts: {
       compareRecord: (real) => (kind, stored, received) =>
         stored?.isDeleted === true ? { is: 'unchanged' } : real(kind, stored, received),
