@@ -1,4 +1,4 @@
-import { translateAll, type Translations, type MessageKey } from '../lib/text/translator.ts';
+import { translateAll, type MessageKey, type Translations, type Translator } from '../lib/text/translator.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its name shows. */
 export interface FieldDescription extends Translations {
@@ -7,19 +7,21 @@ export interface FieldDescription extends Translations {
   readonly unit: string | null;
 }
 
-/** `section` is that of the service's documentation that shows the fields. */
-const KINDS: Readonly<Record<string, { readonly section: string; readonly meaning: MessageKey }>> = {
-  projects: { section: '2.2', meaning: 'Projects; a project may belong to a client.' },
-  clients: { section: '2.3', meaning: 'Clients: persons and businesses.' },
-  providers: { section: '2.4', meaning: 'Providers, from whom goods are bought.' },
-  purchase_products: { section: '2.5', meaning: 'Lines of purchases.' },
-  categories: { section: '2.6', meaning: 'Categories of products.' },
-  products: { section: '2.7', meaning: 'Products.' },
-  punches: { section: '2.8', meaning: 'Time punches: when a user began and ended work.' },
-  vehicle_brands: { section: '2.9', meaning: 'Vehicle brands.' },
-  departments: { section: '2.10', meaning: 'Departments.' },
-  bookings: { section: '2.11', meaning: 'Bookings: a pickup and a delivery.' },
-  sales_products: { section: '4.4', meaning: 'Lines of sales, read one by one.' },
+type KindEntry = readonly [section: string, one: MessageKey, many: MessageKey, meaning: MessageKey];
+
+/** The section is that of the service's documentation that shows the fields. */
+const KINDS: Readonly<Record<string, KindEntry>> = {
+  projects: ['2.2', 'project', 'projects', 'Projects; a project may belong to a client.'],
+  clients: ['2.3', 'client', 'clients', 'Clients: persons and businesses.'],
+  providers: ['2.4', 'provider', 'providers', 'Providers, from whom goods are bought.'],
+  purchase_products: ['2.5', 'purchase line', 'purchase lines', 'Lines of purchases.'],
+  categories: ['2.6', 'category', 'categories', 'Categories of products.'],
+  products: ['2.7', 'product', 'products', 'Products.'],
+  punches: ['2.8', 'time punch', 'time punches', 'Time punches: when a user began and ended work.'],
+  vehicle_brands: ['2.9', 'vehicle brand', 'vehicle brands', 'Vehicle brands.'],
+  departments: ['2.10', 'department', 'departments', 'Departments.'],
+  bookings: ['2.11', 'booking', 'bookings', 'Bookings: a pickup and a delivery.'],
+  sales_products: ['4.4', 'sales line', 'sales lines', 'Lines of sales, read one by one.'],
 };
 
 /** A kind of the settings has no section of the documentation. */
@@ -27,11 +29,22 @@ export function describeKindName(kind: string): {
   readonly section: string | null;
   readonly meaning: Translations;
 } {
-  const { section, meaning } = KINDS[kind] ?? { section: null, meaning: DECLARED_KIND };
+  const [section, , , meaning] = KINDS[kind] ?? [null, null, null, DECLARED_KIND];
   return { section, meaning: translateAll(meaning, { kind }) };
 }
 
 const DECLARED_KIND: MessageKey = 'Records of {kind}, a kind of the settings.';
+
+/** The name of a kind, or of one of its records, for people: `purchase lines`, « ligne d’achat ». */
+export function kindLabel(translator: Translator, kind: string, of: 'one' | 'many' = 'many'): string {
+  if (translator.isTechnical) return kind;
+  const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  return known === undefined ? kind.replaceAll('_', ' ') : translator.t(known[of === 'one' ? 1 : 2]);
+}
+
+/** The name of a field of a kind for people. */
+export const fieldLabel = (translator: Translator, kind: string, name: string): string =>
+  translator.isTechnical ? name : describeField(kind, { name })[translator.language];
 
 type FieldEntry = readonly [en: string, fr: string, meaning: MessageKey, unit?: string];
 

@@ -19,9 +19,8 @@ import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 import { planBadge, planButtons } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
 import type { Translator } from '../lib/text/translator.ts';
-import { ellipsize, breakableName, valueAsText } from './parts/values.ts';
+import { ellipsize, labelledField, labelledKind, valueAsText } from './parts/values.ts';
 
-/** Adds the page of a plan: who has decided what, how far it is, and its rows page by page, each cell old and new. */
 export function addPlanPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds, plans } = dashboard;
   const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
@@ -39,7 +38,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const further = left.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
-    const content = html`${pageTitle(title, html`<span translate="no">${plan.kind}, ${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
+    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
       <div id="plan" data-live>
         ${panel({ id: 'state', title: t('State') }, html`<div class="body">${buttons} ${factsOf(plan, reader)}</div>`)}
         ${progress(plan, reader)}
@@ -81,15 +80,6 @@ function progress({ counts: { entries } }: ShownPlan, translator: Translator): H
 }
 
 const LONGEST_VALUE = 160;
-const TONES = {
-  done: 'good',
-  parked: 'warn',
-  unsettled: 'warn',
-  rejected: 'bad',
-  sending: 'info',
-  refused: 'bad',
-};
-
 function rowTable(
   rows: readonly ShownRow[],
   kind: string,
@@ -102,21 +92,24 @@ function rowTable(
     const changes = cells.map(
       (cell) =>
         html`<p>
-          ${breakableName(cell.field)}: <del>${ellipsize(valueAsText(cell.old), LONGEST_VALUE)}</del> →
+          ${labelledField(translator, kind, cell.field)}:
+          <del>${ellipsize(valueAsText(cell.old), LONGEST_VALUE)}</del> →
           <ins>${ellipsize(valueAsText(cell.new), LONGEST_VALUE)}</ins>
         </p>`,
     );
     const record =
-      operation === 'create' && recordId === null ? t('a new record') : recordLink(kind, recordId);
+      operation === 'create' && recordId === null
+        ? t('a new record')
+        : recordLink(translator, kind, recordId);
     return html`<tr id="row-${position}">
       <th scope="row">${position}</th>
       <td class="early">${record} <span class="name" translate="no">${nameOf(recordId)}</span></td>
       <td>
         ${changes}
-        ${refusal === null ? null : html`<p>${badge(translator, 'refused', TONES)} ${markEnglish(translator, refusal)}</p>`}
+        ${refusal === null ? null : html`<p>${badge(translator, 'refused')} ${markEnglish(translator, refusal)}</p>`}
       </td>
       <td>
-        ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(translator, entry.state, TONES)}`}
+        ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(translator, entry.state)}`}
       </td>
     </tr>`;
   });

@@ -7,10 +7,10 @@ import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { planBadge } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
+import { labelledKind } from './parts/values.ts';
 
 const PATH = '/plans';
 
-/** Adds the page of plans, the newest first. */
 export function addPlansPage(app: Server, dashboard: Dashboard): void {
   const page = {
     path: PATH,
@@ -42,7 +42,7 @@ function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
     (plan) =>
       html`<tr>
         <th scope="row"><a href="${PATH}/${plan.id}">${plan.id}</a></th>
-        <td class="early"><span translate="no">${plan.kind}</span> ${planBadge(reader, plan.state)}</td>
+        <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan.state)}</td>
         <td translate="no">${plan.origin}</td>
         <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
         <td data-title="${t('Approved by')}">${by(plan.approvedBy, plan.approvedAt)}</td>

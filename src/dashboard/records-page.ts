@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { findRecords } from '../store/records/find-records.ts';
@@ -9,7 +10,6 @@ import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 
-/** Adds the page of a kind's records in the order of their ids: all, or the search results. */
 export function addRecordsPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const page = {
@@ -28,11 +28,11 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
         : await findRecords(session, kind, { text: q, ...wanted });
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
-    const title = t('Records of {kind}', { kind: kind.name });
+    const title = t('Records of {kind}', { kind: kindLabel(reader, kind.name) });
     const first = after === undefined ? null : linkTo(path, { q });
     const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? t('by id') : t('by id, after {id}', { id: after });
-    const content = html`${pageTitle(title, about)}
+    const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, about)}
       <form class="filters" method="get" action="${path}" role="search">
         <label>${t('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
         ><button>${t('Find')}</button>

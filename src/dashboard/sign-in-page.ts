@@ -76,7 +76,6 @@ export function signInRoutes(app: Server, context: RouteContext): void {
 
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 
-/** Sends the form that asks for the token. */
 export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }: SignIn = {}): FastifyReply {
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
   const translator = translatorFor(reply.request.language);

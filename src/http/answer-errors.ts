@@ -36,7 +36,6 @@ export function answerMalformed(error: ConnectionError, socket: Socket): void {
   socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
 }
 
-/** Sends an error as a problem document. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
   return sendProblem(reply, problemFor(error, logger));
 }

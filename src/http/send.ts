@@ -34,7 +34,6 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .send(Buffer.from(problemText(problem))); // For a string, Fastify would add a charset, which this media type does not have.
 }
 
-/** Sends JSON text. */
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(text);
 }

@@ -1,3 +1,4 @@
+import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import type { Translator, MessageKey } from '../lib/text/translator.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
@@ -53,7 +54,6 @@ interface EntryFacts {
   readonly operation: string;
   readonly recordId: string | null;
   readonly verdict: string | null;
-  /** What the entry has noted. */
   readonly settlement?: NotedFacts;
 }
 
@@ -74,16 +74,12 @@ export interface Quoted {
   readonly as: 'name' | 'code' | 'english';
 }
 
-/** A need in words. */
 export interface NeedWords {
   readonly title: string;
-  /** Sentences, in pieces. */
   readonly why: readonly (string | Quoted)[];
   /** What to do, where it is none of the decisions on it. */
   readonly effect: string;
-  /** The page that shows it. */
   readonly page: string;
-  /** What to do on the command line. */
   readonly command: string;
   readonly since: string | null;
 }
@@ -118,7 +114,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     return {
       title: translator.t(
         '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
-        { n, kind: translator.term(kind) },
+        { n, kind: kindLabel(translator, kind) },
       ),
       why: [
         because === null
@@ -146,7 +142,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     command: 'bms-sync outbox',
   }),
   'kind.blocked': ({ kind, reason, entryId = null }, translator) => ({
-    title: translator.t('Writes of {kind} are refused', { kind: translator.term(kind) }),
+    title: translator.t('Writes of {kind} are refused', { kind: kindLabel(translator, kind) }),
     why: [
       translator.t<Quoted>('The user of this token lacks the right in the service ({reason}).', {
         reason: { text: reason, as: 'code' },
@@ -180,7 +176,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
     title: translator.t(
-      '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}',
+      '{n, plural, one {The list of {names} is stale} other {# lists are stale: {names}}}',
       valuesOf(kinds, translator),
     ),
     why: [
@@ -195,7 +191,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     }),
     why: [
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
-        names: { text: one.fields, as: 'name' },
+        names: { text: volatileFields(one.fields, translator), as: 'name' },
       }),
       translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: one.setting, as: 'code' } }),
     ],
@@ -234,7 +230,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     why: [
       translator.t(
         '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
-        { who, n, kind: translator.term(kind), origin },
+        { who, n, kind: kindLabel(translator, kind), origin },
       ),
     ],
     effect: translator.t('Review its cells first. Once approved, it can be applied.'),
@@ -247,7 +243,8 @@ function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, tra
   return {
     id,
     operation: translator.term(operation),
-    record: recordId === null ? kind : `${kind} ${recordId}`,
+    record:
+      recordId === null ? kindLabel(translator, kind) : `${kindLabel(translator, kind, 'one')} ${recordId}`,
   };
 }
 
@@ -258,7 +255,7 @@ const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', translator:
 });
 
 const UNREAD: MessageKey =
-  '{n, plural, one {The list {names} was not read to its end} other {# lists were not read to their end: {names}}}';
+  '{n, plural, one {The list of {names} was not read to its end} other {# lists were not read to their end: {names}}}';
 
 const waiting = (n: number, t: Translator['t']): readonly string[] =>
   n === 0 ? [] : [t('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', { n })];
@@ -270,8 +267,18 @@ const DISABLED: Readonly<Record<string, MessageKey>> = {
 
 const valuesOf = (kinds: readonly string[], translator: Translator) => ({
   n: kinds.length,
-  names: kinds.map((kind) => translator.term(kind)).join(', '),
+  names: kinds.map((kind) => kindLabel(translator, kind)).join(', '),
 });
+
+/** @param fields `kind.field, kind.field`. */
+function volatileFields(fields: string, translator: Translator): string {
+  if (translator.isTechnical) return fields;
+  const labels = fields.split(', ').map((path) => {
+    const [kind = '', ...name] = path.split('.');
+    return `${fieldLabel(translator, kind, name.join('.'))} (${kindLabel(translator, kind)})`;
+  });
+  return labels.join(', ');
+}
 
 const wayTo = (kinds: readonly string[]) => ({
   page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',
@@ -284,7 +291,6 @@ function english(reason: string, translator: Translator): string | Quoted {
   return translator.language === 'en' || translator.term(reason) !== reason ? text : { text, as: 'english' };
 }
 
-/** Whether there are words for a type. */
 export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS, type);
 
 /** Puts a need into words. @param names The names of some of the records that it is about. */
@@ -309,6 +315,5 @@ function aboutRecords(names: readonly string[], records: number, translator: Tra
 
 const ABOUT: MessageKey = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
 
-/** The sentences of a need as one text. */
 export const plainWhy = (words: Pick<NeedWords, 'why'>): string =>
   words.why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');

@@ -16,7 +16,6 @@ interface ReadingEnd {
   readonly isLeftToPerson?: boolean;
 }
 
-/** The same for people. */
 interface OutcomeText {
   /** A few words for a column of a table. */
   readonly label: string;
@@ -31,7 +30,6 @@ interface OutcomeText {
 /** Whether a list was not read to its end, by a fault and not because another process read it. */
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
-/** Puts the end of a reading into words of a language. */
 export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
   const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return describeComplete(end, translator);
@@ -138,7 +136,6 @@ const KNOWN: Readonly<Record<string, MessageKey>> = {
 
 const AGAIN: MessageKey = 'The next pull reads the whole list again.';
 
-/** The reasons for which a list was not read to its end. */
 const FAULTS: Readonly<Record<string, MessageKey>> = {
   not_json: 'the answer was not JSON',
   html: 'the answer was a web page',

@@ -22,10 +22,14 @@ import { linksIn, ourTextsIn } from './visible-text.ts';
 const wordsOf = (texts: readonly string[]): Set<string> =>
   new Set(texts.flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? []));
 
-const NOT_ENGLISH = wordsOf([...Object.values(french), ...KINDS.map(({ name }) => name)]);
+const NOT_ENGLISH = wordsOf(Object.values(french));
 
-/** Words that stand in English our texts, and neither in French ones nor in names of kinds. */
-const ENGLISH = new Set([...wordsOf(Object.keys(french))].filter((word) => !NOT_ENGLISH.has(word)));
+/** Words of our English texts and technical names, which no French text has. */
+const ENGLISH = new Set(
+  [...wordsOf(Object.keys(french)), ...KINDS.map(({ name }) => name)].filter(
+    (word) => !NOT_ENGLISH.has(word),
+  ),
+);
 
 /** The texts of a page that have an English word. */
 const englishIn = (page: string): readonly string[] =>

@@ -25,7 +25,6 @@ export function usersCommand(context: CommandContext): Command {
 
 const NONE = 'No users yet (ADMIN_TOKEN always works). To add one: bms-sync users add NAME --role ROLE';
 
-/** Shows a token, which nothing shows again. */
 const tokenLines = ({ name, role, token }: Readonly<Record<string, unknown>>): readonly string[] => [
   `${String(name)} (${String(role)}) signs in with this token, which is not shown again:`,
   String(token),

@@ -74,7 +74,6 @@ export function readingService<T>(
   });
 }
 
-/** Shows on stderr how many rows are exported. */
 export function createExportProgress(what: string, stderr: Output) {
   const startedMs = systemClock.monotonicMs();
   let rows = 0;

@@ -117,9 +117,12 @@ function textLike(pattern: RegExp, expected: string) {
 
 /** A URL whose user and password can be read and masked; a path after `file:` may have any character. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => url.startsWith('file:') || hasReadableUser(url), {
-    error: `${expected}; ${ESCAPES}`,
-  });
+  return z
+    .string(expected)
+    .regex(pattern, { error: expected, abort: true })
+    .refine((url) => url.startsWith('file:') || hasReadableUser(url), {
+      error: `${expected}; ${ESCAPES}`,
+    });
 }
 
 /** A `/`, `#` or `?` in a password ends the host, and a `%` without two digits after it encodes nothing. */

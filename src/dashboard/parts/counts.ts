@@ -21,7 +21,6 @@ interface CountParts {
 export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
-    /** Live rows of these kinds. */
     rows: cachedCount(parts, async (kinds: readonly string[]) => {
       const rows = new Map<string, number>();
       for (const kind of kinds) rows.set(kind, await countLiveRows(session, kind));

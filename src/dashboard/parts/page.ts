@@ -18,7 +18,6 @@ import { html, type Html } from '../../http/html.ts';
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
-  /** The reader who has asked. */
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
 
@@ -56,7 +55,6 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   });
 }
 
-/** The place in a list. */
 export const beforeId = wholeNumber(1)
   .optional()
   .describe('only rows before this one: where a page of the list begins');

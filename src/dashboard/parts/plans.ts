@@ -12,11 +12,8 @@ import { badge } from './layout.ts';
 import type { NeedCard } from './needs.ts';
 import type { Reader } from './reader.ts';
 
-/** The state of a plan as a coloured word. */
 export const planBadge = (translator: Translator, state: ShownPlan['state']): Html =>
-  badge(translator, state === 'open' ? 'not applied' : state, TONES);
-
-const TONES = { 'not applied': 'info', applied: 'good', stale: 'warn' };
+  badge(translator, state === 'open' ? 'not applied' : state);
 
 /** Who looks at plans, and how many others must approve one. */
 interface PlanRules {

@@ -92,7 +92,6 @@ type Native = SqlValue | bigint;
 
 const dialect = new SQLiteSyncDialect();
 
-/** Runs one statement and returns its rows. */
 export function runStatementSync(connection: Database, statement: SQL): Row[] {
   const { sql, params } = dialect.sqlToQuery(statement);
   const prepared = prepare(connection, sql);

@@ -1,7 +1,7 @@
-import { describeField } from '../../catalog/descriptions.ts';
+import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
 import {
-  LOCALES,
+  dateFormat,
   translatorFor,
   type Language,
   type Translator,
@@ -38,11 +38,9 @@ export interface NotificationText {
   readonly lines: readonly string[];
 }
 
-/** The type of a test event. */
 export const TEST_TYPE = 'webhook.test';
 
 interface NotificationParts extends NotificationText {
-  /** The page that shows it. */
   readonly page: string;
   /** What to do on the command line. */
   readonly command: string;
@@ -57,7 +55,9 @@ export function notificationText(notification: NamedNotification, reader: Reader
 
 function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {
   const { type, data } = JSON.parse(notification.body) as { readonly type: string; readonly data: object };
-  const translator = translatorFor(reader.language);
+  const dates = dateFormat(reader.language, reader.timezone);
+  const date = (since: string): string => dates.format(dateOf(since));
+  const translator = { ...translatorFor(reader.language), date };
   if (type === 'alert.matched') return alertParts(data as AlertFacts, notification.changes, translator);
   if (type === 'digest.daily') return digestParts(data as DigestFacts, translator);
   if (!hasWords(type))
@@ -67,19 +67,12 @@ function notificationParts(notification: NamedNotification, reader: ReaderRules)
     translator,
     notification.names,
   );
-  const lines = [
-    plainWhy(words),
-    since === null ? '' : translator.t('Since {time}.', { time: timeOf(since, reader) }),
-  ];
+  const lines = [plainWhy(words), since === null ? '' : translator.t('Since {time}.', { time: date(since) })];
   return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
 /** @param since A stored instant; a notification has an ISO one. */
-function timeOf(since: string, rules: ReaderRules): string {
-  const style = { timeZone: rules.timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
-  const at = since.endsWith('Z') ? new Date(since) : parseInstant(since);
-  return new Intl.DateTimeFormat(LOCALES[rules.language], style).format(at);
-}
+const dateOf = (since: string): Date => (since.endsWith('Z') ? new Date(since) : parseInstant(since));
 
 interface AlertFacts {
   readonly kind: string;
@@ -108,7 +101,7 @@ function alertParts(
     const [old = '', present = ''] = [change.before, change.after].map((raw) =>
       amount(parseObjectText(raw)[field]),
     );
-    return `${kind} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
+    return `${kindLabel(translator, kind, 'one')} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
   });
   const more = all - changes.length;
   const others =
@@ -116,8 +109,8 @@ function alertParts(
   const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
     headline: translator.t(ALERT, {
-      kind: translator.term(kind),
-      field: describeField(kind, { name: field })[translator.language],
+      kind: kindLabel(translator, kind),
+      field: fieldLabel(translator, kind, field),
       is,
       limit: amount(limit),
       changes: all,
@@ -144,7 +137,7 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
   const counts = changes.map((each) =>
     t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', {
       ...each,
-      kind: translator.term(String(each['kind'])),
+      kind: kindLabel(translator, String(each['kind'])),
     }),
   );
   return {

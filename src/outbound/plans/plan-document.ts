@@ -15,7 +15,6 @@ export const PLAN_COUNTS_TEXT: MessageKey =
 
 const person = z.string().nullable();
 
-/** A plan in a list. */
 export const listedPlan = z.object({
   id: z.int(),
   kind: z.string(),
@@ -39,7 +38,6 @@ const row = z.object({
   entry: z.object({ id: z.int(), state: z.string(), verdict: z.string().nullable() }).nullable(),
 });
 
-/** A plan with its rows. */
 export const shownPlan = listedPlan.extend({
   state: z.enum(['open', 'stale', 'applied']),
   stale: z.array(z.string()).describe('why it can no longer be applied'),

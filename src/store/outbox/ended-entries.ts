@@ -18,12 +18,10 @@ export interface EndedEntry extends Omit<
   readonly updatedAt: string;
 }
 
-/** Finds the ended entry with this idempotency key, or null. */
 export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
   return (await readEnded(db, sql`where idempotency_key = ${key}`))[0] ?? null;
 }
 
-/** Finds an ended entry by its id, or null. */
 export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
   return (await readEnded(db, sql`where outbox_id = ${id}`))[0] ?? null;
 }

@@ -217,7 +217,6 @@ async function replaceIssues(
 
 const LISTED = omitColumns(ISSUES, 'closed_at');
 
-/** An issue in a list. */
 export type ListedIssue = RowOf<typeof LISTED>;
 
 interface IssuesWanted extends Partial<Record<'kind' | 'code', string | undefined>> {

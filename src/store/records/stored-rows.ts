@@ -66,7 +66,6 @@ export function compareRetrieved(
   return { ...record, stored, change: compareRecord(kind, stored, record) };
 }
 
-/** Records of one response. */
 export interface AnsweredRecords {
   readonly records: readonly RecordWithChange[];
   /** The tick of the response that the rows' content is from. */

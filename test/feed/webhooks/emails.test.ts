@@ -80,7 +80,7 @@ test('a person reads in their own language, and with the name of the record', as
   await hooks.deliver();
   expect(server.letters).toMatchObject([
     {
-      subject: 'L’entrée 1 est mise de côté\u00a0: modification de clients 999999',
+      subject: 'L’entrée 1 est mise de côté\u00a0: modification (client 999999)',
       text: expect.stringContaining(
         'Il s’agit de\u00a0: Zoé.\nhttps://bms.garage.example/outbox/1',
       ) as string,
@@ -122,7 +122,7 @@ test('an alert tells its values with all their digits, as they are when it is se
     [
       'Crédit (clients) dépasse 5000 : une fiche',
       'Crédit (clients) dépasse 5000 : une fiche',
-      'clients 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
+      'client 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
       'https://bms.garage.example/records/clients/7',
     ].join('\n'),
     [

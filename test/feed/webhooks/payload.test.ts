@@ -54,12 +54,12 @@ test.each([
   [
     'kind.stale',
     { kind: 'clients', since: null },
-    'clients is stale. It was never read to its end. bms-sync pull clients',
+    'The list of clients is stale. It was never read to its end. bms-sync pull clients',
   ],
   [
     'token.refused',
     { since: '2026-03-01T12:00:00.000Z' },
-    'The service refuses the token. No list can be read. Since Mar',
+    'The service refuses the token. No list can be read. Since 1 Mar 2026, 12:00.',
   ],
   ['kind.later', {}, 'bms-sync: kind.later. bms-sync status'],
   ['webhook.test', { endpoint: 'room' }, 'This is a test of bms-sync: the endpoint works.'],

@@ -89,7 +89,7 @@ test.each(DATABASES)(
     expect(titles).toHaveLength(needs.length - 1); // Nothing is scheduled, so nothing is stale.
     const page = await (await stage.get('/')).text();
     const [, panel = ''] = /<ul class="needs">([^]*?)<\/ul>/.exec(page) ?? [];
-    const shown = [...panel.matchAll(/<h3>(?:<a [^>]*>)?([^<]+)/g)].map(([, title]) => title);
+    const shown = [...panel.matchAll(/<h3[^>]*>\s*(?:<a [^>]*>)?([^<]+)/g)].map(([, title = '']) => title.trim());
     expect(shown).toEqual(titles);
 
     const anna = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
@@ -103,7 +103,7 @@ test.each(DATABASES)(
     const reader = { language: 'en', timezone: 'UTC', publicUrl: null } as const;
     const { lines } = notificationText({ body, names: [], changes: [] }, reader);
     expect(lines.filter((line) => line.startsWith('– '))).toEqual(
-      titles.toSpliced(12, 0, 'punches is stale').map((title) => `– ${title}`),
+      titles.toSpliced(12, 0, 'The list of time punches is stale').map((title) => `– ${title}`),
     );
   },
 );
