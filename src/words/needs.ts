@@ -93,16 +93,16 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
 
 /** The words of each need; the facts come from `store/needs`. */
 const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
-  'mirror.damaged': (one, translator) => ({
+  'mirror.damaged': (facts, translator) => ({
     title: translator.t('The mirror can no longer be trusted'),
-    why: [english(one.reason, translator)],
+    why: [english(facts.reason, translator)],
     effect: translator.t('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'outbox.frozen': (one, translator) => ({
+  'outbox.frozen': (facts, translator) => ({
     title: translator.t('Sends are paused'),
-    why: [english(one.reason, translator)],
+    why: [english(facts.reason, translator)],
     effect: translator.t(
       'Check first whether the service already has some of the waiting entries; then resume.',
     ),
@@ -133,9 +133,9 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     title: translator.t('Entry {id} is rejected: {operation} of {record}', entryValues(facts, translator)),
     ...entryWords(facts, 'rejected', translator),
   }),
-  'entries.parked': (one, translator) => ({
+  'entries.parked': (facts, translator) => ({
     title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', {
-      n: one.entries,
+      n: facts.entries,
     }),
     why: [translator.t('Each needs a decision.')],
     page: '/outbox?state=parked',
@@ -155,12 +155,12 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox',
   }),
-  'token.refused': (one, translator) => ({
+  'token.refused': (facts, translator) => ({
     title: translator.t('The service refuses the token'),
     why: [
-      one.kinds === undefined
+      facts.kinds === undefined
         ? translator.t('No list can be read.')
-        : sentence(translator.t(UNREAD, valuesOf(one.kinds, translator))),
+        : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
     ],
     effect: translator.t(
       'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.',
@@ -168,11 +168,11 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'kind.unread': (one, translator) => ({
-    title: translator.t(UNREAD, valuesOf(one.kinds, translator)),
-    why: [sentence(describeOutcome({ state: one.state, reason: one.reason }, translator).why ?? one.state)],
+  'kind.unread': (facts, translator) => ({
+    title: translator.t(UNREAD, valuesOf(facts.kinds, translator)),
+    why: [sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state)],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...wayTo(one.kinds),
+    ...wayTo(facts.kinds),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
     title: translator.t(
@@ -185,39 +185,39 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'field.volatile': (one, translator) => ({
+  'field.volatile': (facts, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
-      n: one.fields.split(', ').length,
+      n: facts.fields.split(', ').length,
     }),
     why: [
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
-        names: { text: volatileFields(one.fields, translator), as: 'name' },
+        names: { text: volatileFields(facts.fields, translator), as: 'name' },
       }),
-      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: one.setting, as: 'code' } }),
+      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: facts.setting, as: 'code' } }),
     ],
     effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
-  'webhook.disabled': (one, translator) => ({
-    title: translator.t('The endpoint {name} is disabled', { name: one.name }),
+  'webhook.disabled': (facts, translator) => ({
+    title: translator.t('The endpoint {name} is disabled', { name: facts.name }),
     why: [
-      translator.t(DISABLED[one.reason ?? ''] ?? 'Nothing is sent to it.'),
-      ...waiting(one.pending, translator.t),
+      translator.t(DISABLED[facts.reason ?? ''] ?? 'Nothing is sent to it.'),
+      ...waiting(facts.pending, translator.t),
     ],
-    page: `/webhooks?endpoint=${one.name}`,
+    page: `/webhooks?endpoint=${facts.name}`,
     command: 'bms-sync webhooks',
   }),
-  'webhook.failing': (one, translator) => ({
-    title: translator.t('The endpoint {name} accepts no deliveries', { name: one.name }),
+  'webhook.failing': (facts, translator) => ({
+    title: translator.t('The endpoint {name} accepts no deliveries', { name: facts.name }),
     why: [
       translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', {
-        n: one.failures,
+        n: facts.failures,
       }),
-      ...waiting(one.pending, translator.t),
+      ...waiting(facts.pending, translator.t),
     ],
-    page: `/webhooks?endpoint=${one.name}`,
-    command: `bms-sync webhooks test ${one.name}`,
+    page: `/webhooks?endpoint=${facts.name}`,
+    command: `bms-sync webhooks test ${facts.name}`,
   }),
   'webhook.test': (_, translator) => ({
     title: translator.t('This is a test of bms-sync: the endpoint works'),

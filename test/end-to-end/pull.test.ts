@@ -103,7 +103,7 @@ describe('pull', () => {
       }),
     );
     expect(stdout).toMatch(
-      /\nRun 1 took \d+\.\d s\.\nAll kinds: all \d+ rows of their lists, and no others, are in the mirror\.\n$/,
+      /\nRun 1 took \d+\.\d s\.\nAll 10 kinds: all \d+ rows of their lists, and no others, are in the mirror\.\n$/,
     );
   });
 });

@@ -74,7 +74,7 @@ async function concludeUpdate(
   const differing = missed.filter(
     (states) => !isSameInAnySpelling(kind, states.field, states.wanted, states.remote),
   );
-  // Where the service has not said that it took them, another person may have written what looks like our values.
+  // Unless the service confirmed our values, another person may have written the same ones.
   if (differing.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, 'no_answer');
   // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
   const unapplied = differing.filter((states) => {
