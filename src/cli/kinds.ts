@@ -35,7 +35,6 @@ export function kindsCommand(context: CommandContext): Command {
 
 interface DiscoveredFields {
   readonly mirror: 'read' | 'absent' | 'unreadable';
-  /** Why the mirror cannot be read. */
   readonly reason: string | null;
   /** By kind; null without a mirror. */
   readonly fields: ReadonlyMap<string, ReadonlyMap<string, KnownField>> | null;

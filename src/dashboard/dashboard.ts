@@ -76,7 +76,6 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
 const ASSET_FOLDER = join(PACKAGE_FOLDER, 'src/dashboard/assets');
 const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
 
-/** The files of the pages: ours, and the library that draws the plots. */
 const ASSETS = [
   { name: 'dashboard.css', path: join(ASSET_FOLDER, 'dashboard.css'), type: 'text/css; charset=utf-8' },
   { name: 'dashboard.js', path: join(ASSET_FOLDER, 'dashboard.js'), type: 'text/javascript; charset=utf-8' },

@@ -170,7 +170,9 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'kind.unread': (facts, translator) => ({
     title: translator.t(UNREAD, valuesOf(facts.kinds, translator)),
-    why: [sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state)],
+    why: [
+      sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state),
+    ],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(facts.kinds),
   }),
@@ -193,7 +195,9 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
         names: { text: volatileFields(facts.fields, translator), as: 'name' },
       }),
-      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: facts.setting, as: 'code' } }),
+      translator.t<Quoted>('Add to the settings: {setting}', {
+        setting: { text: facts.setting, as: 'code' },
+      }),
     ],
     effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',

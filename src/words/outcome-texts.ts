@@ -10,7 +10,6 @@ interface ReadingEnd {
   readonly isFirst?: boolean;
   /** The number of rows that the words speak of; without it they name none. */
   readonly rows?: number | null;
-  /** True where the words speak of several lists. */
   readonly isOfSeveral?: boolean;
   /** True where every row that the list lacks is held, or was decided to stay: no pull looks for proof. */
   readonly isLeftToPerson?: boolean;

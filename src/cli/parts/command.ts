@@ -11,7 +11,6 @@ export interface CommonOptions {
   readonly config?: string;
 }
 
-/** What a command works with, besides its own arguments. */
 export interface CommandContext {
   readonly io: Io;
   readonly exit: (code: ExitCode) => void;

@@ -46,7 +46,6 @@ export function changeList(
   return itemList(items);
 }
 
-/** When the service got a change of others. */
 function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
   const to = exactTime(change.observedAt);
   return change.observedFrom === null

@@ -8,7 +8,6 @@ import type { Session } from '../../db/session/session.ts';
 import { integerColumn, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 
-/** The hours that are counted, the present one included. */
 const HOURS = 48;
 
 interface CountParts {

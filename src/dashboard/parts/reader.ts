@@ -11,7 +11,6 @@ import { parseInstant, type Clock } from '../../lib/time/clock.ts';
 /** The reader of a page: texts and numbers in their language, instants in the time zone of the schedules. */
 export type Reader = ReturnType<typeof createReader>;
 
-/** Makes a function that returns the reader of a language. */
 export function createReaders(timezone: string, clock: Clock): (language: Language) => Reader {
   const readers = { en: createReader('en', timezone, clock), fr: createReader('fr', timezone, clock) };
   return (language) => readers[language];
@@ -52,7 +51,6 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     timezone,
     durationText,
     now: () => clock.now(),
-    /** Several texts, as headings of a table. */
     tEach: (...texts: readonly MessageKey[]): readonly string[] => texts.map((text) => t(text)),
     date: (text: string) => date(parseInstant(text)),
     minute: date,
@@ -60,7 +58,6 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     exactTime: (text: string): Html => time(text, date),
     /** How long ago a stored instant was, or how far ahead it is. */
     when: (text: string): Html => time(text, distance),
-    /** A short time in tenths of a second. */
     tenths: (ms: number): string => t('{n} s', { n: tenths.format(ms / 1000) }),
   };
 }

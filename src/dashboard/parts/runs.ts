@@ -8,7 +8,6 @@ import type { Reader } from './reader.ts';
 
 type SummedRun = Run & { readonly sums: RunSums };
 
-/** The latest runs before an id, newest first. */
 export async function readRuns(
   dashboard: Dashboard,
   wanted: { readonly limit: number; readonly before?: number | undefined },
@@ -41,7 +40,6 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
 
 const KINDS_SHOWN = 3;
 
-/** How long something took between two of our instants. */
 export function duration(from: string | null, to: string | null, reader: Reader): string {
   if (from === null || to === null) return '–';
   const ms = parseInstant(to).getTime() - parseInstant(from).getTime();

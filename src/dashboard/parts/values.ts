@@ -82,7 +82,6 @@ export const labelledKinds = (translator: Translator, kinds: readonly string[]):
 export const kindHeading = (translator: Translator, kind: string): Html =>
   html`<span title="${kind}">${capitalize(kindLabel(translator, kind))}</span>`;
 
-/** A value as a person reads it: a text without its quotes. */
 export function valueAsText(value: Json | undefined): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : compactJson(value);
