@@ -45,7 +45,6 @@ const PAGES = [
   addDecisionsPage,
 ];
 
-/** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone } = context;
   const readers = createReaders(timezone, clock);
@@ -91,7 +90,6 @@ const back = z
   .default('/')
   .describe('the page to return to');
 
-/** The forms of the dashboard: the operations of the API, for a browser without a script. */
 function addForms(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS.filter((operation) => operation.words.notice !== undefined)) {
     const schema = {

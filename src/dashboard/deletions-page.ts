@@ -76,7 +76,6 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   </li>`;
 }
 
-/** Each record by its code and name, in a box that scrolls. */
 type HeldRecords = Awaited<ReturnType<typeof readHeldRecords>>;
 
 function recordList(hold: ShownHold, records: HeldRecords, reader: Reader): Html {

@@ -70,7 +70,6 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
   ]);
 }
 
-/** Fields that another user changed too, or that the service did not take. */
 function conflictPanel(entry: Entry, reader: Reader): Html | null {
   const { t } = reader;
   const noted = jsonOrText(entry.result);

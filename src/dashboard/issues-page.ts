@@ -25,6 +25,7 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
+    const kindOf = (name: string): string => kindLabel(reader, name);
     const { rows, next } = listPage(read, (issue) => issue.id);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
     const about = t('Values that do not match the type of their field; the original text is kept.');
@@ -32,13 +33,7 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(t('Issues and drift'), about)}
       ${filterForm(reader, PATH, [
-        {
-          name: 'kind',
-          label: t('kind'),
-          value: query.kind,
-          choices: names,
-          labelOf: (name) => kindLabel(reader, name),
-        },
+        { name: 'kind', label: t('kind'), value: query.kind, choices: names, labelOf: kindOf },
         { name: 'code', label: t('issue'), value: query.code, choices: codes, labelOf: term },
       ])}
       <div class="columns">
@@ -58,7 +53,7 @@ function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
       html`<tr>
         <th scope="row">${recordLink(reader, kind, recordId)}</th>
         <td data-title="${t('field')}">${field === null ? '–' : labelledField(reader, kind, field)}</td>
-        <td data-title="${t('issue')}" title="${code}">${term(code)}</td>
+        <td data-title="${t('issue')}" title="${code}">${term(code).replaceAll('_', ' ')}</td>
         <td class="small brief" translate="no">${ellipsize(detail ?? '', LONGEST_DETAIL)}</td>
         <td class="nowrap small early">${exactTime(firstSeenAt)}</td>
       </tr>`,
@@ -76,7 +71,7 @@ function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null 
         <th scope="row">
           <a href="${linkTo(PATH, { kind, code })}">${placeOf(kind, field, reader)}</a>
         </th>
-        <td title="${code}">${term(code)}</td>
+        <td title="${code}">${term(code).replaceAll('_', ' ')}</td>
         <td class="number">${count(issues)}</td>
       </tr>`,
   );

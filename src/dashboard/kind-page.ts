@@ -56,7 +56,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
       <a href="/changes?kind=${kind}">${t('Changes')}</a>`;
     const all = html`<a href="/changes?kind=${kind}"
-      >${t('All of {kind}', { kind: kindLabel(reader, kind) })}</a
+      >${t('All changes of {kind}', { kind: kindLabel(reader, kind) })}</a
     >`;
     const readingsHead = { id: 'readings', title: t('Latest readings of the list'), isLive: true };
     const changesHead = { id: 'changes', title: t('Latest changes'), note: all, isLive: true };

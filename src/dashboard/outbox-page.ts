@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { fieldLabel } from '../catalog/descriptions.ts';
 import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
 import { jsonOrText, OPEN_ENTRY_STATES, ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
@@ -42,14 +43,14 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
   const { t, when } = reader;
   const names = [t('entry'), t('what'), t('state'), t('changed'), t('next attempt')];
   const rows = entries.map((entry) => {
-    const { id, state, payload, attempts, updatedAt } = entry;
+    const { id, state, attempts, updatedAt } = entry;
     const nextAttempt = state === 'done' ? null : entry.nextAttemptAt;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
         <span class="early">${operationLine(entry, reader)}</span>
         <p class="small quiet brief" translate="no">
-          ${ellipsize(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}
+          ${ellipsize(payloadText(entry, reader), LONGEST_PAYLOAD)}
         </p>
       </td>
       <td class="parts">
@@ -67,6 +68,9 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
 }
 
 const LONGEST_PAYLOAD = 90;
+
+export const payloadText = ({ kind, payload }: Entry, reader: Reader): string =>
+  membersText(jsonOrText(payload), (name) => fieldLabel(reader, kind, name));
 
 export const operationLine = ({ operation, kind, recordId }: Entry, reader: Reader): Part =>
   reader.t('{operation} {record}', {

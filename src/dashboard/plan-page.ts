@@ -69,7 +69,6 @@ function factsOf(plan: ShownPlan, reader: Reader): Html {
   ]);
 }
 
-/** How many entries of an applied plan are in which state. */
 function progress({ counts: { entries } }: ShownPlan, translator: Translator): Html | null {
   const { t, term } = translator;
   const numbers = Object.entries(entries);

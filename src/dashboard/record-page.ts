@@ -11,7 +11,7 @@ import {
   STORY_STATES,
   type RecordStory,
 } from '../store/records/record-story.ts';
-import { jsonOrText } from '../outbound/decisions/entry-list.ts';
+import { payloadText } from './outbox-page.ts';
 import { explain } from '../words/verdicts.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
@@ -22,7 +22,7 @@ import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
-import { ellipsize, membersText, fieldRows, labelledField, listPanels } from './parts/values.ts';
+import { ellipsize, fieldRows, labelledField, listPanels } from './parts/values.ts';
 
 const CHANGES_SHOWN = 20;
 
@@ -116,7 +116,7 @@ function fieldPanel(kind: string, story: RecordStory, reader: Reader): Html {
 function referredPanel(story: RecordStory, reader: Reader): Html | null {
   if (story.referredBy.length === 0) return null;
   const groups = Map.groupBy(story.referredBy, (reference) =>
-    reader.t('{kind} by {field}', {
+    reader.t('{kind} ({field})', {
       kind: kindLabel(reader, reference.kind),
       field: fieldLabel(reader, reference.kind, reference.field),
     }),
@@ -141,7 +141,9 @@ function issuePanel(kind: string, story: RecordStory, reader: Reader): Html | nu
     ({ field, code, detail, firstSeenAt, closedAt }) =>
       html`<li>
         <div class="head">
-          <span class="state ${closedAt === null ? 'warn' : 'plain'}" title="${code}">${term(code)}</span>
+          <span class="state ${closedAt === null ? 'warn' : 'plain'}" title="${code}"
+            >${term(code).replaceAll('_', ' ')}</span
+          >
           <span>${field === null ? null : labelledField(reader, kind, field)}</span>
           <span class="last quiet small"
             >${exactTime(firstSeenAt)}${closedAt === null ? '' : `, ${t('closed')}`}</span
@@ -167,7 +169,7 @@ function entryPanel(entries: readonly EntryWithAttempts[], reader: Reader): Html
         <p class="small">${explain(entry, reader).meaning}</p>
         <p class="small quiet">
           ${t('{n, plural, =0 {never sent} one {sent # time} other {sent # times}}:', { n: attempts.length })}
-          <span translate="no">${ellipsize(membersText(jsonOrText(entry.payload)), 200)}</span>
+          <span translate="no">${ellipsize(payloadText(entry, reader), 200)}</span>
         </p>
       </li>`,
   );

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
+import { capitalize } from '../lib/text/text.ts';
 import { isFailedReading, describeOutcome } from '../words/outcome-texts.ts';
 import { findRun, type KindReport } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
@@ -38,7 +39,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
       [t('Reason'), reason === null ? null : html`<code>${reason}</code>`],
       [t('Without a report'), waiting.length === 0 ? null : labelledKinds(reader, waiting)],
     ]);
-    const content = html`${pageTitle(`${term(command)} ${id}`, badge(reader, state))}
+    const content = html`${pageTitle(capitalize(`${term(command)} ${id}`), badge(reader, state))}
       <div id="run" data-live>
         ${panel({ id: 'run', title: t('Run') }, html`<div class="body">${facts}</div>`)}
         <section class="panel" aria-label="${t('Kinds of the run')}">${reportTable(reports, reader)}</section>

@@ -48,7 +48,6 @@ const leavingSchema = {
   response: { 303: z.null().describe('The way to the form') },
 };
 
-/** The form that gives a browser its cookie for a token, and the way out. */
 export function signInRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
   app.get('/login', { config, schema: codeSchema }, async (request, reply) => {

@@ -56,7 +56,7 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
       </td>
       <td data-title="${t('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet wide">${t('since {when}', { when: when(pendingSince) })}</p>`}
+        ${pendingSince === null ? null : html`<p class="small quiet wide">${t('oldest {when}', { when: when(pendingSince) })}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
       ${canDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}

@@ -14,7 +14,6 @@ import { disableWebhook, enableWebhook, replayWebhook } from '../../operations/w
 import { sentence } from '../../lib/text/text.ts';
 import { html, type Html } from '../../http/html.ts';
 
-/** A button that carries out a person's decision. */
 export interface DecisionButton {
   readonly label: string;
   readonly address: string;

@@ -50,7 +50,6 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   });
 }
 
-/** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter((kind) => kind.state === 'certified').length;
   const { t, count, when } = reader;

@@ -14,7 +14,6 @@ import { languageSwitch } from './language-switch.ts';
 import type { Reader } from './reader.ts';
 import { html, type Html } from '../../http/html.ts';
 
-/** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
@@ -94,7 +93,6 @@ const PARTS: readonly (readonly [address: string, name: MessageKey])[] = [
   ['/decisions', 'Decisions'],
 ];
 
-/** Sends a page with the ways to the other parts; the script updates it when an event after `after` comes. */
 function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
   const { title, part, content, isStill = false, hasPlots, done, searched = '' } = page;
   const translator = translatorFor(reply.request.language);
@@ -144,7 +142,6 @@ function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply
   return sendHtml(reply, document);
 }
 
-/** What the script says of a page that it keeps up to date. */
 const scriptTexts = ({ t }: Translator): string =>
   JSON.stringify({
     live: t('Live'),

@@ -64,7 +64,7 @@ function itemsOf(value: Json): readonly JsonObject[] {
 function plainValue(value: Json): Html {
   if (value === null) return html`<span class="quiet">null</span>`;
   if (!isArray(value)) return verbatim(ellipsize(membersText(value), LONGEST_VALUE));
-  return verbatim(ellipsize(value.map(membersText).join('\n'), LONGEST_VALUE));
+  return verbatim(ellipsize(value.map((item) => membersText(item)).join('\n'), LONGEST_VALUE));
 }
 
 /** The label of a kind's field; the title has its technical name. */
@@ -88,9 +88,9 @@ export function valueAsText(value: Json | undefined): string {
 }
 
 /** The members of an object as a line; any other value as `valueAsText` writes it. */
-export function membersText(value: Json | undefined): string {
+export function membersText(value: Json | undefined, labelOf: (name: string) => string = String): string {
   if (!isObject(value)) return valueAsText(value);
-  const members = Object.entries(value).map(([name, member]) => `${name}: ${valueAsText(member)}`);
+  const members = Object.entries(value).map(([name, member]) => `${labelOf(name)}: ${valueAsText(member)}`);
   return members.join(', ');
 }
 
