@@ -282,8 +282,8 @@ test('on a phone the menu shows each of its entries', async () => {
   for (const place of places)
     expect((place?.x ?? -1) >= 0 && (place?.x ?? 0) + (place?.width ?? 0) <= 390).toBe(true);
   await page.getByRole('link', { name: 'Kinds', exact: true }).click();
-  await page.getByRole('link', { name: 'purchase_products' }).click();
-  await page.getByRole('heading', { name: 'purchase_products' }).waitFor();
+  await page.getByRole('link', { name: 'purchase lines' }).click();
+  await page.getByRole('heading', { name: 'Purchase lines' }).waitFor();
   await page.context().close();
 });
 
@@ -318,12 +318,13 @@ test('on a phone a list is a list: a row has three lines at most', async () => {
 });
 
 /** Words of names that stand on two lines. */
-const BROKEN_WORDS = `[...document.querySelectorAll('.field')].flatMap(({ childNodes, textContent }) =>
-  [...childNodes].filter((node) => {
+const BROKEN_WORDS = `[...document.querySelectorAll('.field')].flatMap(({ firstChild: text }) =>
+  [...text.data.matchAll(/\\S+/g)].filter(({ index, 0: word }) => {
     const range = document.createRange();
-    range.selectNodeContents(node);
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
     return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
-  }).map(() => textContent))`;
+  }).map(([word]) => word))`;
 
 test.each([1280, 390])('no name of a field breaks within a word, %s pixels wide', async (width) => {
   const page = await stage.signedIn({ viewport: { width, height: 844 } });
