@@ -35,7 +35,7 @@ export function describeKindName(kind: string): {
 
 const DECLARED_KIND: MessageKey = 'Records of {kind}, a kind of the settings.';
 
-/** The name of a kind, or of one of its records, for people: `purchase lines`, « ligne d’achat ». */
+/** The name of a kind, or of one of its records, for people: `purchase lines`, `purchase line`. */
 export function kindLabel(translator: Translator, kind: string, of: 'one' | 'many' = 'many'): string {
   if (translator.isTechnical) return kind;
   const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
