@@ -243,7 +243,9 @@ async function undone(round: Round, plan: ShownPlan, before: ReadonlyMap<number,
   const touched = touchable.slice(0, 4);
   for (const cell of touched) meet(round, 1, () => cell);
   await run(['pull', 'clients'], env);
-  const { id } = document(await run(['undo', String(plan.id), '--json'], env)) as { readonly id: number };
+  // A kill may have lost the answer to an update: its values are then unproven, and stay without the option.
+  const undo = await run(['undo', String(plan.id), '--unproven', '--json'], env);
+  const { id } = document(undo) as { readonly id: number };
   const back = await carriedOut(round, id, () => undefined);
   const isTouched = (one: number, field: string): boolean =>
     touched.some((cell) => cell.id === one && cell.field === field);
