@@ -75,6 +75,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'plan.own': 403,
   'plan.unapproved': 409,
   'plan.open': 409,
+  'plan.empty': 422,
   'webhooks.absent': 404,
   'webhooks.name_taken': 409,
   'users.absent': 404,

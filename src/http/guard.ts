@@ -95,7 +95,7 @@ const forbidden = (user: RequestUser, minimumRole: UserRole): Problem => ({
   status: 403,
   code: 'http.forbidden',
   detail: `This needs the role ${minimumRole}; ${user.name} is ${user.role}.`,
-  hint: 'An admin can change the role: bms-sync users remove NAME, then add NAME --role ROLE.',
+  hint: `An admin can change the role: bms-sync users role "${user.name}" ${minimumRole}.`,
 });
 
 const READ_ONLY: Problem = {

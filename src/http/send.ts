@@ -51,3 +51,16 @@ export function sendDocument<Schema extends z.ZodType>(
 ): FastifyReply {
   return sendJsonText(reply, compactJson(document as Json));
 }
+
+/** Fires once the caller has gone or the server closes. */
+export function abortWhenGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const release = (): void => {
+    closing.removeEventListener('abort', release); // The signal outlives all requests: listeners would keep them in memory.
+    gone.abort();
+  };
+  closing.addEventListener('abort', release, { once: true });
+  reply.raw.once('close', release);
+  if (closing.aborted || reply.raw.closed || reply.raw.destroyed) release();
+  return gone.signal;
+}
