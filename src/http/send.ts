@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import type { DocumentOf } from '../lib/json/document.ts';
 import { compactJson, type Json } from '../lib/json/json.ts';
@@ -33,6 +33,10 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .type(PROBLEM_TYPE)
     .send(Buffer.from(problemText(problem))); // For a string, Fastify would add a charset, which this media type does not have.
 }
+
+/** Whether a browser asks for a page to look at. */
+export const wantsPage = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  accept.includes('text/html');
 
 /** Sends JSON text. */
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
