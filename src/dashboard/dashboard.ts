@@ -11,6 +11,7 @@ import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
+import { addExportsPage } from './exports-page.ts';
 import { addFindPage } from './find-page.ts';
 import { addIssuesPage } from './issues-page.ts';
 import { addKindPages } from './kind-page.ts';
@@ -25,11 +26,13 @@ import { addPlansPage } from './plans-page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
+import { addUsersPage } from './users-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
   addOverviewPage,
   addKindPages,
+  addExportsPage,
   addChangesPage,
   addFindPage,
   addRecordPage,
@@ -43,6 +46,7 @@ const PAGES = [
   addIssuesPage,
   addWebhooksPage,
   addDecisionsPage,
+  addUsersPage,
 ];
 
 export function dashboardRoutes(app: Server, context: RouteContext): void {

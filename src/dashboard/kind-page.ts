@@ -13,6 +13,7 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
+import { exportLinks } from './parts/export-links.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { lastReadWords, kindsPanel, readKindLines, stateBadge, type KindLine } from './parts/kinds.ts';
@@ -54,7 +55,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const pushers = await pushersOf(session, changes);
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
-      <a href="/changes?kind=${kind}">${t('Changes')}</a>`;
+      <a href="/changes?kind=${kind}">${t('Changes')}</a> · ${exportLinks(reader, kind)}`;
     const all = html`<a href="/changes?kind=${kind}"
       >${t('All changes of {kind}', { kind: kindLabel(reader, kind) })}</a
     >`;

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { NOT_SIGNED_IN } from '../http/access.ts';
 import { SESSION_COOKIE } from '../http/credentials.ts';
 import { SIGN_IN_STYLE } from '../http/security-headers.ts';
 import { sendProblem } from '../http/send.ts';
@@ -80,7 +81,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }:
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
   const fault =
-    refusal === undefined
+    refusal === undefined || refusal === NOT_SIGNED_IN // Nothing was tried yet.
       ? null
       : html`<p class="fault" role="alert">
           ${markEnglish(translator, refusal.detail)} ${markEnglish(translator, refusal.hint ?? '')}

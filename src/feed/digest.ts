@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeatTask } from '../lib/log/repeat-task.ts';
-import { latestPlausible, type Clock } from '../lib/time/clock.ts';
+import { formatInstant, latestPlausible, type Clock } from '../lib/time/clock.ts';
 import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import { bigint, textColumn } from '../db/rows/engine-column.ts';
-import { readRows } from '../db/rows/rows.ts';
+import { readNumber, readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
@@ -44,7 +44,7 @@ interface DigestPosition {
   readonly seq: number;
 }
 
-/** Leaves the digest if its time of the day has passed; the first one comes the day after. */
+/** Leaves the digest if its time of the day has passed; the first one counts the changes of a day. */
 export async function addDigest(
   session: Session,
   digestTime: DigestTime,
@@ -55,21 +55,17 @@ export async function addDigest(
   const { day: latest } = localDate(digestTime.timezone, latestPlausible(now));
   const isAnotherDay = (storedDay: string): boolean => storedDay < day || storedDay > latest; // A clock that was ahead has written it.
   const isDue = (stored: string | null): boolean =>
-    stored === null || (time >= digestTime.at && isAnotherDay(parseDigestPosition(stored).day));
+    time >= digestTime.at && (stored === null || isAnotherDay(parseDigestPosition(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
   const stale = await readStale();
   await session.atomically(async (tx) => {
     const stored = await readMeta(tx, 'digest');
     if (!isDue(stored)) return;
     const seq = await latestSeq(tx);
-    if (stored !== null) {
-      const needs = (await readNeeds(tx, stale)).map(({ type, facts: data }) => ({
-        type,
-        data: { ...data },
-      }));
-      const facts = { needs, changes: await countChanges(tx, parseDigestPosition(stored).seq) };
-      await addNotification(tx, digestNotification(facts, day, now));
-    }
+    const after = stored === null ? await seqADayAgo(tx, now) : parseDigestPosition(stored).seq;
+    const needs = (await readNeeds(tx, stale)).map(({ type, facts: data }) => ({ type, data: { ...data } }));
+    const facts = { needs, changes: await countChanges(tx, after) };
+    await addNotification(tx, digestNotification(facts, day, now));
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
 }
@@ -81,6 +77,13 @@ function localDate(timeZone: string, instant: Date): { readonly day: string; rea
 }
 
 const parseDigestPosition = (stored: string): DigestPosition => JSON.parse(stored) as DigestPosition;
+
+const DAY_MS = 86_400_000;
+
+const seqADayAgo = async (tx: Transaction, now: Date): Promise<number> => {
+  const dayAgo = formatInstant(new Date(now.getTime() - DAY_MS));
+  return (await readNumber(tx, sql`select max(seq) from changes where observed_at < ${dayAgo}`)) ?? 0;
+};
 
 /** How many records of each kind are new, changed and deleted since an event. */
 async function countChanges(tx: Transaction, after: number) {

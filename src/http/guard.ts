@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
 import { isRoleAllowed, type UserRole } from '../store/users/user-store.ts';
-import { sendProblem, type Problem } from './send.ts';
+import { sendProblem, wantsPage, type Problem } from './send.ts';
 import type { RouteContext, Server, ServerSettings } from './server.ts';
 import { isLoopback, normalizeAddress } from '../lib/net/loopback.ts';
 import { isEveryAddress, type RequestUser } from './access.ts';
@@ -40,7 +40,8 @@ export function guardRequests(
     const refusal = await findRefusal(request, context);
     if (refusal === null) return;
     const { method, url, routeOptions } = request;
-    if (routeOptions.config.signsIn !== true) return sendProblem(reply, refusal);
+    const isPage = routeOptions.config.signsIn === true || (request.is404 && wantsPage(request));
+    if (!isPage) return sendProblem(reply, refusal);
     if (![401, 429].includes(refusal.status)) return sendProblemPage(reply, refusal);
     const { 'sec-fetch-site': from, cookie } = request.headers;
     const shouldReload = method === 'GET' && from === 'cross-site' && cookie === undefined;
@@ -95,7 +96,7 @@ const forbidden = (user: RequestUser, minimumRole: UserRole): Problem => ({
   status: 403,
   code: 'http.forbidden',
   detail: `This needs the role ${minimumRole}; ${user.name} is ${user.role}.`,
-  hint: 'An admin can change the role: bms-sync users remove NAME, then add NAME --role ROLE.',
+  hint: `An admin can change the role: bms-sync users role "${user.name}" ${minimumRole}.`,
 });
 
 const READ_ONLY: Problem = {

@@ -99,6 +99,11 @@ const CASES: Readonly<Record<string, Case>> = {
     argv: ['users', 'add', 'new {n}', '--role', 'operator'],
     decision: ['users add', 'new {n}', 'role operator'],
   },
+  '/users/:name/role': {
+    input: { name: 'Somebody', role: 'operator' },
+    argv: ['users', 'role', 'Somebody', 'operator'],
+    decision: ['users role', 'Somebody', 'role operator'],
+  },
   '/users/:name/remove': {
     input: { name: 'Somebody' },
     argv: ['users', 'remove', 'Somebody'],

@@ -161,6 +161,15 @@ function drawPlot(canvas, { data, unit, timezone, isStepped }) {
   new ResizeObserver(() => plot.setSize(size())).observe(canvas);
 }
 
+/** Copies the text of a field; without https, browsers have no other way than its selection. */
+function copyOnClick({ target }) {
+  const id = target.closest?.('[data-copy]')?.dataset.copy;
+  if (id === undefined) return;
+  document.getElementById(id).select();
+  document.execCommand('copy');
+}
+
+document.addEventListener('click', copyOnClick);
 forgetNotice();
 drawPlots();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPlots);

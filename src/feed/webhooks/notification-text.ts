@@ -15,6 +15,7 @@ import type { RecordedChange } from '../read-changes.ts';
 
 /** News with what only the mirror knows: read when the news is sent, so that stored news holds no content of a record. */
 export interface NamedNotification {
+  readonly type: string;
   /** As stored. */
   readonly body: string;
   /** The names of the records that it is about. */
@@ -46,11 +47,22 @@ interface NotificationParts extends NotificationText {
   readonly command: string;
 }
 
-/** Puts news into words. */
-export function notificationText(notification: NamedNotification, reader: ReaderRules): NotificationText {
-  const { headline, lines, page, command } = notificationParts(notification, reader);
+const MOST_NAMED = 10;
+
+/** Puts notifications with one cause into words: those of the first, and the headlines of the others. */
+export function causeText(
+  first: NamedNotification,
+  others: readonly NamedNotification[],
+  reader: ReaderRules,
+): NotificationText {
+  const { headline, lines, page, command } = notificationParts(first, reader);
+  const { t } = translatorFor(reader.language);
+  const also = others.slice(0, MOST_NAMED).map((other) => notificationParts(other, reader).headline);
+  const more = others.length - also.length;
+  const rest = more > 0 ? [t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const alike = also.length === 0 ? [] : [t('Also: {titles}.', { titles: also.join('; ') }), ...rest];
   const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
-  return { headline: sanitizeLine(headline), lines: [...lines, link].map(sanitizeLine) };
+  return { headline: sanitizeLine(headline), lines: [...lines, ...alike, link].map(sanitizeLine) };
 }
 
 function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {

@@ -13,7 +13,6 @@ import {
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
-import { refuseUnlessExcluded } from '../kinds/exclusions.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
@@ -77,6 +76,8 @@ interface RowsToWrite {
   readonly answers: readonly AnsweredRecords[];
   /** True if a list showed the records; false if they were retrieved or written one by one. */
   readonly isListed: boolean;
+  /** False if no issue of a field is open: none needs to be closed. */
+  readonly hasFieldIssues?: boolean;
   /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
@@ -86,15 +87,19 @@ interface RowsToWrite {
   readonly ignoredFields: ReadonlySet<string>;
 }
 
-/** Writes new and different records: their rows, issues and change events. No record may be in two of the responses. */
-export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<void> {
-  const { kind, answers, origin, runId, now } = write;
+/**
+ * Writes new and different records: their rows, issues and change events. No record may be in two of the responses.
+ * @returns The number of values that fit no rule.
+ */
+export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<{ readonly misfits: number }> {
+  const { kind, answers, origin, runId, now, hasFieldIssues = true } = write;
   const records = answers.flatMap((answer) => answer.records);
   const found: Issue[] = [];
-  await refuseUnlessExcluded(tx, kind);
   await writeRecordRows(tx, write, found);
   await writeNestedRows(tx, { kind, records, found, now });
-  await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map((record) => record.id), found, now });
+  const recordIds = records.map((record) => record.id);
+  if (hasFieldIssues || found.length > 0)
+    await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
 
   const isNew = (judged: RecordWithChange): boolean => judged.stored === undefined;
   if (!write.isListed)
@@ -111,6 +116,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
   await yieldToEventLoop(); // Rows and events of a record of 100,000 fields take long enough one by one.
   const events = records.flatMap((record) => eventOf(write, record));
   await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
+  return { misfits: found.length };
 }
 
 /** The records that had a row before, with the tick of the response that rewrites it. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { addDigest } from '../../../src/feed/digest.ts';
-import { notificationText } from '../../../src/feed/webhooks/notification-text.ts';
+import { causeText } from '../../../src/feed/webhooks/notification-text.ts';
 import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { saveCheck } from '../../../src/store/integrity-check.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';
@@ -101,7 +101,7 @@ test.each(DATABASES)(
     const body = String(digest?.['body']);
     expect(body).not.toContain(PRIVATE);
     const reader = { language: 'en', timezone: 'UTC', publicUrl: null } as const;
-    const { lines } = notificationText({ body, names: [], changes: [] }, reader);
+    const { lines } = causeText({ type: 'digest.daily', body, names: [], changes: [] }, [], reader);
     expect(lines.filter((line) => line.startsWith('– '))).toEqual(
       titles.toSpliced(12, 0, 'The list of time punches is stale').map((title) => `– ${title}`),
     );
