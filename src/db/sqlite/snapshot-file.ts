@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
-import type { Database } from 'better-sqlite3';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { createDraft } from '../../lib/draft-file.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Queryable, Values } from '../session/session.ts';

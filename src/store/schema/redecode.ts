@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
