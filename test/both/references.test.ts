@@ -43,27 +43,19 @@ describe.each(DATABASES)('%s', (_name, open) => {
       });
       if (Number(counts?.['joined']) > 0) found.push(`${String(view)}.${String(column)}`);
     }
-    expect(found.sort()).toEqual([
-      'bi_bookings.client_id',
-      'bi_bookings_items.booking_id',
-      'bi_bookings_items.parent_id',
-      'bi_categories_img_paths.parent_id',
-      'bi_clients_contacts.parent_id',
-      'bi_departments_categories.category_id',
-      'bi_departments_categories.parent_id',
-      'bi_products.category_id',
-      'bi_products.origin_product_id',
-      'bi_products.provider_id',
-      'bi_products_medias.parent_id',
-      'bi_products_variantes.origin_product_id',
-      'bi_products_variantes.parent_id',
-      'bi_projects.client_id',
-      'bi_projects_tasks.parent_id',
-      'bi_projects_tasks.projet_id',
-      'bi_purchase_products.product_id',
-      'bi_purchase_products.produit_projet_id',
-      'client_contacts.parent_id',
-    ]);
+    expect(found.sort()).toEqual(
+      // prettier-ignore
+      [
+        'bi_bookings.client_id', 'bi_bookings_items.booking_id', 'bi_bookings_items.parent_id',
+        'bi_categories_img_paths.parent_id', 'bi_clients_contacts.parent_id',
+        'bi_departments_categories.category_id', 'bi_departments_categories.parent_id',
+        'bi_products.category_id', 'bi_products.origin_product_id', 'bi_products.provider_id',
+        'bi_products_medias.parent_id', 'bi_products_variantes.origin_product_id',
+        'bi_products_variantes.parent_id', 'bi_projects.client_id', 'bi_projects_tasks.parent_id',
+        'bi_projects_tasks.projet_id', 'bi_purchase_products.product_id',
+        'bi_purchase_products.produit_projet_id', 'client_contacts.parent_id',
+      ],
+    );
   });
 
   test('a project is found whether the line has its id, its id as text, or the project', async () => {

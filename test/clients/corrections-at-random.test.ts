@@ -23,18 +23,9 @@ const ROUNDS = 10;
 const EDITS = 50;
 const CLIENTS = kindNamed('clients');
 const TEXT_FIELDS = ['name', 'city', 'address', 'phone', 'fax', 'zipcode', 'adresse2'];
+// prettier-ignore
 const WORDS = [
-  'Zoé',
-  "L'Anse",
-  'Gaspé & Fils',
-  '000123',
-  '3-4',
-  '=1+1',
-  '1E+05',
-  '+1 514',
-  'Ω≠',
-  'a;b',
-  'NULL',
+  'Zoé', "L'Anse", 'Gaspé & Fils', '000123', '3-4', '=1+1', '1E+05', '+1 514', 'Ω≠', 'a;b', 'NULL',
 ];
 
 /** What became of all rounds. */

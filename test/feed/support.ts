@@ -53,16 +53,9 @@ export async function putChanges(session: Session, ...changes: readonly StoredCh
     run_id: null,
   };
   const rows = changes.map((change): Readonly<Record<string, SqlValue>> => ({ ...plain, ...change }));
+  // prettier-ignore
   const columns = [
-    'kind',
-    'record_id',
-    'change',
-    'observed_from',
-    'observed_at',
-    'before',
-    'after',
-    'fields',
-    'origin',
+    'kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after', 'fields', 'origin',
     'run_id',
   ];
   await session.atomically((tx) =>

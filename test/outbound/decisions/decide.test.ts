@@ -27,14 +27,9 @@ import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../store/temp-m
 
 const LATER = later(60_000);
 const LATER_TEXT = '2026-03-01 12:01:00.000';
+// prettier-ignore
 const STATES: readonly EntryState[] = [
-  'ready',
-  'sending',
-  'unsettled',
-  'done',
-  'parked',
-  'rejected',
-  'abandoned',
+  'ready', 'sending', 'unsettled', 'done', 'parked', 'rejected', 'abandoned',
 ];
 let keys = 0;
 

@@ -25,14 +25,9 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 
+// prettier-ignore
 const STATES: readonly EntryState[] = [
-  'ready',
-  'sending',
-  'unsettled',
-  'done',
-  'parked',
-  'rejected',
-  'abandoned',
+  'ready', 'sending', 'unsettled', 'done', 'parked', 'rejected', 'abandoned',
 ];
 const FUTURE = formatInstant(later(60_000));
 let keys = 0;

@@ -33,14 +33,9 @@ const OWN = [
 ];
 
 /** The kinds whose documented fields have a code, a name, a phone number or an e-mail. */
+// prettier-ignore
 const FOUND = [
-  'projects',
-  'clients',
-  'providers',
-  'purchase_products',
-  'categories',
-  'products',
-  'departments',
+  'projects', 'clients', 'providers', 'purchase_products', 'categories', 'products', 'departments',
 ];
 
 const named = (kinds: readonly Kind[]) => kinds.map((kind) => [kind.name, kind] as const);
