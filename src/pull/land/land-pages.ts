@@ -1,4 +1,5 @@
 import { splitPage, type SplitPage } from '../../diff/compare-page.ts';
+import { formatIds } from '../../diff/page-ids.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import { batchByArrival } from '../../lib/time/batch-by-arrival.ts';
@@ -11,7 +12,6 @@ import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { hasOpenFieldIssues } from '../../store/records/issue-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import {
-  formatIds,
   readDirtyRows,
   saveSightings,
   type NewSighting,
