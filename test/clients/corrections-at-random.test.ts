@@ -18,6 +18,7 @@ import { document, run } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { saveInOffice } from './office.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 
 const ROUNDS = 10;
 const EDITS = 50;
@@ -303,12 +304,3 @@ test(
     expect(figures.done).toBeGreaterThan(100);
   },
 );
-
-/** Numbers from 0 to 1, a linear congruence. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
