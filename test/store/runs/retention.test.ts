@@ -18,6 +18,7 @@ import { finishRun, listRuns, startRun } from '../../../src/store/runs/run-store
 import type { Session } from '../../../src/db/session/session.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES } from '../databases.ts';
+import { newEntry } from '../outbox/entries.ts';
 import { NOON, later } from '../temp-mirror.ts';
 
 const DAY = 86_400_000;
@@ -64,16 +65,7 @@ async function entry(
 ): Promise<number> {
   const { days, ...changes } = patch;
   return session.atomically(async (tx) => {
-    const id = await insertEntry(tx, {
-      key,
-      kind: 'clients',
-      operation: 'create',
-      recordId: null,
-      payload: '{"name":"Ada"}',
-      base: null,
-      naturalKey: null,
-      now: later(-400 * DAY),
-    });
+    const id = await insertEntry(tx, newEntry({ key, payload: '{"name":"Ada"}', now: later(-400 * DAY) }));
     if (id === null) throw new Error(`The key ${key} is taken.`);
     await changeEntry(tx, { id, epoch: 0, patch: changes, now: later(-days * DAY) });
     await tx.insertRows({
