@@ -6,13 +6,8 @@ import type { Json } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { openIssues } from '../../src/store/records/issue-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { mirror, pullFrom, sandbox } from '../pull/support.ts';
-import { postgresMirror } from './support.ts';
-
-const DATABASES: readonly (readonly [name: string, open: () => Promise<Session>])[] = [
-  ['SQLite', mirror],
-  ['PostgreSQL', async () => (await postgresMirror()).session],
-];
+import { MIRRORS } from '../pull/steps.ts';
+import { pullFrom, sandbox } from '../pull/support.ts';
 
 const named = (...names: readonly string[]): readonly ListedKind[] =>
   LISTED_KINDS.filter(({ name }) => names.includes(name));
@@ -20,7 +15,7 @@ const named = (...names: readonly string[]): readonly ListedKind[] =>
 const pull = (service: Sandbox, session: Session, ...names: readonly string[]) =>
   pullFrom(service, session, { request: { kinds: named(...names) } });
 
-describe.each(DATABASES)('%s', (_name, open) => {
+describe.each(Object.entries(MIRRORS))('%s', (_name, open) => {
   test('every row of bi_relations is a join, which finds the record that each value names', async () => {
     const session = await open();
     await pullFrom(await sandbox({ size: 40 }), session);

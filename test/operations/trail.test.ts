@@ -12,13 +12,7 @@ import { OPERATIONS } from '../../src/operations/all.ts';
 import { serveMirror, signIn, type Stage } from '../http/stage.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 import { run, type Env } from '../support/command-line.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
-import { grownMirror } from '../support/sqlite-templates.ts';
-
-const ADDRESSES = [
-  ['SQLite', async () => `file:${await grownMirror()}`],
-  ['PostgreSQL', () => freshDatabaseUrl('template_grown')],
-] as const;
+import { GROWN_URLS } from '../support/grown-urls.ts';
 
 const MARIE = 'token-of-marie';
 const AT_COMMAND_LINE = `${userInfo().username}@${hostname()}`;
@@ -155,7 +149,7 @@ function doorsTo({ stage, env, cookie }: Scene, path: string, n: number) {
   };
 }
 
-describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
+describe.each(Object.entries(GROWN_URLS))('the trail of a mirror in %s', (_name, address) => {
   test('has one row for each decision, by every door, with who made it', { timeout: 120_000 }, async () => {
     const here = await scene(await address());
     expect(Object.keys(CASES).toSorted()).toEqual(OPERATIONS.map(({ path }) => path).toSorted());
