@@ -59,9 +59,7 @@ export function beginSnapshot(path: string) {
   file.pragma(`cache_size = -${CACHE_KIB}`);
   file.pragma(`application_id = ${APPLICATION_ID}`);
   let formerTables: ReadonlyMap<string, string> = new Map();
-  const create = (table: SnapshotTable): void => {
-    file.exec(`create table main.${definition(table)}`);
-  };
+  const create = (table: SnapshotTable) => void file.exec(`create table main.${definition(table)}`);
   return {
     /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
     attach: (mirror: string): Queryable => {
@@ -75,9 +73,11 @@ export function beginSnapshot(path: string) {
       create(table);
       const name = identifier(table.name);
       const columns = table.columns.map((column) => identifier(column.name)).join(', ');
-      return file
+      const { changes } = file
         .prepare(`insert into main.${name} (${columns}) select ${columns} from ${MIRROR}.${name}`)
-        .run().changes;
+        .run();
+      createIndexes(file, table);
+      return changes;
     },
     /** Makes a former snapshot at the same place usable by `reuse`; call it when nothing is read from the mirror by unqualified names. */
     attachFormer: (): void => {
@@ -91,13 +91,14 @@ export function beginSnapshot(path: string) {
       const isSame = formerTables.get(table.name) === `CREATE TABLE ${definition(table)}`;
       if (!isSame || (table.state ?? null) === null) return null;
       create(table);
+      createIndexes(file, table); // The same ones on both sides: SQLite then copies their pages, too.
       const name = identifier(table.name);
       return file.prepare(`insert into main.${name} select * from ${FORMER}.${name}`).run().changes;
     },
-    /** Creates an empty table, and returns a function that adds rows to it. */
+    /** Creates an empty table; returns functions that add rows to it, and that index them at last. */
     create: (table: SnapshotTable) => {
       create(table);
-      return inserter(file, table);
+      return { add: inserter(file, table), end: createIndexes.bind(null, file, table) };
     },
     /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
     finish: (): number => {
@@ -125,6 +126,14 @@ function definition({ name, columns, key, references = [], state = null }: Snaps
     ),
   ];
   return `${identifier(name)} (${parts.join(', ')}${state === null ? '' : ` /* ${state} */`})`;
+}
+
+/** Indexes the columns that refer to records: the rows of one parent are found at once. */
+function createIndexes(file: Database, { name, references = [] }: SnapshotTable): void {
+  for (const { column } of references)
+    file.exec(
+      `create index main.${identifier(`${name}_${column}`)} on ${identifier(name)} (${identifier(column)})`,
+    );
 }
 
 function inserter(file: Database, table: SnapshotTable): (rows: readonly Values[]) => void {

@@ -87,7 +87,7 @@ async function trySnapshot({ url, path, kinds, waitMs, asOf, clock }: SnapshotRe
       const taken = { takenAt: formatInstant(takenAt), asOf: asOf && formatInstant(asOf) };
       const states = asOf === null ? await readViewStates(reader, kinds) : new Map<string, string>();
       const references = await readReferences(reader, tables);
-      file.create(TAKEN)([[taken.takenAt, taken.asOf]]);
+      file.create(TAKEN).add([[taken.takenAt, taken.asOf]]);
       const complete = tables.map((table) => ({
         ...table,
         references: references.get(table.name) ?? [],
@@ -234,7 +234,7 @@ async function copyTable(
 ): Promise<number> {
   const { name, past } = table;
   if (reader.dialect === 'sqlite' && past === null) return file.copy(table);
-  const add = file.create(table);
+  const { add, end } = file.create(table);
   const batches =
     past === null ? readView(reader, { name, columns }) : readAsOf(reader, past, columns, 'numbers');
   let rows = 0;
@@ -242,5 +242,6 @@ async function copyTable(
     add(batch);
     rows += batch.length;
   }
+  end();
   return rows;
 }
