@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { readTexts } from '../../db/rows/rows.ts';
-import { refuseUnlessExcluded } from '../../store/kinds/exclusions.ts';
+import { excludedSince, refuseExcluded } from '../../store/kinds/exclusions.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { mirrorInstant } from '../../store/kinds/mirror-clock.ts';
 
@@ -30,7 +30,8 @@ export async function judgeThenStore<Judged, Result>(
     if (judged === null) return null;
     const outcome = await session.atomically(async (tx) => {
       if ((await readRemovals(tx, kind)) !== removed) return null;
-      if ((await readMeta(tx, 'privacy.excluding')) !== null) await refuseUnlessExcluded(tx, kind);
+      if ((await readMeta(tx, 'privacy.excluding')) !== null)
+        refuseExcluded(kind, await excludedSince(tx, kind));
       return { result: await store(tx, judged, since) };
     });
     if (outcome !== null) return outcome.result;
