@@ -9,7 +9,7 @@ import {
 } from '../../store/kinds/kind-standing.ts';
 import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
-import { findEndedByKey } from '../../store/outbox/ended-entries.ts';
+import { findEndedByKeys } from '../../store/outbox/ended-entries.ts';
 import { claimEntry, findBlockingEntry } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
@@ -61,8 +61,8 @@ async function claimReady(
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
     return 'ended';
   }
-  const ended = await findEndedByKey(tx, stored.key);
-  if (ended !== null) {
+  const [ended] = await findEndedByKeys(tx, [stored.key]);
+  if (ended !== undefined) {
     const { id, recordId, state } = ended;
     const result = { entry: id, recordId, state };
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { UsageError } from '../../../src/lib/sync-error.ts';
-import { changeEntry, findByKey, findEntry } from '../../../src/store/outbox/outbox-store.ts';
+import { changeEntry, findByKeys, findEntry } from '../../../src/store/outbox/outbox-store.ts';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
@@ -297,7 +297,7 @@ describe.each(ONE_DATABASE)('a row of an application in %s', (_name, open) => {
     const session = await open();
     await insert(session, '{ "name": "Ada", "code": "C-1" }');
     expect((await store(session, ADA))[0]).toMatchObject({ id: 1, isNew: false, state: 'ready' });
-    expect((await findByKey(session, 'ada'))?.id).toBe(1);
+    expect((await findByKeys(session, ['ada']))[0]?.id).toBe(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { appendChanges } from '../../../src/store/records/change-store.ts';
-import { findEnded, findEndedByKey } from '../../../src/store/outbox/ended-entries.ts';
+import { findEnded, findEndedByKeys } from '../../../src/store/outbox/ended-entries.ts';
 import {
   findHighestUnknownLink,
   findCreator,
@@ -124,8 +124,8 @@ describe.each(DATABASES)('retention in %s', (_name, open) => {
     await keep(session, { outboxDays: 365 });
     expect(await findEntry(session, id)).toBeNull();
     expect([await rows(session, 'outbox_attempts'), await rows(session, 'links')]).toEqual([0, 0]);
-    expect(await findEnded(session, id)).toEqual(await findEndedByKey(session, 'a'));
-    expect(await findEndedByKey(session, 'a')).toMatchObject({
+    expect([await findEnded(session, id)]).toEqual(await findEndedByKeys(session, ['a']));
+    expect((await findEndedByKeys(session, ['a']))[0]).toMatchObject({
       id,
       kind: 'clients',
       recordId: '17',
