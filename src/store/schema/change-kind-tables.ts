@@ -8,15 +8,16 @@ import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-te
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { SEARCH_COLUMN } from '../tables/search-text.ts';
 import {
-  searchTables,
   kindColumns,
   nestedColumns,
   nestedTables,
   type Column,
   type Dialect,
+  type SearchTable,
 } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 import { guardTable } from './guard-tables.ts';
+import { prepareSearch } from './prepare-search.ts';
 
 /** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
 export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
@@ -80,7 +81,7 @@ interface ReportIndex {
 
 /**
  * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, one that counts live
- * rows and finds changed ones without the table, and the search text. A kind gets them after its baseline,
+ * rows and finds changed ones without the table, and fills and indexes the search text. A kind gets them after its baseline,
  * because they would slow its first load.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
@@ -90,7 +91,9 @@ export async function createReportIndexes(session: Session, kinds: readonly Kind
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (!(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
-    await createSearchIndexes(session, await readMirroredKind(session, kind));
+    await prepareSearch(session, await readMirroredKind(session, kind), (tables) =>
+      createSearchIndexes(session, tables),
+    );
   }
 }
 
@@ -103,10 +106,10 @@ async function createIndex(session: Session, index: ReportIndex): Promise<void> 
 }
 
 /** Makes the indexes of what is searched. SQLite reads one through; PostgreSQL looks for the parts of the text. */
-async function createSearchIndexes(session: Session, kind: Kind): Promise<void> {
+async function createSearchIndexes(session: Session, tables: readonly SearchTable[]): Promise<void> {
   const trigrams = session.dialect === 'postgres' ? await ensureTrigrams(session) : null;
-  for (const { name: table, id } of searchTables(kind)) {
-    const name = indexName(table, 'found');
+  for (const { name: table, id } of tables) {
+    const name = indexName(table, 'search');
     const present = await readTexts(session, INDEXES[session.dialect](table));
     if (present.includes(name)) continue;
     if (session.dialect === 'sqlite')
@@ -158,7 +161,7 @@ const INDEXES: Record<Dialect, (table: string) => SQL> = {
 };
 
 /** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
-function indexName(table: string, column: string): string {
+export function indexName(table: string, column: string): string {
   const name = `${table}_${column}_index`;
   if (Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES) return name;
   return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;

@@ -130,11 +130,11 @@ const indexesOf = (session: Session): Promise<string[]> =>
   readTexts(
     session,
     session.dialect === 'sqlite'
-      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\' and name not like '%found%'
+      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\' and name not like '%search%'
           and tbl_name in ('projects', 'bookings', 'clients') order by 1`
       : sql`select c.relname from pg_index i join pg_class c on c.oid = indexrelid
           join pg_class t on t.oid = indrelid
-          where i.indisvalid and c.relname like '%\\_index' and c.relname not like '%found%' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
+          where i.indisvalid and c.relname like '%\\_index' and c.relname not like '%search%' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
   );
 
 const endBaseline = (session: Session, ...kinds: readonly string[]): Promise<void> =>
