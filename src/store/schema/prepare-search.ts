@@ -44,9 +44,9 @@ async function fillTable(session: Session, table: SearchTable): Promise<void> {
   }
 }
 
-/** Columns that find a row again: in SQLite its place, since lists come in another order than that of the ids. */
+/** Columns that find a row again: in SQLite its place, since lists come in another order than that of the ids. A field may be named `rowid`. */
 const keyColumns = (tx: Transaction, { id }: SearchTable): readonly string[] =>
-  tx.dialect === 'sqlite' ? ['rowid'] : id === 'id' ? ['id'] : ['parent_id', 'position'];
+  tx.dialect === 'sqlite' ? ['_rowid_'] : id === 'id' ? ['id'] : ['parent_id', 'position'];
 
 /** @returns From where to continue; null if no row is left. */
 async function fillRows(tx: Transaction, table: SearchTable, from: string): Promise<string | null> {

@@ -173,6 +173,33 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
   });
 });
 
+describe.each(DATABASES)('references, in %s', (database) => {
+  test('each has an index, those of nested arrays and of kinds without a list included', async () => {
+    const session = await MIRRORS[database]();
+    await endBaseline(session, ...KINDS.map(({ name }) => name));
+    await createReportIndexes(session, KINDS);
+    const indexes =
+      session.dialect === 'sqlite'
+        ? sql`select m.tbl_name || '.' || i.name from sqlite_schema m, pragma_index_info(m.name) i
+            where m.type = 'index' and i.seqno = 0`
+        : sql`select t.relname || '.' || a.attname from pg_index i join pg_class t on t.oid = i.indrelid
+            join pg_attribute a on a.attrelid = t.oid and a.attnum = i.indkey[0]`;
+    const indexed = new Set(await readTexts(session, indexes));
+    const related = await readTexts(
+      session,
+      sql`select view || '.' || "column" from bi_relations order by 1`,
+    );
+    const tables = [...KINDS, ...KINDS.flatMap(nestedTables)].map(({ name }) => name);
+    const references = related
+      .map((one) => one.replace(/^bi_/, ''))
+      .filter((one) => tables.some((table) => one.startsWith(`${table}.`)));
+    expect(references.length).toBeGreaterThan(15);
+    const parents = ['purchase_products.purchase_id', 'punches.user_id', 'punches.appointment_id'];
+    expect([...references, ...parents].filter((one) => !indexed.has(one))).toEqual([]);
+    expect([...indexed].filter((one) => one.endsWith('.system_id'))).toEqual([]);
+  });
+});
+
 test('PostgreSQL: an index waits for no reader, and one that another writer kept back is made after the next run', async () => {
   const { session, url } = await postgresMirror('template_all_kinds');
   await endBaseline(session, 'projects');
