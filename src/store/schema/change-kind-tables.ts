@@ -88,14 +88,18 @@ interface ReportIndex {
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
-export async function createReportIndexes(session: Session, kinds: readonly Kind[]): Promise<void> {
+export async function createReportIndexes(
+  session: Session,
+  kinds: readonly Kind[],
+  signal?: AbortSignal,
+): Promise<void> {
   for (const kind of kinds) {
+    if (signal?.aborted) return;
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (!(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
-    await prepareSearch(session, await readMirroredKind(session, kind), (tables) =>
-      createSearchIndexes(session, tables),
-    );
+    const createIndexes = (tables: readonly SearchTable[]) => createSearchIndexes(session, tables);
+    await prepareSearch(session, await readMirroredKind(session, kind), createIndexes, signal);
   }
 }
 

@@ -15,36 +15,43 @@ const SEARCH = sql.identifier(SEARCH_COLUMN);
  * it goes on with the rows that have none.
  * @param kind As mirrored.
  * @param createIndexes Creates what is missing of the indexes.
+ * @param signal Ends it after a transaction; the next run goes on.
  */
 export async function prepareSearch(
   session: Session,
   kind: Kind,
   createIndexes: (tables: readonly SearchTable[]) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<void> {
   const tables = searchTables(kind);
   const key = `search.${kind.name}` as const;
   const isDone = !isListed(kind) || (await readMeta(session, key)) === 'ready';
   // From here on, whoever writes rows writes their search texts.
   if (!isDone) await session.atomically((tx) => writeMeta(tx, key, 'filling'));
-  if (!isDone) for (const table of tables) await fillTable(session, table);
-  await createIndexes(tables);
+  if (!isDone) for (const table of tables) await fillTable(session, table, signal);
+  if (!signal?.aborted) await createIndexes(tables);
   if (isDone) return;
   // A VACUUM meanwhile may have numbered the rows of a SQLite file anew.
-  for (const table of tables) while (await hasEmpty(session, table)) await fillTable(session, table);
+  for (const table of tables)
+    while (!signal?.aborted && (await hasEmpty(session, table))) await fillTable(session, table, signal);
+  if (signal?.aborted) return;
   await session.atomically((tx) => writeMeta(tx, key, 'ready'));
 }
 
 const hasEmpty = (session: Session, { name }: SearchTable): Promise<boolean> =>
   hasRow(session, sql`select 1 from ${sql.identifier(name)} where ${SEARCH} is null limit 1`);
 
-async function fillTable(session: Session, table: SearchTable): Promise<void> {
-  for (let from: string | null = '-1'; from !== null;) {
+async function fillTable(session: Session, table: SearchTable, signal?: AbortSignal): Promise<void> {
+  for (let from: string | null = '-1'; from !== null && !signal?.aborted;) {
     const after: string = from;
     from = await session.atomically((tx) => fillRows(tx, table, after));
   }
 }
 
-/** Columns that find a row again: in SQLite its place, since lists come in another order than that of the ids. A field may be named `rowid`. */
+/**
+ * Columns that find a row again: in SQLite its place, since lists come in another order than that of the ids. A field may be
+ * named `rowid`.
+ */
 const keyColumns = (tx: Transaction, { id }: SearchTable): readonly string[] =>
   tx.dialect === 'sqlite' ? ['_rowid_'] : id === 'id' ? ['id'] : ['parent_id', 'position'];
 

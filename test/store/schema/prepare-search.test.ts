@@ -123,6 +123,26 @@ describe.each(DATABASES)('the search texts in %s', (_name, open) => {
     expect((await textsOf(session, 'clients_contacts')).filter((text) => text === 'null')).toEqual([]);
   });
 
+  test('a filling that is stopped ends after a transaction, and the next run goes on', async () => {
+    const session = await open();
+    await land(session, ...Array.from({ length: 1_200 }, (_, at) => at + 1));
+    await standing(session, NOON_TEXT);
+    const stop = new AbortController();
+    const stopping: Session = {
+      ...session,
+      atomically: async (work) => {
+        const result = await session.atomically(work);
+        if ((await readMeta(session, 'search.clients')) === 'filling') stop.abort();
+        return result;
+      },
+    };
+    await createReportIndexes(stopping, [clients], stop.signal);
+    expect(await readMeta(session, 'search.clients')).toBe('filling');
+    expect(new Set(await textsOf(session, 'clients'))).toEqual(new Set(['null']));
+    await createReportIndexes(session, [clients]);
+    expect(await found(session, 'zoe 1200')).toEqual(['1200']);
+  });
+
   test('a parent with more elements than one transaction fills gets them all', async () => {
     const session = await open();
     const contacts = Array.from({ length: 2_500 }, (_, n) => ({ nom: `É${n}` }));
