@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../store/records/find-records.ts';
+import { searchRecords } from '../store/records/find-records.ts';
 import { recordName } from '../store/records/record-name.ts';
 import type { ListedRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
@@ -27,8 +27,11 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ query: { q: text = '' }, reader }) => {
     const { t } = reader;
     const panels: Html[] = [];
+    const unprepared: string[] = [];
     for (const kind of kinds) {
-      const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
+      const result = await searchRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
+      const { records: found, isPrepared } = result;
+      if (!isPrepared) unprepared.push(kind.name);
       if (found.length === 0) continue;
       const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all of them')}</a>`;
       const note = found.length > SHOWN_OF_A_KIND ? all : null;
@@ -37,9 +40,18 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
     }
     const none = emptyNote(t('No record has all of these words in its code, name, phone number or e-mail.'));
     const content = html`${pageTitle(t('Search results'), html`<span translate="no">${text}</span>`)}
-    ${panels.length === 0 ? none : panels}`;
+    ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
+    ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;
     return { title: t('Search results'), content, isStill: true, searched: text };
   });
+}
+
+/** Names the kinds in which the search finds nothing but ids so far. */
+export function preparingNote(reader: Reader, names: readonly string[]): Html {
+  const kinds = names.map((name) => kindLabel(reader, name)).join(', ');
+  const note =
+    'The search in {kinds} is being prepared: it begins once the whole list has been read and confirmed.';
+  return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
 }
 
 export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {

@@ -1,10 +1,12 @@
 import * as z from 'zod';
+import { readPlanPage } from '../store/outbox/plan-store.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import {
   PLAN_COUNTS_TEXT,
-  showPlan,
-  type ShownPlan,
+  shownRow,
+  summarizePlan,
+  type PlanSummary,
   type ShownRow,
 } from '../outbound/plans/plan-document.ts';
 import { planPath } from '../operations/plans.ts';
@@ -29,13 +31,13 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ params: { id }, query, user, reader }) => {
     const { t } = reader;
     const path = `/plans/${id}`;
-    const plan = await showPlan(session, kinds, id);
-    const left = plan.rows.filter((row) => row.position > (query.after ?? 0));
-    const rows = left.slice(0, PAGE_ROWS);
+    const plan = await summarizePlan(session, kinds, id);
+    const read = await readPlanPage(session, id, query.after ?? 0, PAGE_ROWS + 1);
+    const rows = read.slice(0, PAGE_ROWS).map(shownRow);
     const ids = rows.flatMap((row) => row.recordId ?? []);
-    const records = await session.atomically((tx) => readOwnRows(tx, plan.kind, ids));
+    const records = await readOwnRows(session, plan.kind, ids);
     const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
-    const further = left.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
+    const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
     const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
@@ -51,7 +53,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
 
 const STALE_SHOWN = 10;
 
-function factsOf(plan: ShownPlan, reader: Reader): Html {
+function factsOf(plan: PlanSummary, reader: Reader): Html {
   const { t } = reader;
   const { updates, creates, refusals } = plan.counts;
   const by = (who: string | null, at: string | null): Html | null =>
@@ -69,7 +71,7 @@ function factsOf(plan: ShownPlan, reader: Reader): Html {
   ]);
 }
 
-function progress({ counts: { entries } }: ShownPlan, translator: Translator): Html | null {
+function progress({ counts: { entries } }: PlanSummary, translator: Translator): Html | null {
   const { t, term } = translator;
   const numbers = Object.entries(entries);
   if (numbers.length === 0) return null;

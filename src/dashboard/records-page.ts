@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../store/records/find-records.ts';
+import { searchRecords } from '../store/records/find-records.ts';
 import { recordsAfter } from '../store/records/record-store.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
-import { recordTable, searched } from './find-page.ts';
+import { preparingNote, recordTable, searched } from './find-page.ts';
 import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
@@ -22,10 +22,10 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const kind = requireKind(kinds, name);
     const wanted = { after, limit: PAGE_ROWS + 1 };
-    const records =
+    const { records, isPrepared } =
       q === ''
-        ? await recordsAfter(session, kind.name, wanted)
-        : await findRecords(session, kind, { text: q, ...wanted });
+        ? { records: await recordsAfter(session, kind.name, wanted), isPrepared: true }
+        : await searchRecords(session, kind, { text: q, ...wanted });
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
     const title = t('Records of {kind}', { kind: kindLabel(reader, kind.name) });
@@ -38,7 +38,8 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
         ><button>${t('Find')}</button>
       </form>
       <section class="panel" aria-label="${t('Records')}">
-        ${shown.length === 0 ? emptyNote(t('None.')) : recordTable(kind.name, shown, reader)}
+        ${isPrepared ? null : preparingNote(reader, [kind.name])}
+        ${shown.length > 0 ? recordTable(kind.name, shown, reader) : isPrepared ? emptyNote(t('None.')) : null}
         ${listLinks(reader, { words: t('First'), address: first }, { words: t('Next'), address: next })}
       </section>`;
     return { title, part: '/kinds', content, isStill: true };

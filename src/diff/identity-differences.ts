@@ -4,11 +4,11 @@ import { isReference } from './rule-out.ts';
 import { isShownAsWritten, isBlank, isSameInAnySpelling, readNameOf, shownValue } from './merge-update.ts';
 
 /** A field that a record shows otherwise than it did; by its name of a read. */
-export interface IdentityDifference {
+export type IdentityDifference = {
   readonly field: string;
   readonly base: Json;
   readonly remote: Json;
-}
+};
 
 /**
  * Finds differences that suggest that the id now belongs to another record: the natural key differs, and at least half of

@@ -1,3 +1,5 @@
+import { parseIds } from './page-ids.ts';
+
 /** When an id, or a page with the same ids, was shown: ticks. */
 interface Span {
   /** Of the first response to arrive that showed it; −∞ where it is known from before. */
@@ -87,7 +89,7 @@ function createIdNumbers() {
     /** The number of an id, which may be new. */
     number: numberOf,
     /** The numbers of the ids that a text names, `[1,2,3]`. */
-    numbers: (text: string): number[] => (text === '[]' ? [] : text.slice(1, -1).split(',').map(numberOf)),
+    numbers: (text: string): number[] => parseIds(text).map(numberOf),
     /** The number of one id; −1 if it has none. */
     find: (id: string): number => numbers.get(keyOf(id)) ?? -1,
     size: (): number => numbers.size,

@@ -1,9 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeatTask } from '../lib/log/repeat-task.ts';
-import { formatInstant, latestPlausible, type Clock } from '../lib/time/clock.ts';
-import { isDatabaseUnavailable } from '../db/session/errors.ts';
+import { formatInstant, latestPlausible } from '../lib/time/clock.ts';
+import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
 import { bigint, textColumn } from '../db/rows/engine-column.ts';
 import { readNumber, readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
@@ -12,14 +9,7 @@ import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 import { digestNotification, addNotification } from '../store/webhooks/notifications.ts';
 
-interface DigestParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Reads which kinds are stale by their schedules. */
-  readonly readStale: ReadStale;
-}
-
+/** Reads which kinds are stale by their schedules. */
 type ReadStale = () => Promise<readonly StaleKind[]>;
 
 /** When people get the digest: `HH:MM` in a time zone. */
@@ -31,11 +21,13 @@ interface DigestTime {
 const POLL_MS = 30_000;
 
 /** Adds the daily digest for e-mail receivers. Returns a function that stops it. */
-export function startDigest(parts: DigestParts, time: DigestTime): () => Promise<void> {
-  const { session, clock } = parts;
-  const faults = createFaultLog({ ...parts, isReportedElsewhere: isDatabaseUnavailable });
-  const task = (): Promise<void> => addDigest(session, time, clock.now(), parts.readStale);
-  return repeatTask({ clock, faults, everyMs: POLL_MS, name: 'writing the digest', task }).stop;
+export function startDigest(
+  mirror: MirrorContext,
+  time: DigestTime,
+  readStale: ReadStale,
+): () => Promise<void> {
+  const task = (): Promise<void> => addDigest(mirror.session, time, mirror.clock.now(), readStale);
+  return repeatMirrorTask(mirror, 'writing the digest', POLL_MS, task).stop;
 }
 
 /** The last digest: its day in the time zone, and the last event before it. */

@@ -91,6 +91,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'usage.id': 422,
   'mirror.null_character': 422,
   'server.full': 503,
+  'search.preparing': 503,
 };
 
 const RETRY_SECONDS = 5;

@@ -56,7 +56,7 @@ export function guardRequests(
 async function findRefusal(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
   const { headers, routeOptions } = request;
   const { publicUrl } = context.webhooks;
-  const foreign = hostsRefusal(request, { host: context.host, names: context.names, publicUrl });
+  const foreign = hostsRefusal(request, context);
   if (foreign !== null) return foreign;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
@@ -73,16 +73,13 @@ async function findRefusal(request: FastifyRequest, context: RouteContext): Prom
 }
 
 /** Refuses a request that names several hosts, or one that is not ours. */
-function hostsRefusal(
-  request: FastifyRequest,
-  ownHosts: { readonly host: string; readonly names: readonly string[]; readonly publicUrl: string | null },
-): Problem | null {
-  const { host, names, publicUrl } = ownHosts;
+function hostsRefusal(request: FastifyRequest, context: RouteContext): Problem | null {
+  const { host, names, webhooks } = context;
   const hostHeaders = request.raw.rawHeaders.filter(
     (text, place) => place % 2 === 0 && text.toLowerCase() === 'host',
   );
   if (hostHeaders.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
-  const publicName = publicUrl === null ? [] : [new URL(publicUrl).hostname];
+  const publicName = webhooks.publicUrl === null ? [] : [new URL(webhooks.publicUrl).hostname];
   return hostRefusal(request.headers.host, { host, names: names.concat(publicName) });
 }
 

@@ -15,21 +15,10 @@ afterAll(async () => {
   await stage.close();
 });
 
+// prettier-ignore
 const EVERY_PAGE = [
-  '/',
-  '/changes',
-  '/kinds',
-  '/kinds/clients',
-  '/records/clients',
-  '/runs',
-  '/runs/1',
-  '/outbox',
-  '/outbox/1',
-  '/plans',
-  '/deletions',
-  '/issues',
-  '/webhooks',
-  '/decisions',
+  '/', '/changes', '/kinds', '/kinds/clients', '/records/clients', '/runs', '/runs/1', '/outbox',
+  '/outbox/1', '/plans', '/deletions', '/issues', '/webhooks', '/decisions',
 ];
 
 const go = (page: Page, path: string) => page.goto(stage.dashboard.address + path);

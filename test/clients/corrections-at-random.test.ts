@@ -18,23 +18,15 @@ import { document, run } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { saveInOffice } from './office.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 
 const ROUNDS = 10;
 const EDITS = 50;
 const CLIENTS = kindNamed('clients');
 const TEXT_FIELDS = ['name', 'city', 'address', 'phone', 'fax', 'zipcode', 'adresse2'];
+// prettier-ignore
 const WORDS = [
-  'Zoé',
-  "L'Anse",
-  'Gaspé & Fils',
-  '000123',
-  '3-4',
-  '=1+1',
-  '1E+05',
-  '+1 514',
-  'Ω≠',
-  'a;b',
-  'NULL',
+  'Zoé', "L'Anse", 'Gaspé & Fils', '000123', '3-4', '=1+1', '1E+05', '+1 514', 'Ω≠', 'a;b', 'NULL',
 ];
 
 /** What became of all rounds. */
@@ -314,12 +306,3 @@ test(
     expect(figures.done).toBeGreaterThan(100);
   },
 );
-
-/** Numbers from 0 to 1, a linear congruence. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

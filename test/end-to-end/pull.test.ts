@@ -83,19 +83,13 @@ describe('pull', () => {
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
-    expect(lines[0]?.split(/ +/)).toEqual([
-      'kind',
-      'state',
-      'rows',
-      'created',
-      'updated',
-      'deleted',
-      'restored',
-      'unchanged',
-      'quarantined',
-      'pages',
-      'seconds',
-    ]);
+    expect(lines[0]?.split(/ +/)).toEqual(
+      // prettier-ignore
+      [
+        'kind', 'state', 'rows', 'created', 'updated', 'deleted', 'restored', 'unchanged', 'quarantined',
+        'pages', 'seconds',
+      ],
+    );
     expect(lines.slice(2, 2 + KIND_NAMES.length).map((line) => line.split(/ +/).slice(0, 4))).toEqual(
       KIND_NAMES.map((kind) => {
         const rows = String(sandbox.world.count(kind));

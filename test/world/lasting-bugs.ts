@@ -160,8 +160,8 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     trait: 'downtimes:',
     parts: {
       readControl: () => () => Promise.resolve('answers'),
-      updateRecord: (real) => (parts, target) =>
-        real({ ...parts, rules: { ...parts.rules, graceSeconds: 0 } }, target),
+      updateRecord: (real) => (parts, kind, entry) =>
+        real({ ...parts, rules: { ...parts.rules, graceSeconds: 0 } }, kind, entry),
     },
   },
   {

@@ -1,9 +1,11 @@
 import { splitPage, type SplitPage } from '../../diff/compare-page.ts';
+import { formatIds } from '../../diff/page-ids.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import { batchByArrival } from '../../lib/time/batch-by-arrival.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { excludedSince } from '../../store/kinds/exclusions.ts';
+import { keepsSearchText } from '../../store/kinds/search-state.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
 import { bindSource } from '../../store/kinds/source-binding.ts';
 import { readSending } from '../../store/outbox/outbox-queue.ts';
@@ -11,7 +13,6 @@ import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { hasOpenFieldIssues } from '../../store/records/issue-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import {
-  formatIds,
   readDirtyRows,
   saveSightings,
   type NewSighting,
@@ -205,17 +206,19 @@ export async function landTogether<T>(
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
     // Asked at once: PostgreSQL answers all of them in the time of one.
-    const [tick, sending, dirty, suppressed, excluded, hasFieldIssues] = await Promise.all([
+    const [tick, sending, dirty, suppressed, excluded, keepsSearch, hasFieldIssues] = await Promise.all([
       renewLease(tx, lease, ticks.latest(), now),
       readSending(tx, kind.name),
       readDirtyRows(tx, kind.name, state.latestWrite),
       readSuppressed(tx, kind.name),
       excludedSince(tx, kind),
+      keepsSearchText(tx, kind),
       hasOpenFieldIssues(tx, kind.name),
     ]);
     await bindSource(tx, binding, tenants);
     noteWrites(effects, dirty);
-    const landing = { ...sweep, effects, sending, suppressed, excluded, hasFieldIssues, now, isListed };
+    const facts = { sending, suppressed, excluded, keepsSearch, hasFieldIssues };
+    const landing = { ...sweep, ...facts, effects, now, isListed };
     const rows = createRowBuffer(tx, landing);
     const result = await work(tx, { ...landing, rows });
     await rows.flush();

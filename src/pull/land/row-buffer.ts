@@ -18,6 +18,8 @@ export interface LandingSweep extends Sweep {
   readonly sending: ReadonlySet<string>;
   /** Fields that the mirror keeps out by now and this process does not: with any, no row is written. */
   readonly excluded: readonly string[];
+  /** Rows are written with their search texts. */
+  readonly keepsSearch: boolean;
   /** Issues of fields were open when the transaction began. */
   readonly hasFieldIssues: boolean;
   /** What the transaction adds to the state of the sweep. */
@@ -95,7 +97,7 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows
 
 /** Records whose rows are not written yet; full portions are written at once. */
 function createPendingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
-  const { kind, runId, lease, ignoredFields, now, isListed } = sweep;
+  const { kind, runId, lease, ignoredFields, now, isListed, keepsSearch } = sweep;
   let { hasFieldIssues } = sweep;
   const ids = new Set<string>();
   let answers: AnsweredRecords[] = [];
@@ -111,6 +113,7 @@ function createPendingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
       kind,
       answers: portion,
       isListed,
+      keepsSearch,
       hasFieldIssues,
       now,
       origin: 'service',
