@@ -3,7 +3,7 @@ import type { Report } from '../../scripts/reports/report.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import type { Findings } from './answer.ts';
+import { listUnproven, type Findings, type KindStates } from './answer.ts';
 import { kindsOfViews, type ToolContext } from './context.ts';
 
 /** A metric of the catalogue, with its report. */
@@ -34,7 +34,11 @@ const MOST_GROUPS = 200;
 const TIMEOUT_MS = 30_000;
 
 /** Computes a metric over all rows of its report, in the database. @throws {UsageError} `mcp.figure` for an unknown metric, group or time. */
-export async function readFigure(context: ToolContext, input: FigureInput): Promise<Findings> {
+export async function readFigure(
+  context: ToolContext,
+  input: FigureInput,
+  states: KindStates,
+): Promise<Findings> {
   const metric = METRICS.find((one) => one.name === input.metric);
   if (metric === undefined) {
     const names = METRICS.map((one) => one.name);
@@ -52,13 +56,19 @@ export async function readFigure(context: ToolContext, input: FigureInput): Prom
   };
   const { rows, isTruncated } = await context.readSql(question);
   const views = [...metric.report.sql.matchAll(/\bbi_\w+/g)].map(([name]) => name);
-  const shown = rows.map((row) => [...row.slice(0, groups.length), valueText(metric, row)]);
+  const kinds = kindsOfViews(views, context.kinds);
+  // A list that is known to be empty adds up to nothing; of any other, an empty report says nothing.
+  const isProvenEmpty = rows[0]?.at(-1) === '0' && listUnproven(kinds, states, 'en').length === 0;
+  const shown = rows.map((row) => [
+    ...row.slice(0, groups.length),
+    valueText(metric, isProvenEmpty ? '0' : (row.at(-2) ?? null)),
+  ]);
   return {
     columns: [...groups, metric.name],
     rows: shown,
     isTruncated,
     totalRows: groups.length === 0 ? shown.length : Number(rows[0]?.at(-1) ?? 0),
-    kinds: kindsOfViews(views, context.kinds),
+    kinds,
     more: {
       question: metric.question,
       report: `bms://reports/${metric.report.name}`,
@@ -77,9 +87,8 @@ function groupsOfInput({ name, report }: NamedMetric, by: string | undefined): r
   throw figureError(`${name} cannot be grouped by "${unknown}".`, groupsOf(report).join(', '));
 }
 
-/** The value before the last column: an amount in units of 0.0001 as a decimal. */
-function valueText({ column }: NamedMetric, row: readonly (string | null)[]): string | null {
-  const value = row.at(-2) ?? null;
+/** Writes an amount in units of 0.0001 as a decimal. */
+function valueText({ column }: NamedMetric, value: string | null): string | null {
   if (value === null || !column.endsWith('_e4')) return value;
   const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(value) ?? [];
   const padded = digits.padStart(5, '0');

@@ -1,8 +1,10 @@
 import { isRecordId } from '../diff/compare-page.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { formatInstant } from '../lib/time/clock.ts';
-import { asOfInstant, openExport } from '../report/export/export-source.ts';
+import { asOfInstant, findPast, unknownStateError } from '../report/export/export-source.ts';
+import { exportColumns, readAsOf } from '../report/export/read-rows.ts';
 import { readKnownPast } from '../views/as-of.ts';
+import { readDeclaredColumns } from '../views/views.ts';
 import { findRecords } from '../store/records/find-records.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readRecordStory, type RecordStory } from '../store/records/record-story.ts';
@@ -36,44 +38,45 @@ export async function readRecord(context: ToolContext, kind: Kind, input: Record
   };
 }
 
-/** Reads a record as its view shows it, at an instant or now, with its history; decimals have all their digits. */
+/** Reads a record as its view shows it, at an instant or now, with its history. */
 async function readOne(
   context: ToolContext,
   kind: Kind,
   id: string,
-  at: string | undefined,
+  asked: string | undefined,
 ): Promise<Findings> {
   const { session, timezone } = context;
   const now = context.clock.now();
   const story = await readRecordStory(session, kind, id);
   const { firstSeenAt } = await readKnownPast(session, kind.name, formatInstant(now));
+  const at = asked === undefined ? now : asOfInstant(asked, now, timezone).at;
+  // Where nothing was ever read, that is the answer, and no fault.
   const shown =
-    at === undefined && firstSeenAt === null
-      ? { columns: [], rows: [], remark: null } // Nothing was ever read: that is the answer, and no fault.
-      : await readState(context, kind, id, { asOf: at ?? now.toISOString(), now });
+    asked === undefined && firstSeenAt === null ? NOTHING : await readState(context, kind, id, at);
   const { remark, ...table } = shown;
   return {
     ...table,
     isTruncated: false,
     totalRows: table.rows.length,
     kinds: [kind.name],
-    ...(at !== undefined && { asOf: formatInstant(asOfInstant(at, now, timezone).at) }),
+    asOf: formatInstant(at),
     more: { ...historyOf(story), ...(remark !== null && { remark }) },
   };
 }
 
-async function readState(
-  { session, kinds, timezone }: ToolContext,
-  kind: Kind,
-  id: string,
-  instants: { readonly asOf: string; readonly now: Date },
-) {
-  const wish = { what: kind.name, ids: [id], timezone, isRaw: true, ...instants };
-  const { source, remark } = await openExport(session, kinds, wish);
+const NOTHING = { columns: [], rows: [], remark: null };
+
+/** Reads the row that a snapshot as of this instant has. */
+async function readState({ session, kinds }: ToolContext, { name }: Kind, id: string, at: Date) {
+  const view = `bi_${name}`;
+  const past = await findPast(session, kinds, view, at);
+  if (past === null) throw new Error(`${view} has no past.`);
+  if (past.unknown !== null) throw unknownStateError(name, at, past.unknown);
+  const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
-  for await (const batch of source.batches)
+  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'numbers'))
     rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
-  return { columns: source.columns.map(({ name }) => name), rows, remark };
+  return { columns: columns.map((column) => column.name), rows, remark: past.partial };
 }
 
 function historyOf(story: RecordStory | null) {

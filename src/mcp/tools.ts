@@ -74,13 +74,16 @@ export const TOOLS: readonly Tool[] = [
       from: z.string().optional().describe('first day (2026-03-01) or month (2026-03)'),
       to: z.string().optional().describe('last day or month'),
     }),
-    run: (context, _asker, _states, input) => readFigure(context, input),
+    run: (context, _asker, states, input) => readFigure(context, input, states),
   }),
   declareTool({
     name: 'query',
     description: 'Run one SQL select over the views. All values come back as text.',
     input: z.object({
-      sql: z.string().max(LONGEST_SQL),
+      sql: z
+        .string()
+        .max(LONGEST_SQL)
+        .regex(/^[^\0]*$/),
       limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
     }),
     run: async (context, _asker, _states, { sql, limit }) => {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { locationOf, openConnection, type Connection } from '../../db/postgres/connection.ts';
-import { isConnectionLost } from '../../db/postgres/errors.ts';
+import { isConnectionLost, TABLES_MISSING } from '../../db/postgres/errors.ts';
 import { identifier, VIEWS_SCHEMA } from '../../db/session/sql-text.ts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { errorCode, SyncError } from '../../lib/sync-error.ts';
@@ -31,7 +31,8 @@ export async function readPostgres(
   question: SqlQuestion,
 ): Promise<SqlAnswer> {
   const { sql, views } = question;
-  if (views !== null && role === null) throw noReaderError();
+  if (views !== null && role === null)
+    throw noReaderError('bi.readerRole names no role that may read the views alone');
   const read = views === null ? [] : await checkSelect(sql, views);
   const socket = new Socket();
   const stream = (): Socket => socket;
@@ -49,6 +50,7 @@ export async function readPostgres(
   } catch (error) {
     if (isConnectionLost(error) && socket.bytesRead > MOST_RECEIVED) throw tooLargeError();
     const code = errorCode(error);
+    if (code === TABLES_MISSING || code === RIGHT_MISSING) throw refusedError('it reads what is no view');
     if (code === QUERY_CANCELLED) throw tooLongError(question.timeoutMs);
     if (error instanceof SyncError || !(error instanceof Error) || !/^[\dA-Z]{5}$/.test(code)) throw error;
     throw refusedError(error.message);
@@ -59,6 +61,7 @@ export async function readPostgres(
 }
 
 const QUERY_CANCELLED = '57014';
+const RIGHT_MISSING = 'mirror.not_writable';
 
 async function fetchRows(
   connection: Connection,
@@ -66,11 +69,11 @@ async function fetchRows(
   { sql, limit, timeoutMs }: SqlQuestion,
 ): Promise<Omit<SqlAnswer, 'views'>> {
   await connection.runScript(`begin isolation level repeatable read read only; ${connection.settings}`);
-  const user = role === null ? '' : `; set local role ${identifier(role)}`;
   await connection.runScript(
     `set local statement_timeout = ${timeoutMs}; set local search_path = ${VIEWS_SCHEMA};
-    set local max_parallel_workers_per_gather = 0${user}`,
+    set local max_parallel_workers_per_gather = 0`,
   );
+  if (role !== null) await becomeReader(connection, role);
   const declare = `declare answer no scroll cursor for ${sql}`;
   await connection.queryRows({ text: declare, queryMode: 'extended' }); // In which a text is one statement.
   const fetch = { text: `fetch ${limit + 1} from answer`, rowMode: 'array' as const };
@@ -83,10 +86,19 @@ async function fetchRows(
   };
 }
 
+async function becomeReader(connection: Connection, role: string): Promise<void> {
+  try {
+    await connection.runScript(`set local role ${identifier(role)}`);
+  } catch (error) {
+    if (errorCode(error) !== RIGHT_MISSING) throw error;
+    throw noReaderError(`the user of DATABASE_URL may not become ${role}`);
+  }
+}
+
 const cellText = (value: SqlValue): string | null => (value === null ? null : String(value));
 
-const noReaderError = (): SyncError =>
-  new SyncError('query is off: no role of PostgreSQL is named that may read the views alone.', {
+const noReaderError = (reason: string): SyncError =>
+  new SyncError(`query is off: ${reason}.`, {
     code: 'mcp.no_reader',
     hint: 'Set bi.readerRole, and let the user of DATABASE_URL use it: grant ROLE to USER. The other tools work.',
   });
