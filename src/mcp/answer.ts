@@ -35,8 +35,8 @@ export interface KindStates {
   readonly stale: readonly StaleKind[];
 }
 
-/** The answer of every tool (DESIGN §1.9). */
-export interface Answer {
+/** The answer of every tool. */
+export interface ToolAnswer {
   readonly columns: readonly string[];
   readonly rows: Findings['rows'];
   readonly returned: number;
@@ -84,7 +84,7 @@ export function toAnswer(
   found: Findings,
   states: KindStates,
   { now, language }: { readonly now: string; readonly language: Language },
-): Answer {
+): ToolAnswer {
   const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = found;
   const read = states.freshness.filter((one) => kinds.includes(one.kind));
   const readings = read.flatMap((one) => one.last_sweep_at ?? []);

@@ -6,7 +6,7 @@ import { formatInstant } from '../lib/time/clock.ts';
 import { readFreshness } from '../store/kinds/status-store.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { filterKindsWithRows } from '../views/views.ts';
-import { toAnswer, type Answer, type Findings, type KindStates } from './answer.ts';
+import { toAnswer, type ToolAnswer, type Findings, type KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type Asker, type ToolContext } from './context.ts';
 import { describeMirror, describeView } from './describe.ts';
 import { readFigure } from './figures.ts';
@@ -141,7 +141,7 @@ export async function answerCall(
   asker: Asker,
   tool: Tool,
   values: Readonly<Record<string, unknown>>,
-): Promise<Answer> {
+): Promise<ToolAnswer> {
   const { clock, logger, session } = context;
   const startedMs = clock.monotonicMs();
   const call = { event: 'mcp.called', who: asker.name, tool: tool.name };

@@ -139,7 +139,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (database) => {
   test('a viewer reads, an operator proposes, and a person applies', { timeout: 180_000 }, async () => {
     const { env, address } = await served(database);
     const viewer = await byHttp(address, await addUser(env, 'vera', 'viewer'));
-    const operator = await byHttp(address, await addUser(env, 'otto', 'operator'));
+    const otto = await addUser(env, 'otto', 'operator');
+    const operator = await byHttp(address, otto);
     const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
     expect(await namesOf(viewer)).toEqual(['describe', 'figure', 'query', 'record']);
     expect(await namesOf(operator)).toEqual(['describe', 'figure', 'query', 'record', 'propose']);
@@ -159,7 +160,19 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (database) => {
     });
     const entries = await runProgram(['outbox', '--json'], { env });
     expect((JSON.parse(entries.stdout) as { entries: unknown[] }).entries).toEqual([]);
-    expect(await runProgram(['apply', '1', '--json'], { env })).toMatchObject({ code: 0 });
+    const decide = async (path: string, token: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await request(`${address}/v1/plans/${path}`, { method: 'POST', headers });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    const page = await request(`${address}/plans/1`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+    expect(await page.body.text()).toContain('Proposed');
+    expect(await decide('1/approve', otto)).toBe(409);
+    expect(await decide('1/approve', ADMIN_TOKEN)).toBe(200);
+    expect(await decide('1/apply', ADMIN_TOKEN)).toBe(200);
+    const applied = await runProgram(['outbox', '--json'], { env });
+    expect((JSON.parse(applied.stdout) as { entries: unknown[] }).entries).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import type { Answer } from '../../src/mcp/answer.ts';
+import type { ToolAnswer } from '../../src/mcp/answer.ts';
 import { createSqlReader, type Asker, type ToolContext } from '../../src/mcp/context.ts';
 import { answerCall, TOOLS } from '../../src/mcp/tools.ts';
 import { migrate } from '../../src/views/migrate.ts';
@@ -26,7 +26,7 @@ export interface AskableMirror {
     tool: string,
     values?: Readonly<Record<string, unknown>>,
     asker?: Partial<Asker>,
-  ) => Promise<Answer & Readonly<Record<string, unknown>>>;
+  ) => Promise<ToolAnswer & Readonly<Record<string, unknown>>>;
 }
 
 export async function askableMirror(

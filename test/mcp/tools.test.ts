@@ -101,7 +101,8 @@ describe.each(DATABASES)('%s', (database) => {
         .map((row) => String(row[time.column]))
         .filter((at) => at !== 'none')
         .toSorted();
-      const [from, to] = [times[0], times[Math.floor(times.length / 2)]];
+      const from = times[0];
+      const to = times[Math.floor(times.length / 2)];
       for (const period of [{ from }, { to }, { from, to }]) {
         const within = rows.filter((row) => {
           const at = String(row[time.column]);

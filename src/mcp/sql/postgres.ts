@@ -49,15 +49,20 @@ export async function readPostgres(
     return { ...(await fetchRows(connection, role, question)), views: read };
   } catch (error) {
     if (isConnectionLost(error) && socket.bytesRead > MOST_RECEIVED) throw tooLargeError();
-    const code = errorCode(error);
-    if (code === TABLES_MISSING || code === RIGHT_MISSING) throw refusedError('it reads what is no view');
-    if (code === QUERY_CANCELLED) throw tooLongError(question.timeoutMs);
-    if (error instanceof SyncError || !(error instanceof Error) || !/^[\dA-Z]{5}$/.test(code)) throw error;
-    throw refusedError(error.message);
+    throw queryError(error, question.timeoutMs);
   } finally {
     clearInterval(watch);
     await connection.close();
   }
+}
+
+/** Turns what PostgreSQL reports into our error; passes on faults that are not of the query. */
+function queryError(error: unknown, timeoutMs: number): unknown {
+  const code = errorCode(error);
+  if (code === TABLES_MISSING || code === RIGHT_MISSING) return refusedError('it reads what is no view');
+  if (code === QUERY_CANCELLED) return tooLongError(timeoutMs);
+  const isOfQuery = error instanceof Error && !(error instanceof SyncError) && /^[\dA-Z]{5}$/.test(code);
+  return isOfQuery ? refusedError(error.message) : error;
 }
 
 const QUERY_CANCELLED = '57014';
