@@ -168,7 +168,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (database) => {
     };
     const page = await request(`${address}/plans/1`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
     expect(await page.body.text()).toContain('Proposed');
-    expect(await decide('1/approve', otto)).toBe(409);
+    expect(await decide('1/approve', otto)).toBe(403);
     expect(await decide('1/approve', ADMIN_TOKEN)).toBe(200);
     expect(await decide('1/apply', ADMIN_TOKEN)).toBe(200);
     const applied = await runProgram(['outbox', '--json'], { env });
