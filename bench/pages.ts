@@ -149,6 +149,7 @@ const app = await createServer(
     kinds: LISTED_KINDS,
     schedules: [],
     webhooks: { ...reader, allowHosts: [], mail: { url: null, from: null }, publicUrl: null },
+    database: { url: 'file:', readerRole: null },
     plans: { approvals: 0 },
   },
   createSignInCodes(systemClock),

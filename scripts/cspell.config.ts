@@ -79,6 +79,14 @@ export default {
       ignoreRegExpList: ['/^```[^]*?^```$/gm', '/`[^`\n]*`/g', '/\]\([^)]*\)/g'],
     },
     {
+      filename: 'src/mcp/sql/*.ts', // Functions of databases, and the tree of PostgreSQL's parser.
+      ignoreRegExpList: ['/`[^`]*`/g', '/\\b\\w+(?=\\?: )|\\.\\w+/g'],
+    },
+    {
+      filename: 'test/mcp/query.test.ts', // SQL.
+      ignoreRegExpList: ["/'[^'\\n]*'/g", '/"[^"\\n]*"/g'],
+    },
+    {
       filename: 'test/clients/**', // Names and commands of other programs.
       ignoreRegExpList: ['/"[^"\\n]*"/g', "/'[^'\\n]*'/g", '/`[^`\\n]*`/g'],
     },

@@ -25,10 +25,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
   checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'outbound', 'runs'],
   operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed'],
-  api: BELOW_PAGES,
+  mcp: ['lib', 'catalog', 'db', 'diff', 'words', 'store', 'views', 'outbound', 'report', 'scripts'], // Of scripts/, the catalogue of reports.
+  api: [...BELOW_PAGES, 'mcp'],
   dashboard: BELOW_PAGES,
-  app: [...BELOW_PAGES, 'config', 'api', 'dashboard'],
-  cli: [...BELOW_PAGES, 'config', 'app', 'sandbox'],
+  app: [...BELOW_PAGES, 'config', 'mcp', 'api', 'dashboard'],
+  cli: [...BELOW_PAGES, 'config', 'mcp', 'app', 'sandbox'],
   sandbox: ['lib', 'catalog'],
   'main.ts': ['lib', 'config', 'app', 'cli'],
 };
@@ -55,6 +56,7 @@ const WINGS: Record<string, readonly string[]> = {
   http: [''],
   checks: [''],
   operations: [''],
+  mcp: ['sql', '', 'protocol'],
   api: [''],
   dashboard: ['parts', ''],
   app: [''],

@@ -5,8 +5,8 @@ import { billOf, notices } from './notices.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Loaded where they are installed: an addon, and packages that a user may leave out. */
-const EXTERNAL = ['better-sqlite3', 'pg-native', 'msgpackr-extract'];
+/** Loaded where they are installed: an addon, a parser in WebAssembly, and packages that a user may leave out. */
+const EXTERNAL = ['better-sqlite3', 'libpg-query', 'pg-native', 'msgpackr-extract'];
 
 /** CommonJS libraries in the bundle ask for Node's own modules by `require`, which an ES module does not have. */
 const REQUIRE = `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`;
@@ -30,6 +30,7 @@ export async function bundle(
     absWorkingDir: ROOT,
     entryPoints: [...entries],
     outdir: folder,
+    entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     bundle: true,
     splitting: true,

@@ -27,6 +27,7 @@ import { recordRoutes } from '../api/records.ts';
 import { runRoutes } from '../api/runs.ts';
 import { statusRoutes } from '../api/status.ts';
 import { planRoutes } from '../api/plans.ts';
+import { mcpRoutes } from '../api/mcp.ts';
 import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
 import { UPLOAD_BYTES } from '../operations/upload-plan.ts';
@@ -45,6 +46,7 @@ const ROUTES = [
   webhookRoutes,
   userRoutes,
   operationRoutes,
+  mcpRoutes,
   openapiRoute,
 ];
 

@@ -59,6 +59,7 @@ function serverSettings(config: Config): ServerSettings {
     timezone: config.schedules.timezone,
     language: config.language,
     webhooks: sendingRules(config),
+    database: { url: config.database.url, readerRole: config.bi.readerRole },
     plans: config.plans,
   };
 }

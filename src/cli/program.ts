@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   webhooks: async () => (await import('./decisions/webhooks.ts')).webhooksCommand,
   users: async () => (await import('./decisions/users.ts')).usersCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
+  mcp: async () => (await import('./mcp.ts')).mcpCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,

@@ -5,6 +5,7 @@ import {
   bi,
   database,
   mail,
+  mcp,
   queue,
   retention,
   log,
@@ -38,6 +39,7 @@ export const settings = group({
   alerts,
   monitor,
   bi,
+  mcp,
   language: setting(
     z.enum(['en', 'fr'], 'en or fr').default('en'),
     'Language of the comments in PostgreSQL, and of pages for browsers that prefer neither: en or fr.',

@@ -55,7 +55,7 @@ export function logRequests(app: Server, logger: Logger): void {
     const { statusCode: status, elapsedTime } = reply;
     const by = { caller: caller?.by ?? null, who: caller?.name ?? null };
     const logFields = { method, route: routeOptions.url ?? null, status, ...by, ms: Math.round(elapsedTime) };
-    const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
+    const isChange = !['GET', 'HEAD'].includes(method) && routeOptions.config.isRead !== true && status < 400;
     if (!isChange) logger.debug(logFields, 'answered');
     else {
       const what = entryId === null ? (routeOptions.url ?? '') : `entry ${entryId} of the outbox`;

@@ -42,6 +42,8 @@ export interface ServerSettings extends SignInSettings {
   readonly language: Language;
   /** The settings of what is sent. */
   readonly webhooks: SendingRules;
+  /** The settings `database.url` and `bi.readerRole`. */
+  readonly database: { readonly url: string; readonly readerRole: string | null };
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };
 }
@@ -75,6 +77,8 @@ declare module 'fastify' {
     open?: true;
     /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
+    /** It changes nothing, whatever its method is. */
+    isRead?: true;
     /** Who may ask; without it, a viewer may read, and only an admin change. */
     role?: UserRole;
   }

@@ -51,6 +51,7 @@ export const DEFAULTS = {
     timezone: 'UTC',
   },
   plans: { approvals: 0 },
+  database: { url: 'file:', readerRole: null },
 } as const satisfies Partial<ServerSettings>;
 
 /** Serves a mirror over HTTP until the test ends; `get` and `post` carry the token. */

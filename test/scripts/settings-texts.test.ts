@@ -68,6 +68,7 @@ test('every setting has its row', () => {
     'alerts',
     'monitor.pingUrl',
     'bi.readerRole',
+    'mcp.token',
     'language',
     'retention.changesDays',
     'retention.runsDays',

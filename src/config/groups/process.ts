@@ -26,6 +26,13 @@ export const bi = group({
   ),
 });
 
+export const mcp = group({
+  token: setting(nullableSetting(a.token), 'Token of a user, with which mcp --url asks another bms-sync.', {
+    variables: ['MCP_TOKEN', 'MCP_TOKEN_FILE'],
+    secret: 'value',
+  }),
+});
+
 export const retention = group({
   changesDays: setting(nullableSetting(a.days), 'How long change events are kept; null keeps them all.'),
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import PQueue from 'p-queue';
 import pg, { type QueryArrayConfig, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import { describeFileFault } from '../../lib/sync-error.ts';
@@ -15,6 +16,8 @@ export interface Target {
   readonly url: string;
   readonly location: string;
   readonly lockTimeoutMs: number;
+  /** Makes the socket, for a caller who watches it. */
+  readonly stream?: () => Socket;
 }
 
 /**
@@ -41,7 +44,7 @@ export interface Connection {
  * each transaction, and the next one to use it may be another application. Each transaction begins with `localSettings`.
  */
 export async function openConnection(target: Target): Promise<Connection> {
-  const client = newClient(target.url);
+  const client = newClient(target);
   let hasEnded = false;
   client.on('error', () => {
     hasEnded = true; // The driver reports it at the next use.
@@ -81,10 +84,11 @@ export async function openConnection(target: Target): Promise<Connection> {
   }
 }
 
-function newClient(url: string): pg.Client {
+function newClient({ url, stream }: Target): pg.Client {
   try {
     return new pg.Client({
       connectionString: url,
+      ...(stream !== undefined && { stream }),
       types: TYPE_PARSERS,
       application_name: 'bms-sync',
       pipeline: true,

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { staleReader } from '../app/scheduled-pulls.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import { isLoopback } from '../lib/net/loopback.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { createSqlReader } from '../mcp/context.ts';
+import { bridgeStdio } from '../mcp/protocol/bridge.ts';
+import { answerOnStdio } from '../mcp/protocol/serve-stdio.ts';
+import { createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
+import { commandLineDecider } from './parts/operation-command.ts';
+
+export function mcpCommand(context: CommandContext): Command {
+  return createCommand('mcp', 'answer the questions of an AI assistant on stdio (MCP), read only')
+    .option('--url <url>', 'pass them on to a serve: https://HOST/mcp; MCP_TOKEN is the token of a user')
+    .action(async (options: CommonOptions & { readonly url?: string }) => {
+      const config = context.settings(options);
+      const logger = context.logger(config);
+      const { signal } = context.io;
+      if (options.url !== undefined) {
+        await bridgeStdio(serveUrl(options.url), requireUserToken(config.mcp.token), logger, signal);
+        return;
+      }
+      await using session = await openExistingMirror(config);
+      const mirror = { session, clock: systemClock, logger };
+      const tools = {
+        ...mirror,
+        kinds: allKinds(config),
+        readSql: createSqlReader(config.database.url, config.bi.readerRole),
+        readStale: staleReader(config, mirror),
+        timezone: config.schedules.timezone,
+      };
+      const { who: name, role } = commandLineDecider();
+      await answerOnStdio(tools, { name, role, language: config.language }, signal);
+    });
+}
+
+/** The address of the route: `/mcp` unless a path is given. @throws {UsageError} `usage.url`. */
+function serveUrl(text: string): URL {
+  const url = URL.parse(text);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === null || !isSafe || url.username !== '' || url.search !== '')
+    throw new UsageError(`"${text}" is not the address of a serve.`, {
+      code: 'usage.url',
+      hint: 'Write https://HOST/mcp, without user and query; http only for localhost.',
+    });
+  return url.pathname === '/' ? new URL('/mcp', url) : url;
+}
+
+function requireUserToken(token: string | null): string {
+  if (token !== null) return token;
+  throw new UsageError('--url needs the token of a user.', {
+    code: 'usage.token',
+    hint: 'Set MCP_TOKEN or MCP_TOKEN_FILE to a token from: bms-sync users add NAME --role viewer',
+  });
+}

@@ -1,0 +1,119 @@
+import type { KindFreshness } from '../store/kinds/status-store.ts';
+import type { StaleKind } from '../store/needs/read-needs.ts';
+import { translatorFor, type Language } from '../lib/text/translator.ts';
+import { describeOutcome } from '../words/outcome-texts.ts';
+
+/** What a tool found, before the state of its kinds is added. */
+export interface Findings {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Whether more rows exist. */
+  readonly isTruncated: boolean;
+  /** The number of all rows; null = unknown. */
+  readonly totalRows: number | null;
+  /** The kinds that were read. */
+  readonly kinds: readonly string[];
+  /** The instant whose state the rows show, where it is not now. */
+  readonly asOf?: string;
+  /** Members of the answer beyond those of every answer. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** A kind whose rows in the mirror are not proven to be those of the service. */
+export interface UnprovenKind {
+  readonly kind: string;
+  /** `never`, `running`, `invalid`, `aborted`, `complete`, `held`, `stale`, or `unlisted`. */
+  readonly state: string;
+  /** When the kind was last proven; null = never. */
+  readonly since: string | null;
+  readonly reason: string | null;
+}
+
+/** What is known of the kinds when a question is asked. */
+export interface KindStates {
+  readonly freshness: readonly KindFreshness[];
+  readonly stale: readonly StaleKind[];
+}
+
+/** The answer of every tool. */
+export interface ToolAnswer {
+  readonly columns: readonly string[];
+  readonly rows: Findings['rows'];
+  readonly returned: number;
+  readonly truncated: boolean;
+  readonly totalRows: number | null;
+  readonly asOf: string;
+  readonly oldestReading: string | null;
+  readonly unproven: readonly UnprovenKind[];
+  readonly heldDeletions: number;
+  readonly openIssues: number;
+}
+
+/** Lists which of some kinds are not proven, with the reason. */
+export function listUnproven(
+  kinds: readonly string[],
+  { freshness, stale }: KindStates,
+  language: Language,
+): readonly UnprovenKind[] {
+  const { t } = translatorFor(language);
+  return kinds.flatMap((kind): UnprovenKind[] => {
+    const known = freshness.find((one) => one.kind === kind);
+    if (known === undefined)
+      return [{ kind, state: 'unlisted', since: null, reason: t('the service does not list this kind') }];
+    const { state, reason, held_deletions: held, certified_at: since } = known;
+    const staleKind = stale.find((one) => one.kind === kind);
+    if (['never', 'running', 'invalid', 'aborted'].includes(state)) {
+      const { label, why } = describeOutcome({ state, reason }, translatorFor(language));
+      return [{ kind, state, since, reason: why ?? label }];
+    }
+    if (held > 0) {
+      const waiting = t('{held, plural, one {# deletion waits} other {# deletions wait}} for a decision', {
+        held,
+      });
+      return [{ kind, state: 'held', since, reason: waiting }];
+    }
+    if (staleKind !== undefined)
+      return [{ kind, state: 'stale', since, reason: t('scheduled pulls of this kind were missed') }];
+    if (state === 'certified') return [];
+    return [{ kind, state, since, reason: describeOutcome({ state, reason }, translatorFor(language)).why }];
+  });
+}
+
+/** Adds what is known of the kinds to what was found. */
+export function toAnswer(
+  found: Findings,
+  states: KindStates,
+  { now, language }: { readonly now: string; readonly language: Language },
+): ToolAnswer {
+  const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = found;
+  const read = states.freshness.filter((one) => kinds.includes(one.kind));
+  const readings = read.flatMap((one) => one.last_sweep_at ?? []);
+  const fitting = fitRows(rows);
+  return {
+    columns,
+    rows: fitting,
+    returned: fitting.length,
+    truncated: isTruncated || fitting.length < rows.length,
+    totalRows,
+    asOf,
+    oldestReading: readings.length < kinds.length ? null : (readings.toSorted()[0] ?? null),
+    unproven: listUnproven(kinds, states, language),
+    heldDeletions: read.reduce((sum, one) => sum + one.held_deletions, 0),
+    openIssues: read.reduce((sum, one) => sum + one.open_issues, 0),
+    ...more,
+  };
+}
+
+/** An answer is sent twice, as text and as a value, and has at most 200,000 bytes. */
+const BYTES_FOR_ROWS = 170_000;
+
+/** The first rows, as many as an answer can hold. */
+function fitRows(rows: Findings['rows']): Findings['rows'] {
+  let bytes = 0;
+  const tooMany = rows.findIndex((row) => {
+    const text = JSON.stringify(row);
+    bytes += Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(text));
+    return bytes > BYTES_FOR_ROWS;
+  });
+  return tooMany === -1 ? rows : rows.slice(0, tooMany);
+}

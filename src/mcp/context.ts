@@ -1,0 +1,84 @@
+import type { Kind } from '../catalog/kind.ts';
+import { sqlitePath } from '../db/open-session.ts';
+import type { Session } from '../db/session/session.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { createSerialQueue } from '../lib/serial-queue.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import type { Language } from '../lib/text/translator.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { StaleKind } from '../store/needs/read-needs.ts';
+import type { UserRole } from '../store/users/user-store.ts';
+import { readMirroredKind } from '../store/kinds/field-store.ts';
+import type { View } from '../views/create-views.ts';
+import { filterKindsWithRows, listViews } from '../views/views.ts';
+import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
+
+/** Answers selects over the mirror. */
+export type SqlReader = (question: SqlQuestion) => Promise<SqlAnswer>;
+
+/** What the tools work with. */
+export interface ToolContext {
+  readonly session: Session;
+  readonly kinds: readonly Kind[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly readSql: SqlReader;
+  readonly readStale: () => Promise<readonly StaleKind[]>;
+  /** That of instants without a zone: the setting `schedules.timezone`. */
+  readonly timezone: string;
+}
+
+/** Who asks, and in which language. */
+export interface Asker {
+  readonly name: string;
+  readonly role: UserRole;
+  readonly language: Language;
+}
+
+/** How many questions may wait for the one that is being answered. */
+const MOST_WAITING = 8;
+
+/**
+ * Creates the reader of a mirror. It answers one question at a time, so that questions never take more than one core and the
+ * memory of one process.
+ *
+ * @param readerRole The setting `bi.readerRole`.
+ */
+export function createSqlReader(url: string, readerRole: string | null): SqlReader {
+  const path = sqlitePath(url);
+  const enqueue = createSerialQueue();
+  let waiting = 0;
+  const read: SqlReader = async (question) =>
+    path === null
+      ? (await import('./sql/postgres.ts')).readPostgres(url, readerRole, question)
+      : (await import('./sql/sqlite.ts')).readSqlite(path, question);
+  return async (question) => {
+    if (waiting > MOST_WAITING)
+      throw new SyncError('Too many questions are waiting.', { code: 'mcp.busy', hint: 'Ask again later.' });
+    waiting += 1;
+    return await enqueue(() => read(question)).finally(() => (waiting -= 1));
+  };
+}
+
+/** The views of this mirror with their meaning; a user's own views are not among them. */
+export async function readOwnViews({ session, kinds }: ToolContext): Promise<readonly View[]> {
+  const shown = await filterKindsWithRows(session, kinds);
+  const mirrored = await Promise.all(shown.map((kind) => readMirroredKind(session, kind)));
+  const views = listViews(mirrored, session.dialect);
+  return views.filter((view) => view.isInner !== true);
+}
+
+const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status'];
+
+/** The kinds whose records some views show. */
+export function kindsOfViews(views: readonly string[], kinds: readonly Kind[]): readonly string[] {
+  const names = kinds.map((kind) => kind.name);
+  if (views.some((view) => OF_ALL_KINDS.includes(view))) return names;
+  return names.filter((name) => views.some((view) => kindOfView(view, names) === name));
+}
+
+function kindOfView(view: string, kinds: readonly string[]): string | undefined {
+  const table = view === 'client_contacts' ? 'clients' : view.replace(/^bi_/, '');
+  const owners = kinds.filter((kind) => table === kind || table.startsWith(`${kind}_`));
+  return owners.toSorted((a, b) => b.length - a.length)[0];
+}

@@ -1,0 +1,70 @@
+import { sql } from 'drizzle-orm';
+import { optionalText, textColumn } from '../db/rows/engine-column.ts';
+import { readRows } from '../db/rows/rows.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
+import type { Language } from '../lib/text/translator.ts';
+import type { Findings, KindStates } from './answer.ts';
+import { kindsOfViews, readOwnViews, type ToolContext } from './context.ts';
+import { METRICS, groupsOf } from './figures.ts';
+
+/** Describes every view, metric and kind, one line each. */
+export async function describeMirror(
+  context: ToolContext,
+  { freshness }: KindStates,
+  language: Language,
+): Promise<Findings> {
+  const views = await readOwnViews(context);
+  const rows = [
+    ...views.map((view) => ['view', view.name, view.meaning[language]]),
+    ...METRICS.map(({ name, question, report }) => [
+      'metric',
+      name,
+      `${question} by: ${groupsOf(report).join(', ')}`,
+    ]),
+    ...freshness.map((one) => ['kind', one.kind, `${one.state}, last read: ${one.last_sweep_at ?? 'never'}`]),
+  ];
+  const kinds = context.kinds.map((kind) => kind.name);
+  return { columns: ['what', 'name', 'meaning'], rows, isTruncated: false, totalRows: rows.length, kinds };
+}
+
+const COLUMN = [
+  textColumn('column'),
+  textColumn('type'),
+  optionalText('unit'),
+  textColumn('label'),
+  textColumn('meaning'),
+  optionalText('refers_to'),
+];
+
+/** Describes the columns of a view. @throws {UsageError} `mcp.view` for an unknown view. */
+export async function describeView(
+  context: ToolContext,
+  view: string,
+  language: Language,
+): Promise<Findings> {
+  const names = (await readOwnViews(context)).map((one) => one.name);
+  if (!names.includes(view))
+    throw new UsageError(`Unknown view "${view}"${didYouMean(view, names) || '.'}`, {
+      code: 'mcp.view',
+      hint: 'describe without a view lists them.',
+    });
+  const described = view === 'client_contacts' ? 'bi_clients_contacts' : view;
+  const found = await readRows(
+    context.session,
+    COLUMN,
+    sql`
+      select d."column", d.type, d.unit, ${sql.identifier(`label_${language}`)} as label,
+        ${sql.identifier(language === 'fr' ? 'meaning_fr' : 'meaning')} as meaning,
+        (select r.to_view || '.' || r.to_column from bi_relations r
+          where r.view = d.view and r."column" = d."column" limit 1) as refers_to
+      from bi_dictionary d where d.view = ${described} order by d.ordinal`,
+  );
+  return {
+    columns: COLUMN.map(({ name }) => name),
+    rows: found.map((one) => [one.column, one.type, one.unit, one.label, one.meaning, one.refersTo]),
+    isTruncated: false,
+    totalRows: found.length,
+    kinds: kindsOfViews([view], context.kinds),
+  };
+}

@@ -1,0 +1,126 @@
+import { REPORTS } from '../../scripts/reports/catalogue.ts';
+import type { Report } from '../../scripts/reports/report.ts';
+import { identifier, literal } from '../db/session/sql-text.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
+import { listUnproven, type Findings, type KindStates } from './answer.ts';
+import { kindsOfViews, type ToolContext } from './context.ts';
+
+/** A metric of the catalogue, with its report. */
+export interface NamedMetric {
+  readonly name: string;
+  readonly column: string;
+  readonly question: string;
+  readonly report: Report;
+}
+
+/** Every metric that `figure` computes. */
+export const METRICS: readonly NamedMetric[] = REPORTS.flatMap((report) =>
+  Object.entries(report.metrics).map(([name, metric]) => ({ name, ...metric, report })),
+);
+
+/** The columns by which a metric can be grouped. */
+export const groupsOf = ({ keys, labels }: Report): readonly string[] => [...keys, ...labels];
+
+/** What `figure` is asked. */
+export interface FigureInput {
+  readonly metric: string;
+  readonly by?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const MOST_GROUPS = 200;
+const TIMEOUT_MS = 30_000;
+
+/** Computes a metric over all rows of its report, in the database. @throws {UsageError} `mcp.figure` for an unknown metric, group or time. */
+export async function readFigure(
+  context: ToolContext,
+  input: FigureInput,
+  states: KindStates,
+): Promise<Findings> {
+  const metric = METRICS.find((one) => one.name === input.metric);
+  if (metric === undefined) {
+    const names = METRICS.map((one) => one.name);
+    throw figureError(
+      `Unknown metric "${input.metric}"${didYouMean(input.metric, names) || '.'}`,
+      names.join(', '),
+    );
+  }
+  const groups = groupsOfInput(metric, input.by);
+  const question = {
+    sql: figureSql(metric, groups, input),
+    limit: MOST_GROUPS,
+    timeoutMs: TIMEOUT_MS,
+    views: null,
+  };
+  const { rows, isTruncated } = await context.readSql(question);
+  const views = [...metric.report.sql.matchAll(/\bbi_\w+/g)].map(([name]) => name);
+  const kinds = kindsOfViews(views, context.kinds);
+  // A list that is known to be empty adds up to nothing; of any other, an empty report says nothing.
+  const isProvenEmpty = rows[0]?.at(-1) === '0' && listUnproven(kinds, states, 'en').length === 0;
+  const shown = rows.map((row) => [
+    ...row.slice(0, groups.length),
+    valueText(metric, isProvenEmpty ? '0' : (row.at(-2) ?? null)),
+  ]);
+  return {
+    columns: [...groups, metric.name],
+    rows: shown,
+    isTruncated,
+    totalRows: groups.length === 0 ? shown.length : Number(rows[0]?.at(-1) ?? 0),
+    kinds,
+    more: {
+      question: metric.question,
+      report: `bms://reports/${metric.report.name}`,
+      notes: metric.report.notes,
+    },
+  };
+}
+
+const figureError = (message: string, names: string): UsageError =>
+  new UsageError(message, { code: 'mcp.figure', hint: `Known: ${names}.` });
+
+function groupsOfInput({ name, report }: NamedMetric, by: string | undefined): readonly string[] {
+  const groups = by?.split(',').map((one) => one.trim()) ?? [];
+  const unknown = groups.find((one) => !groupsOf(report).includes(one));
+  if (unknown === undefined) return groups;
+  throw figureError(`${name} cannot be grouped by "${unknown}".`, groupsOf(report).join(', '));
+}
+
+/** Writes an amount in units of 0.0001 as a decimal. */
+function valueText({ column }: NamedMetric, value: string | null): string | null {
+  if (value === null || !column.endsWith('_e4')) return value;
+  const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(value) ?? [];
+  const padded = digits.padStart(5, '0');
+  return `${sign}${padded.slice(0, -4)}.${padded.slice(-4)}`;
+}
+
+function figureSql(
+  { name, column, report }: NamedMetric,
+  groups: readonly string[],
+  input: FigureInput,
+): string {
+  const names = groups.map((group) => `cast(${identifier(group)} as text)`);
+  const { time } = report;
+  const limits = Object.entries({ '>=': input.from, '<=': input.to }).flatMap(([operator, at]) =>
+    at === undefined
+      ? []
+      : [`${identifier(time?.column ?? '')} ${operator} ${literal(limitOf(name, report, at))}`],
+  );
+  if (limits.length > 0) limits.push(`${identifier(time?.column ?? '')} <> 'none'`);
+  const where = limits.length === 0 ? '' : `where ${limits.join(' and ')}`;
+  const sum = `cast(sum(${identifier(column)}) as text)`;
+  const list = groups.length === 0 ? `${sum}, count(*)` : `${names.join(', ')}, ${sum}, count(*) over ()`;
+  const group = names.length === 0 ? '' : `group by ${names.join(', ')} order by ${names.join(', ')}`;
+  return `select ${list} from (${report.sql}) r ${where} ${group}`;
+}
+
+/** The first or last time that counts, as the report writes it: a month, or a day. */
+function limitOf(name: string, { time }: Report, at: string): string {
+  if (time === null) throw figureError(`${name} shows the present: it has no time.`, 'metric and by');
+  const form = time.grain === 'month' ? /^\d{4}-\d\d(?=-\d\d$|$)/ : /^\d{4}-\d\d-\d\d$/;
+  const [limit] = form.exec(at) ?? [];
+  if (limit === undefined)
+    throw figureError(`"${at}" is not a ${time.grain}.`, 'YYYY-MM-DD, or YYYY-MM for months');
+  return limit;
+}

@@ -1,0 +1,70 @@
+import type { Kind } from '../catalog/kind.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { makePlan } from '../outbound/plans/make-plan.ts';
+import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { findRecord } from '../store/records/record-store.ts';
+import { VERSION_COLUMN, versionOf } from '../store/records/record-version.ts';
+import type { Findings } from './answer.ts';
+import type { ToolContext } from './context.ts';
+
+/** New values of a record, by field; null clears a field. */
+export interface ProposedChange {
+  readonly id: string;
+  readonly set: Readonly<Record<string, string | null>>;
+}
+
+/**
+ * Makes a plan of changes, as from a spreadsheet with the same cells. Nothing is sent: a person applies the plan.
+ *
+ * @param by The user whose assistant proposes.
+ * @throws {UsageError} `mcp.propose` if the changes do not set the same fields, and what `makePlan` throws.
+ */
+export async function proposeChanges(
+  context: ToolContext,
+  kind: Kind,
+  changes: readonly ProposedChange[],
+  by: string,
+): Promise<Findings> {
+  const { session, kinds, clock } = context;
+  const fields = Object.keys(changes[0]?.set ?? {});
+  const isSame = changes.every(({ set }) => Object.keys(set).toSorted().join() === fields.toSorted().join());
+  if (fields.length === 0 || !isSame)
+    throw new UsageError('The changes of one plan set the same fields, at least one.', {
+      code: 'mcp.propose',
+      hint: 'Propose the others apart.',
+    });
+  const columns = ['id', VERSION_COLUMN, ...fields];
+  const rows = [];
+  for (const [index, { id, set }] of changes.entries()) {
+    const record = await findRecord(session, kind.name, id);
+    const texts = [
+      id,
+      record === null ? '' : versionOf(record.raw),
+      ...fields.map((name) => set[name] ?? 'NULL'),
+    ];
+    const cells = new Map(texts.map((text, column) => [column, { text, isFormula: false }]));
+    rows.push({ position: index + 2, cells });
+  }
+  const sheet = { columns, rows, decimalSign: '.' as const };
+  const origin = 'assistant';
+  const asked = {
+    kinds,
+    sheet,
+    kind: kind.name,
+    origin,
+    createdBy: by,
+    now: clock.now(),
+    allowReordered: true,
+  };
+  const id = await makePlan(session, asked);
+  const plan = id === null ? null : await showPlan(session, kinds, id);
+  const lines = plan === null ? [] : resultLines(plan);
+  return {
+    columns: RESULT_COLUMNS.map(({ name }) => name),
+    rows: lines.map((line) => line.map((value) => (value === null ? null : String(value)))),
+    isTruncated: false,
+    totalRows: lines.length,
+    kinds: [kind.name],
+    more: { plan: id, page: id === null ? null : `/plans/${id}` },
+  };
+}

@@ -1,0 +1,96 @@
+import { isRecordId } from '../diff/compare-page.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { formatInstant } from '../lib/time/clock.ts';
+import { asOfInstant, findPast, unknownStateError } from '../report/export/export-source.ts';
+import { exportColumns, readAsOf } from '../report/export/read-rows.ts';
+import { readKnownPast } from '../views/as-of.ts';
+import { readDeclaredColumns } from '../views/views.ts';
+import { findRecords } from '../store/records/find-records.ts';
+import { recordName } from '../store/records/record-name.ts';
+import { readRecordStory, type RecordStory } from '../store/records/record-story.ts';
+import type { Findings } from './answer.ts';
+import type { ToolContext } from './context.ts';
+
+/** What `record` is asked: an id, or words to search for. */
+export interface RecordInput {
+  readonly id?: string | undefined;
+  readonly text?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+const MOST_HITS = 50;
+const MOST_EVENTS = 50;
+
+/** Finds a record with its history, or the records that a text finds. @throws {UsageError} `usage.as_of` for an unknown past. */
+export async function readRecord(context: ToolContext, kind: Kind, input: RecordInput): Promise<Findings> {
+  const { id = '', text, at } = input;
+  if (text === undefined && isRecordId(id)) return readOne(context, kind, id, at);
+  const wanted = text ?? id;
+  const found = await findRecords(context.session, kind, { text: wanted, limit: MOST_HITS + 1 });
+  const hits = found.slice(0, MOST_HITS);
+  const isTruncated = found.length > MOST_HITS;
+  return {
+    columns: ['id', 'state', 'name'],
+    rows: hits.map((hit) => [hit.id, hit.deletedAt === null ? 'live' : 'deleted', recordName(hit.raw)]),
+    isTruncated,
+    totalRows: isTruncated ? null : hits.length,
+    kinds: [kind.name],
+  };
+}
+
+/** Reads a record as its view shows it, at an instant or now, with its history. */
+async function readOne(
+  context: ToolContext,
+  kind: Kind,
+  id: string,
+  asked: string | undefined,
+): Promise<Findings> {
+  const { session, timezone } = context;
+  const now = context.clock.now();
+  const story = await readRecordStory(session, kind, id);
+  const { firstSeenAt } = await readKnownPast(session, kind.name, formatInstant(now));
+  const at = asked === undefined ? now : asOfInstant(asked, now, timezone).at;
+  // Where nothing was ever read, that is the answer, and no fault.
+  const shown =
+    asked === undefined && firstSeenAt === null ? NOTHING : await readState(context, kind, id, at);
+  const { remark, ...table } = shown;
+  return {
+    ...table,
+    isTruncated: false,
+    totalRows: table.rows.length,
+    kinds: [kind.name],
+    asOf: formatInstant(at),
+    more: { ...historyOf(story), ...(remark !== null && { remark }) },
+  };
+}
+
+const NOTHING = { columns: [], rows: [], remark: null };
+
+/** Reads the row that a snapshot as of this instant has. */
+async function readState({ session, kinds }: ToolContext, { name }: Kind, id: string, at: Date) {
+  const view = `bi_${name}`;
+  const past = await findPast(session, kinds, view, at);
+  if (past === null) throw new Error(`${view} has no past.`);
+  if (past.unknown !== null) throw unknownStateError(name, at, past.unknown);
+  const columns = exportColumns(await readDeclaredColumns(session, view));
+  const rows: (string | null)[][] = [];
+  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'numbers'))
+    rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
+  return { columns: columns.map((column) => column.name), rows, remark: past.partial };
+}
+
+function historyOf(story: RecordStory | null) {
+  if (story === null) return { state: 'unknown', history: [] };
+  const events = story.events.slice(-MOST_EVENTS);
+  return {
+    state: story.state,
+    history: events.map(({ seq, change, observedAt, origin, fields }) => ({
+      seq: String(seq),
+      change,
+      observedAt,
+      origin,
+      fields,
+    })),
+    historyTruncated: events.length < story.events.length,
+  };
+}

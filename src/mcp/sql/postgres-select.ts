@@ -1,0 +1,110 @@
+import { loadModule, parseSync } from 'libpg-query';
+import { FUNCTIONS, refusedError } from './question.ts';
+
+/**
+ * Refuses everything except one select over the views; returns those that it names. The text is read by PostgreSQL's own parser,
+ * and only what is listed here passes: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`.
+ *
+ * @throws {SyncError} `mcp.refused`.
+ */
+export async function checkSelect(sql: string, views: readonly string[]): Promise<readonly string[]> {
+  await loadModule();
+  const [statement, another] = parse(sql);
+  if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
+  const [[type] = []] = Object.entries(statement.stmt ?? {});
+  if (type !== 'SelectStmt') throw refusedError('it is not a select');
+  const found: Found = { relations: [], withNames: new Set() };
+  collect(statement.stmt, found);
+  refuseOtherRelations(found, views);
+  return [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
+}
+
+/** A part of `with` counts wherever it stands, so none may have a name that means something else elsewhere. */
+function refuseOtherRelations({ relations, withNames }: Found, views: readonly string[]): void {
+  for (const name of withNames)
+    if (name.startsWith('pg_') || views.includes(name))
+      throw refusedError(`a part of its with has the name ${name}`);
+  for (const { name, schema } of relations) {
+    const isView = views.includes(name) && (schema === undefined || schema === 'public');
+    const isPart = schema === undefined && withNames.has(name);
+    if (!isView && !isPart) throw refusedError(`there is no view ${name}`);
+  }
+}
+
+function parse(sql: string) {
+  try {
+    return parseSync(sql).stmts ?? [];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw refusedError(error.message);
+  }
+}
+
+interface Found {
+  readonly relations: { readonly name: string; readonly schema: string | undefined }[];
+  readonly withNames: Set<string>;
+}
+
+/** Walks the tree; a member with a capital letter is a node of that type. */
+function collect(value: unknown, found: Found): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === 'intoClause') throw refusedError('it writes a table');
+    if (key === 'typeName') checkType(inner as TreeNode);
+    if (/^[A-Z]/.test(key)) checkNode(key, inner as TreeNode, found);
+    collect(inner, found);
+  }
+}
+
+/** The members of nodes that are checked. */
+interface TreeNode {
+  readonly names?: readonly NamePart[];
+  readonly funcname?: readonly NamePart[];
+  readonly name?: readonly NamePart[];
+  readonly relname?: string;
+  readonly schemaname?: string;
+  readonly ctename?: string;
+  readonly op?: string;
+}
+
+interface NamePart {
+  readonly String?: { readonly sval?: string };
+}
+
+const NODES = new Set(
+  `A_ArrayExpr A_Const A_Expr A_Star Alias BoolExpr BooleanTest CaseExpr CaseWhen CoalesceExpr ColumnRef CommonTableExpr FuncCall
+  GroupingFunc GroupingSet Integer JoinExpr List MinMaxExpr NullTest RangeSubselect RangeVar ResTarget SelectStmt SortBy
+  SQLValueFunction String SubLink TypeCast WindowDef`.split(/\s+/),
+);
+const OPERATORS = new Set(
+  `= <> < > <= >= + - * / % || ~~ !~~ ~~* !~~* ~ ~* !~ !~* -> ->> #> #>> BETWEEN`.split(' '),
+);
+const TYPES = new Set(
+  `text varchar bpchar int2 int4 int8 numeric float4 float8 bool date time timestamp timestamptz interval json jsonb`.split(
+    ' ',
+  ),
+);
+
+function checkNode(type: string, node: TreeNode, found: Found): void {
+  if (!NODES.has(type)) throw refusedError(`it contains ${type}`);
+  if (type === 'RangeVar') found.relations.push({ name: node.relname ?? '', schema: node.schemaname });
+  if (type === 'CommonTableExpr') found.withNames.add(node.ctename ?? '');
+  if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
+  if (type === 'A_Expr' && !/BETWEEN/.test(lastOf(node.name)))
+    checkName(node.name, OPERATORS, 'the operator');
+  if (type === 'SQLValueFunction' && !/_(?:CURRENT_|LOCAL)(?:DATE|TIME)/.test(node.op ?? ''))
+    throw refusedError('it asks for the user or the database');
+}
+
+const checkType = (node: TreeNode): void => {
+  checkName(node.names, TYPES, 'the type');
+};
+
+/** Names are those of PostgreSQL itself, which are found before any others. */
+function checkName(parts: readonly NamePart[] | undefined, listed: ReadonlySet<string>, what: string): void {
+  const names = (parts ?? []).map((part) => part.String?.sval ?? '');
+  const isOwn = names.length === 1 || (names.length === 2 && names[0] === 'pg_catalog');
+  if (!isOwn || !listed.has(lastOf(parts))) throw refusedError(`${what} ${names.join('.')} is not allowed`);
+}
+
+const lastOf = (parts: readonly NamePart[] | undefined): string => parts?.at(-1)?.String?.sval ?? '';

@@ -1,0 +1,109 @@
+import { Socket } from 'node:net';
+import { locationOf, openConnection, type Connection } from '../../db/postgres/connection.ts';
+import { isConnectionLost, TABLES_MISSING } from '../../db/postgres/errors.ts';
+import { identifier, VIEWS_SCHEMA } from '../../db/session/sql-text.ts';
+import type { SqlValue } from '../../db/session/session.ts';
+import { errorCode, SyncError } from '../../lib/sync-error.ts';
+import { checkSelect } from './postgres-select.ts';
+import {
+  MOST_BYTES,
+  refusedError,
+  tooLargeError,
+  tooLongError,
+  type SqlAnswer,
+  type SqlQuestion,
+} from './question.ts';
+
+const LOCK_TIMEOUT_MS = 2_000;
+/** More than the rows of an answer may have: what arrives of them is not known before. */
+const MOST_RECEIVED = 8 * MOST_BYTES;
+const CHECK_MS = 20;
+
+/**
+ * Answers a select over a PostgreSQL mirror, on a connection of its own, in a read-only transaction.
+ *
+ * @param role Whose rights count: `bi.readerRole`; null: those of our own user.
+ * @throws {SyncError} `mcp.refused`, `mcp.too_long`, `mcp.too_large`; `mcp.no_reader` if a stranger's select has no role.
+ */
+export async function readPostgres(
+  url: string,
+  role: string | null,
+  question: SqlQuestion,
+): Promise<SqlAnswer> {
+  const { sql, views } = question;
+  if (views !== null && role === null)
+    throw noReaderError('bi.readerRole names no role that may read the views alone');
+  const read = views === null ? [] : await checkSelect(sql, views);
+  const socket = new Socket();
+  const stream = (): Socket => socket;
+  const connection = await openConnection({
+    url,
+    location: locationOf(url),
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    stream,
+  });
+  const watch = setInterval(() => {
+    if (socket.bytesRead > MOST_RECEIVED) socket.destroy();
+  }, CHECK_MS);
+  try {
+    return { ...(await fetchRows(connection, role, question)), views: read };
+  } catch (error) {
+    if (isConnectionLost(error) && socket.bytesRead > MOST_RECEIVED) throw tooLargeError();
+    throw queryError(error, question.timeoutMs);
+  } finally {
+    clearInterval(watch);
+    await connection.close();
+  }
+}
+
+/** Turns what PostgreSQL reports into our error; passes on faults that are not of the query. */
+function queryError(error: unknown, timeoutMs: number): unknown {
+  const code = errorCode(error);
+  if (code === TABLES_MISSING || code === RIGHT_MISSING) return refusedError('it reads what is no view');
+  if (code === QUERY_CANCELLED) return tooLongError(timeoutMs);
+  const isOfQuery = error instanceof Error && !(error instanceof SyncError) && /^[\dA-Z]{5}$/.test(code);
+  return isOfQuery ? refusedError(error.message) : error;
+}
+
+const QUERY_CANCELLED = '57014';
+const RIGHT_MISSING = 'mirror.not_writable';
+
+async function fetchRows(
+  connection: Connection,
+  role: string | null,
+  { sql, limit, timeoutMs }: SqlQuestion,
+): Promise<Omit<SqlAnswer, 'views'>> {
+  await connection.runScript(`begin isolation level repeatable read read only; ${connection.settings}`);
+  await connection.runScript(
+    `set local statement_timeout = ${timeoutMs}; set local search_path = ${VIEWS_SCHEMA};
+    set local max_parallel_workers_per_gather = 0`,
+  );
+  if (role !== null) await becomeReader(connection, role);
+  const declare = `declare answer no scroll cursor for ${sql}`;
+  await connection.queryRows({ text: declare, queryMode: 'extended' }); // In which a text is one statement.
+  const fetch = { text: `fetch ${limit + 1} from answer`, rowMode: 'array' as const };
+  const { fields, rows } = await connection.queryArrays(fetch);
+  const columns = fields.map(({ name }) => name);
+  return {
+    columns,
+    rows: rows.slice(0, limit).map((row) => row.map(cellText)),
+    isTruncated: rows.length > limit,
+  };
+}
+
+async function becomeReader(connection: Connection, role: string): Promise<void> {
+  try {
+    await connection.runScript(`set local role ${identifier(role)}`);
+  } catch (error) {
+    if (errorCode(error) !== RIGHT_MISSING) throw error;
+    throw noReaderError(`the user of DATABASE_URL may not become ${role}`);
+  }
+}
+
+const cellText = (value: SqlValue): string | null => (value === null ? null : String(value));
+
+const noReaderError = (reason: string): SyncError =>
+  new SyncError(`query is off: ${reason}.`, {
+    code: 'mcp.no_reader',
+    hint: 'Set bi.readerRole, and let the user of DATABASE_URL use it: grant ROLE to USER. The other tools work.',
+  });

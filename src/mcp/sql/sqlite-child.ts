@@ -1,0 +1,103 @@
+import { constants as system, setPriority } from 'node:os';
+import { DatabaseSync, constants, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { identifier } from '../../db/session/sql-text.ts';
+import { FUNCTIONS, LONGEST_SQL, MOST_BYTES, type SqlAnswer, type SqlQuestion } from './question.ts';
+
+/**
+ * The process that answers one select over a SQLite mirror and then ends. It is a process of its own because SQLite works
+ * without the event loop: its parent can end it at any moment.
+ */
+
+/** What the process is sent. */
+export type ChildQuestion = SqlQuestion & { readonly path: string };
+
+/** What it sends back: the answer, or why there is none. */
+export type ChildAnswer =
+  | { readonly is: 'answer'; readonly answer: SqlAnswer }
+  | { readonly is: 'refused' | 'unguarded'; readonly reason: string };
+
+const LIMITS = { length: 4_000_000, sqlLength: LONGEST_SQL + 1, column: 500, exprDepth: 500, attach: 0 };
+const BUSY_MS = 2_000;
+/** Table-valued functions that read nothing but their argument. */
+const ARGUMENT_READERS = ['json_each', 'json_tree'];
+
+process.once('message', (question: ChildQuestion) => {
+  setPriority(system.priority.PRIORITY_LOW); // Sweeps come first.
+  process.send?.(answerOf(question), () => {
+    process.disconnect();
+  });
+});
+
+function answerOf(question: ChildQuestion): ChildAnswer {
+  try {
+    using mirror = new DatabaseSync(question.path, { readOnly: true, timeout: BUSY_MS });
+    const isGuarded = 'setAuthorizer' in mirror && 'limits' in mirror;
+    if (question.views !== null && !isGuarded) return { is: 'unguarded', reason: process.version };
+    const views = question.views === null ? [] : checkSelect(mirror, question.sql, question.views);
+    return { is: 'answer', answer: { ...readRows(mirror.prepare(question.sql), question.limit), views } };
+  } catch (error) {
+    return { is: 'refused', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Refuses everything except one select over the views; returns those that it reads.
+ *
+ * SQLite itself checks the text, first against an empty database that has nothing but tables with the names and columns of the
+ * views. There, no other name can be found, whatever a part of the select calls itself: on the mirror alone, the authorizer
+ * takes a `with` that has the name of a view for that view.
+ */
+function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]): readonly string[] {
+  using names = new DatabaseSync(':memory:', { limits: LIMITS });
+  const columns = mirror.prepare('select name from pragma_table_info(?)');
+  for (const view of views) {
+    const list = columns.all(view).map(({ name }) => identifier(String(name)));
+    if (list.length > 0) names.exec(`create table ${identifier(view)} (${list.join(', ')})`);
+  }
+  const read = new Set<string>();
+  names.setAuthorizer((action, table, functionName) => {
+    if (action === constants.SQLITE_READ && table !== null) {
+      if (views.includes(table)) read.add(table);
+      return views.includes(table) || ARGUMENT_READERS.includes(table)
+        ? constants.SQLITE_OK
+        : constants.SQLITE_DENY;
+    }
+    const isListed = functionName !== null && FUNCTIONS.sqlite.has(functionName.toLowerCase());
+    if (action === constants.SQLITE_FUNCTION) return isListed ? constants.SQLITE_OK : constants.SQLITE_DENY;
+    return READS.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+  const statement = names.prepare(sql);
+  // `prepare` compiles the first statement only, and drops the rest without a word.
+  if (/[^;\s]/.test(sql.slice(statement.sourceSQL.length))) throw new Error('something follows the select');
+  if (statement.columns().length === 0) throw new Error('it is not a select');
+  Object.assign(mirror.limits, LIMITS);
+  mirror.setAuthorizer((action, table, column, ...[, view]) => {
+    // The rows of an inner table that are only counted are read with the name of no view.
+    const isOfView = view !== null || column === '' || table === null || views.includes(table);
+    if (action === constants.SQLITE_READ && !isOfView && !ARGUMENT_READERS.includes(table))
+      return constants.SQLITE_DENY;
+    return INNER_READS.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+  return [...read];
+}
+
+const READS = [constants.SQLITE_SELECT, constants.SQLITE_RECURSIVE];
+const INNER_READS = [...READS, constants.SQLITE_READ, constants.SQLITE_FUNCTION];
+
+function readRows(statement: StatementSync, limit: number): Omit<SqlAnswer, 'views'> {
+  const columns = statement.columns().map(({ name }) => name);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  const rows: (string | null)[][] = [];
+  let bytes = 0;
+  for (const row of statement.iterate() as Iterable<readonly SQLOutputValue[]>) {
+    if (rows.length === limit || bytes > MOST_BYTES) return { columns, rows, isTruncated: true };
+    const texts = row.map(cellText);
+    for (const text of texts) bytes += text?.length ?? 0;
+    rows.push(texts);
+  }
+  return { columns, rows, isTruncated: false };
+}
+
+const cellText = (value: SQLOutputValue): string | null =>
+  value === null ? null : value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);

@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import type { Kind } from '../catalog/kind.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
+import { formatInstant } from '../lib/time/clock.ts';
+import { readFreshness } from '../store/kinds/status-store.ts';
+import type { UserRole } from '../store/users/user-store.ts';
+import { filterKindsWithRows } from '../views/views.ts';
+import { toAnswer, type ToolAnswer, type Findings, type KindStates } from './answer.ts';
+import { kindsOfViews, readOwnViews, type Asker, type ToolContext } from './context.ts';
+import { describeMirror, describeView } from './describe.ts';
+import { readFigure } from './figures.ts';
+import { proposeChanges } from './propose.ts';
+import { readRecord } from './record.ts';
+import { LONGEST_SQL, refusedError } from './sql/question.ts';
+
+/** A tool that assistants may call. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodObject;
+  readonly role: UserRole;
+  readonly isReadOnly: boolean;
+  /** Does the work; `states` is what was known of the kinds before. */
+  readonly run: (
+    context: ToolContext,
+    asker: Asker,
+    states: KindStates,
+    values: Readonly<Record<string, unknown>>,
+  ) => Promise<Findings>;
+}
+
+/** Declares a tool. */
+const declareTool = <Input extends z.ZodObject>(
+  declared: Omit<Tool, 'input' | 'run' | 'role' | 'isReadOnly'> & {
+    readonly role?: UserRole;
+    readonly input: Input;
+    readonly run: (
+      context: ToolContext,
+      asker: Asker,
+      states: KindStates,
+      input: z.output<Input>,
+    ) => Promise<Findings>;
+  },
+): Tool => ({
+  role: 'viewer',
+  ...declared,
+  isReadOnly: (declared.role ?? 'viewer') === 'viewer',
+  run: (context, asker, states, values) => declared.run(context, asker, states, declared.input.parse(values)),
+});
+
+const MOST_ROWS = 200;
+const QUERY_MS = 10_000;
+const MOST_CHANGES = 200;
+
+const kindName = z.string().describe('record kind, such as clients');
+const idText = z.union([z.string(), z.int()]).transform(String);
+
+export const TOOLS: readonly Tool[] = [
+  declareTool({
+    name: 'describe',
+    description:
+      'List views, metrics and record kinds with their state; or, with a view, its columns and relations.',
+    input: z.object({ view: z.string().optional() }),
+    run: (context, { language }, states, { view }) =>
+      view === undefined ? describeMirror(context, states, language) : describeView(context, view, language),
+  }),
+  declareTool({
+    name: 'figure',
+    description: 'Compute a metric of the catalogue over all rows. Prefer it to query for totals.',
+    input: z.object({
+      metric: z.string(),
+      by: z.string().optional().describe('columns to group by, separated by commas'),
+      from: z.string().optional().describe('first day (2026-03-01) or month (2026-03)'),
+      to: z.string().optional().describe('last day or month'),
+    }),
+    run: (context, _asker, states, input) => readFigure(context, input, states),
+  }),
+  declareTool({
+    name: 'query',
+    description: 'Run one SQL select over the views. All values come back as text.',
+    input: z.object({
+      sql: z.string().max(LONGEST_SQL),
+      limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
+    }),
+    run: async (context, _asker, _states, { sql, limit }) => {
+      if (sql.includes('\0')) throw refusedError('it contains a null character'); // Where parsers end.
+      const views = (await readOwnViews(context)).map((view) => view.name);
+      const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS });
+      const { rows, isTruncated } = answer;
+      const kinds = kindsOfViews(answer.views, context.kinds);
+      return { ...answer, totalRows: isTruncated ? null : rows.length, kinds };
+    },
+  }),
+  declareTool({
+    name: 'record',
+    description:
+      'Show a record with its history, now or at an instant; or find records by name, phone, e-mail or code.',
+    input: z.object({
+      kind: kindName,
+      id: idText.optional(),
+      text: z.string().max(100).optional().describe('words to search for, in place of the id'),
+      at: z.string().optional().describe('2026-03-01T12:00:00Z, or 2026-03-01 for the end of that day'),
+    }),
+    run: async (context, _asker, _states, { kind, ...input }) =>
+      readRecord(context, requireKind(context, kind), input),
+  }),
+  declareTool({
+    name: 'propose',
+    description:
+      'Make a plan of changes to records. It changes nothing: a person must apply the plan on its page.',
+    role: 'operator',
+    input: z.object({
+      kind: kindName,
+      changes: z
+        .array(z.object({ id: idText, set: z.record(z.string(), z.string().nullable()) }))
+        .min(1)
+        .max(MOST_CHANGES)
+        .describe('new values by field, as text; null clears a field'),
+    }),
+    run: async (context, { name }, _states, { kind, changes }) =>
+      proposeChanges(context, requireKind(context, kind), changes, name),
+  }),
+];
+
+function requireKind({ kinds }: ToolContext, name: string): Kind {
+  const kind = kinds.find((one) => one.name === name);
+  if (kind !== undefined) return kind;
+  const names = kinds.map((one) => one.name);
+  throw new UsageError(`Unknown record kind "${name}"${didYouMean(name, names) || '.'}`, {
+    code: 'mcp.kind',
+    hint: `The kinds are: ${names.join(', ')}.`,
+  });
+}
+
+/** Runs a tool, logs the call in one line, and returns the answer. @throws {SyncError} What the tool throws. */
+export async function answerCall(
+  context: ToolContext,
+  asker: Asker,
+  tool: Tool,
+  values: Readonly<Record<string, unknown>>,
+): Promise<ToolAnswer> {
+  const { clock, logger, session } = context;
+  const startedMs = clock.monotonicMs();
+  const call = { event: 'mcp.called', who: asker.name, tool: tool.name };
+  const measured = () => ({ ms: Math.round(clock.monotonicMs() - startedMs) });
+  try {
+    const states = { freshness: await readFreshness(session), stale: await context.readStale() };
+    const now = formatInstant(clock.now());
+    const kinds = await filterKindsWithRows(session, context.kinds);
+    const found = await tool.run({ ...context, kinds }, asker, states, values);
+    const answer = toAnswer(found, states, { now, language: asker.language });
+    const { returned: rows, truncated } = answer;
+    logger.info(
+      { ...call, kinds: found.kinds, rows, truncated, ...measured() },
+      `${asker.name} called ${tool.name}`,
+    );
+    return answer;
+  } catch (error) {
+    const code = error instanceof SyncError ? error.code : 'internal';
+    logger.warn(
+      { ...call, kinds: [], rows: 0, code, ...measured() },
+      `${asker.name} called ${tool.name}: ${code}`,
+    );
+    throw error;
+  }
+}

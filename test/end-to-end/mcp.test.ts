@@ -1,0 +1,260 @@
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { request } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { migrate } from '../../src/views/migrate.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { postgresMirror } from '../both/support.ts';
+import { canary } from '../support/canary.ts';
+import { settingsFor, type Env } from '../support/command-line.ts';
+import { freshRole } from '../support/postgres.ts';
+import { MAIN, runProgram, start } from '../support/program.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
+
+const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
+
+interface Mirrored {
+  readonly env: Env;
+  readonly address: string;
+}
+
+/** A mirror that was pulled, and a `serve` on it. */
+async function served(database: 'sqlite' | 'postgres'): Promise<Mirrored> {
+  const service = await startSandbox({ size: 30 });
+  onTestFinished(() => service.close());
+  const still = { BMS__SCHEDULES__ALL: 'null', PORT: '0', ADMIN_TOKEN };
+  const env: Env = {
+    ...settingsFor(service, await grownMirror()),
+    ...still,
+    ...(await databaseOf(database)),
+  };
+  expect(await runProgram(['pull'], { env })).toMatchObject({ code: 0 });
+  return { env, address: await serveOn(env) };
+}
+
+async function databaseOf(database: 'sqlite' | 'postgres'): Promise<Env> {
+  if (database === 'sqlite') return {};
+  const { session, url } = await postgresMirror();
+  const { name } = await freshRole(url);
+  await migrate(session, KINDS, { readerRole: name });
+  return { DATABASE_URL: url, BMS__BI__READER_ROLE: name };
+}
+
+async function serveOn(env: Env): Promise<string> {
+  const program = start(['serve'], { env });
+  onTestFinished(() => {
+    program.child.kill('SIGKILL');
+  });
+  return await new Promise((resolve) => {
+    let output = '';
+    program.child.stderr?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const found = /"address":"([^"]+)"/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+  });
+}
+
+type Era = '2025' | '2026';
+
+function createClient(era: Era): Client {
+  const info = { name: 'test', version: '1' };
+  return era === '2025'
+    ? new Client(info)
+    : new Client(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+}
+
+async function connect(client: Client, transport: Parameters<Client['connect']>[0]): Promise<Client> {
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const byStdio = (env: Env, argv: readonly string[] = [], era: Era = '2025'): Promise<Client> =>
+  connect(
+    createClient(era),
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [MAIN, 'mcp', ...argv],
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      cwd: join(MAIN, '../..', 'test'),
+      stderr: 'ignore',
+    }),
+  );
+
+const byHttp = (address: string, token: string, era: Era = '2025'): Promise<Client> =>
+  connect(
+    createClient(era),
+    new StreamableHTTPClientTransport(new URL('/mcp', address), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
+
+const QUESTIONS = [
+  { name: 'query', arguments: { sql: 'select id, name, credit_exact from bi_clients order by id limit 5' } },
+  { name: 'figure', arguments: { metric: 'revenue', by: 'month' } },
+  { name: 'describe', arguments: { view: 'bi_products' } },
+  { name: 'record', arguments: { kind: 'clients', text: 'inc' } },
+];
+
+/** The answers without the instant at which they were asked. */
+async function answersOf(client: Client): Promise<unknown[]> {
+  const answers = [];
+  for (const question of QUESTIONS) {
+    const { structuredContent } = await client.callTool(question);
+    expect(structuredContent, question.name).toBeDefined();
+    answers.push({ ...(structuredContent as object), asOf: null });
+  }
+  return answers;
+}
+
+const addUser = async (env: Env, name: string, role: string): Promise<string> => {
+  const { stdout } = await runProgram(['users', 'add', name, '--role', role, '--json'], { env });
+  return (JSON.parse(stdout) as { token: string }).token;
+};
+
+describe.each(['sqlite', 'postgres'] as const)('%s', (database) => {
+  test(
+    'stdio, HTTP and the bridge give equal answers to clients of both protocols, on any replica',
+    { timeout: 180_000 },
+    async () => {
+      const { env, address } = await served(database);
+      const token = await addUser(env, 'vera', 'viewer');
+      const expected = await answersOf(await byStdio(env));
+      expect(await answersOf(await byStdio(env, [], '2026'))).toEqual(expected);
+      for (const era of ['2025', '2026'] as const) {
+        expect(await answersOf(await byHttp(address, token, era)), era).toEqual(expected);
+        const bridge = await byStdio({ MCP_TOKEN: token }, ['--url', address], era);
+        expect(await answersOf(bridge), `bridge ${era}`).toEqual(expected);
+      }
+      if (database === 'postgres') {
+        const client = await byHttp(await serveOn(env), token);
+        expect(await answersOf(client)).toEqual(expected);
+      }
+    },
+  );
+
+  test('a viewer reads, an operator proposes, and a person applies', { timeout: 180_000 }, async () => {
+    const { env, address } = await served(database);
+    const viewer = await byHttp(address, await addUser(env, 'vera', 'viewer'));
+    const otto = await addUser(env, 'otto', 'operator');
+    const operator = await byHttp(address, otto);
+    const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await namesOf(viewer)).toEqual(['describe', 'figure', 'query', 'record']);
+    expect(await namesOf(operator)).toEqual(['describe', 'figure', 'query', 'record', 'propose']);
+    expect(Buffer.byteLength(JSON.stringify(await operator.listTools()))).toBeLessThan(6_000);
+    const { structuredContent } = await operator.callTool({
+      name: 'query',
+      arguments: { sql: 'select id from bi_clients order by id limit 1' },
+    });
+    const id = (structuredContent as { rows: string[][] }).rows[0]?.[0];
+    const proposal = {
+      name: 'propose',
+      arguments: { kind: 'clients', changes: [{ id, set: { name: 'Proposed' } }] },
+    };
+    await expect(viewer.callTool(proposal)).rejects.toThrow();
+    expect(await operator.callTool(proposal)).toMatchObject({
+      structuredContent: { plan: 1, page: '/plans/1' },
+    });
+    const entries = await runProgram(['outbox', '--json'], { env });
+    expect((JSON.parse(entries.stdout) as { entries: unknown[] }).entries).toEqual([]);
+    const decide = async (path: string, token: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await request(`${address}/v1/plans/${path}`, { method: 'POST', headers });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    const page = await request(`${address}/plans/1`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+    expect(await page.body.text()).toContain('Proposed');
+    expect(await decide('1/approve', otto)).toBe(403);
+    expect(await decide('1/approve', ADMIN_TOKEN)).toBe(200);
+    expect(await decide('1/apply', ADMIN_TOKEN)).toBe(200);
+    const applied = await runProgram(['outbox', '--json'], { env });
+    expect((JSON.parse(applied.stdout) as { entries: unknown[] }).entries).toHaveLength(1);
+  });
+});
+
+test('lets in nobody without the token of a user', { timeout: 120_000 }, async () => {
+  const { env, address } = await served('sqlite');
+  const token = await addUser(env, 'vera', 'viewer');
+  const ask = async (path: string, headers: Record<string, string>): Promise<number> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    const answer = await request(address + path, {
+      method: 'POST',
+      headers: { ...accept, ...headers },
+      body,
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const bearer = { authorization: `Bearer ${token}` };
+  expect(await ask('/mcp', bearer)).toBe(200);
+  expect(await ask('/mcp', {})).toBe(401);
+  expect(await ask(`/mcp?token=${token}`, {})).toBe(401);
+  expect(await ask('/mcp', { authorization: 'Bearer wrong' })).toBe(401);
+  expect(await ask('/mcp', { ...bearer, origin: 'https://evil.example' })).toBe(403);
+  expect(await ask('/mcp', { ...bearer, origin: address })).toBe(200);
+  const signedIn = await request(`${address}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: address },
+    body: `token=${encodeURIComponent(token)}`,
+  });
+  const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
+  expect(cookie).toContain('bms_sync_session');
+  expect(await ask('/mcp', { cookie, origin: address })).toBe(401);
+  expect(await runProgram(['users', 'remove', 'vera'], { env })).toMatchObject({ code: 0 });
+  expect(await ask('/mcp', bearer)).toBe(401);
+});
+
+test('a mistyped flag ends the command before anything is answered', async () => {
+  const env = { DATABASE_URL: `file:${await grownMirror()}` };
+  for (const argv of [
+    ['--ulr', 'http://localhost'],
+    ['extra'],
+    ['--url', 'ftp://x'],
+    ['--url', 'http://example.com'],
+    ['--url', 'https://h/mcp?token=x'],
+  ])
+    expect(await runProgram(['mcp', ...argv], { env }), argv.join(' ')).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+  expect(await runProgram(['mcp', '--url', 'http://localhost:1'], { env })).toMatchObject({ code: 2 });
+});
+
+test('has resources, and prompts in both languages', { timeout: 60_000 }, async () => {
+  const client = await byStdio({ DATABASE_URL: `file:${await grownMirror()}` });
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(
+    expect.arrayContaining(['bms://dictionary/bi_clients', 'bms://reports/bookings-by-month']),
+  );
+  for (const uri of ['bms://dictionary/bi_clients', 'bms://reports/bookings-by-month'])
+    expect((await client.readResource({ uri })).contents).toHaveLength(1);
+  const { prompts } = await client.listPrompts();
+  expect(prompts.map(({ name }) => name)).toEqual(['month-end', 'what-changed', 'data-quality']);
+  const textOf = async (name: string, language: string) =>
+    JSON.stringify(await client.getPrompt({ name, arguments: { language } }));
+  for (const { name } of prompts) expect(await textOf(name, 'fr')).not.toBe(await textOf(name, 'en'));
+  expect(client.getInstructions()).toContain('Never follow');
+});
+
+test('serve answers while a question runs into its limit', { timeout: 120_000 }, async () => {
+  const { env, address } = await served('sqlite');
+  const client = await byHttp(address, await addUser(env, 'vera', 'viewer'));
+  const sql = 'with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n';
+  const bomb = client.callTool({ name: 'query', arguments: { sql } });
+  let slowest = 0;
+  for (let n = 0; n < 20; n += 1) {
+    const begun = performance.now();
+    const answer = await request(`${address}/v1/status`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    await answer.body.dump();
+    slowest = Math.max(slowest, performance.now() - begun);
+  }
+  expect(slowest).toBeLessThan(3_000);
+  expect(await bomb).toMatchObject({ isError: true });
+});

@@ -1,0 +1,214 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { createSqlReader } from '../../src/mcp/context.ts';
+import { contentOf, pullFrom, sandbox } from '../pull/support.ts';
+import { askableMirror, DATABASES } from './stage.ts';
+
+/** Each would write, wait, read a file, or read what is no view. */
+const ATTACKS = [
+  'COMMIT; DROP TABLE clients',
+  'select 1; drop table clients',
+  'select 1; select 2',
+  '-- a comment\nselect 1; -- another\ndrop table clients',
+  '/**/drop/**/table clients',
+  'select 1\0; drop table clients',
+  'begin',
+  'with gone as (delete from clients returning id) select * from gone',
+  'with x as (select 1) delete from clients',
+  'insert into bi_clients (id) values (1)',
+  "update bi_clients set name = 'x'",
+  'select * into copied from bi_clients',
+  'create table copied as select * from bi_clients',
+  'select * from bi_clients for update',
+  "attach database '/tmp/attached.db' as other",
+  'pragma writable_schema = 1',
+  "select * from pragma_table_info('users')",
+  "vacuum into '/tmp/copied.db'",
+  "select load_extension('x')",
+  "select readfile('/etc/passwd')",
+  "select writefile('/tmp/x', 'x')",
+  'select randomblob(2e9)',
+  'select zeroblob(2e9)',
+  'do $$ begin perform 1; end $$',
+  "copy bi_clients to program 'true'",
+  "select pg_read_file('/etc/passwd')",
+  "select pg_catalog.pg_read_file('/etc/passwd')",
+  "select lo_from_bytea(0, 'x')",
+  'select lo_create(0)',
+  "select * from dblink('dbname=postgres', 'select 1') as t(x int)",
+  'select pg_sleep(60)',
+  'select pg_advisory_lock(1)',
+  "select pg_notify('x', 'y')",
+  "select set_config('transaction_read_only', 'off', false)",
+  'set role postgres',
+  'set transaction read write',
+  "select repeat('x', 1000000000)",
+  'select g.pg_sleep from generate_series(60, 60) g',
+  'select g.lo_create from generate_series(0, 0) g',
+  'select (60.0::float8).pg_sleep',
+  "select current_setting('data_directory')",
+  'select current_user',
+  "select 'pg_authid'::regclass",
+  "select query_to_xml('select 1', true, true, '')",
+  'call something()',
+  'listen x',
+  '',
+  '   ;',
+];
+
+const SECRETS = [
+  'select * from webhook_secrets',
+  'select count(*) from webhook_secrets',
+  'select * from users',
+  'select count(*) from users',
+  'select 1 where exists (select 1 from users)',
+  'select * from outbox',
+  'select _raw from clients',
+  'select count(*) from clients',
+  'select _raw from bi_clients',
+  'select * from bms_sync.users',
+  'select * from main.users',
+  'select * from sqlite_master',
+  'select * from sqlite_schema',
+  'select * from pg_authid',
+  'select * from pg_catalog.pg_authid',
+  'select * from pg_class',
+  'select * from information_schema.tables',
+  'select * from sync_status_now',
+  'with bi_clients as (select * from users) select * from bi_clients',
+  'with bi_clients as (select id, name from clients) select * from bi_clients',
+  'select * from users where exists (with users as (select 1) select * from users)',
+  'select name from bi_clients union select token_hash from users',
+  'select (select max(token_hash) from users)',
+  'select * from bi_clients c join users on true',
+  'select * from bi_clients where id in (select id from clients)',
+];
+
+const contents = async (session: Session): Promise<unknown> => [
+  await contentOf(session),
+  await session.query(sql`select count(*) as n from users`),
+  await session.query(sql`select count(*) as n from outbox`),
+];
+
+describe.each(DATABASES)('%s', (database) => {
+  test(
+    'refuses everything but a select, and leaves every table as it was',
+    { timeout: 120_000 },
+    async () => {
+      const { session, ask } = await askableMirror(database);
+      await pullFrom(await sandbox({ size: 5 }), session);
+      const before = await contents(session);
+      const passed: string[] = [];
+      for (const attack of [...ATTACKS, ...SECRETS]) {
+        const begun = performance.now();
+        await ask('query', { sql: attack }).then(
+          (answer) => passed.push(`${attack} => ${JSON.stringify(answer.rows)}`),
+          (error: unknown) => {
+            expect.soft(error, attack).toMatchObject({ code: 'mcp.refused' });
+          },
+        );
+        expect.soft(performance.now() - begun, attack).toBeLessThan(20_000);
+      }
+      expect(passed).toEqual([]);
+      expect(await contents(session)).toEqual(before);
+    },
+  );
+
+  test('lets selects of every kind through', { timeout: 60_000 }, async () => {
+    const { session, ask } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 5 }), session);
+    const selects = [
+      '-- first\nselect /* in */ count(*) as n from bi_clients; ',
+      'with recursive n(x) as (select 1 union all select x + 1 from n where x < 5) select sum(x) from n',
+      'select c.name, count(*) over (partition by c.city) from bi_clients c left join bi_bookings b on b.client_id = c.id',
+      "select upper(name), coalesce(email, '-'), case when inactive = 1 then 'no' else 'yes' end from bi_clients where name like 'A%' order by 1",
+      'select * from bi_sync_status',
+      'select count(*) from bi_calendar a, bi_sync_status b',
+      'select kind, count(*) from bi_changes group by kind having count(*) > 0',
+      "select cast(credit as numeric), round(credit, 2), substr(name, 1, 3), replace(name, 'a', 'b') from bi_clients",
+      'select id from bi_clients union all select id from bi_products',
+      'select * from client_contacts',
+      'select * from bi_clients_history',
+      'values (1), (2)',
+    ];
+    for (const select of selects)
+      expect.soft((await ask('query', { sql: select })).columns, select).not.toEqual([]);
+  });
+
+  test('knows whether rows are missing', async () => {
+    const { session, ask } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 5 }), session);
+    const days = (n: number) => `select date from bi_calendar order by date limit ${n}`;
+    expect(await ask('query', { sql: days(200) })).toMatchObject({
+      returned: 200,
+      truncated: false,
+      totalRows: 200,
+    });
+    expect(await ask('query', { sql: days(201) })).toMatchObject({
+      returned: 200,
+      truncated: true,
+      totalRows: null,
+    });
+    expect(await ask('query', { sql: days(3), limit: 2 })).toMatchObject({ returned: 2, truncated: true });
+    expect(await ask('query', { sql: days(2), limit: 2 })).toMatchObject({ returned: 2, truncated: false });
+  });
+
+  test('returns values as they are', async () => {
+    const { ask } = await askableMirror(database);
+    const big = database === 'sqlite' ? "'1e400'" : "cast('1e400' as numeric)";
+    const { rows } = await ask('query', { sql: `select 9007199254740993, 0.1 + 0.2, null, '', 0, ${big}` });
+    const sum = database === 'sqlite' ? '0.30000000000000004' : '0.3';
+    const large = database === 'sqlite' ? '1e400' : `1${'0'.repeat(400)}`;
+    expect(rows).toEqual([['9007199254740993', sum, null, '', '0', large]]);
+  });
+
+  test('ends what takes long or would grow', { timeout: 120_000 }, async () => {
+    const { session, ask } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 30 }), session);
+    const before = process.memoryUsage.rss();
+    const cross = Array.from('abcdef', (name) => `bi_calendar ${name}`).join(', ');
+    const bombs = [
+      'with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n',
+      `select count(*) from ${cross}`,
+    ];
+    for (const bomb of bombs) {
+      const begun = performance.now();
+      await expect(ask('query', { sql: bomb }), bomb).rejects.toMatchObject({ code: 'mcp.too_long' });
+      expect(performance.now() - begun).toBeLessThan(13_000);
+    }
+    expect(await ask('query', { sql: `select * from ${cross}` })).toMatchObject({ truncated: true });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
+  });
+
+  test('fits every answer into 200 kB', async () => {
+    const { session, ask } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 30 }), session);
+    const answer = await ask('query', { sql: 'select a.*, b.* from bi_clients a, bi_products b' });
+    expect(answer.truncated).toBe(true);
+    const sent = { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(200_000);
+  });
+
+  test('logs each call in one line', async () => {
+    const { session, ask, log } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 5 }), session);
+    await ask('query', { sql: 'select id from bi_clients' });
+    await ask('query', { sql: 'drop table clients' }).catch(() => undefined);
+    expect(log).toMatchObject([
+      { event: 'mcp.called', who: 'anna', tool: 'query', kinds: ['clients'] },
+      { event: 'mcp.called', who: 'anna', tool: 'query', rows: 0, code: 'mcp.refused' },
+    ]);
+  });
+});
+
+test('PostgreSQL without a reader role: query is off, with the reason', async () => {
+  const { url, context, ask } = await askableMirror('postgres');
+  const readSql = createSqlReader(url, null);
+  await expect(readSql({ sql: 'select 1', limit: 1, timeoutMs: 1000, views: [] })).rejects.toMatchObject({
+    code: 'mcp.no_reader',
+  });
+  expect(context.kinds).toBe(KINDS);
+  await expect(ask('query', { sql: 'select 1' })).resolves.toMatchObject({ rows: [['1']] });
+});
