@@ -1,6 +1,6 @@
 import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
 import { formatInstant, formatDuration } from '../lib/time/clock.ts';
-import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
+import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
 import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
@@ -13,14 +13,26 @@ export async function readStale(
   startedAt: Date,
   now: Date,
 ): Promise<readonly StaleKind[]> {
-  const sweptAt = sweptAtOf(await readFreshness(session));
-  const stale = staleKinds(schedules, { sweptAt, startedAt, now });
+  const stale = await findStale(session, schedules, startedAt, now);
   const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap((run) => run.kinds);
   const others = stale.filter((staleKind) => !reading.includes(staleKind.kind));
   return others.map((other) => ({
     kind: other.kind,
     since: other.since === null ? null : formatInstant(other.since),
   }));
+}
+
+/** A kind that is off misses no reading. */
+async function findStale(
+  session: MirrorContext['session'],
+  schedules: readonly Schedule[],
+  startedAt: Date,
+  now: Date,
+) {
+  const kinds = await readFreshness(session);
+  const off = kinds.filter(isOff).map(({ kind }) => kind);
+  const stale = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
+  return stale.filter(({ kind }) => !off.includes(kind));
 }
 
 const CHECK_MS = 60_000;
@@ -42,9 +54,8 @@ export function createStaleCheck(
   return async () => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
-    const sweptAt = sweptAtOf(await readFreshness(session));
     const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
-    const stale = staleKinds(schedules, { sweptAt, startedAt, now });
+    const stale = await findStale(session, schedules, startedAt, now);
     const known = stale.map((staleKind) => staleKind.kind).filter((kind) => loggedKinds.includes(kind));
     const newlyStale = stale.filter(
       (staleKind) => !known.includes(staleKind.kind) && !reading.has(staleKind.kind),

@@ -8,7 +8,7 @@ import {
   RESERVED_PREFIXES,
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
-import { parseReferenceKind } from './known-kinds.ts';
+import { parseReferenceKind } from '../catalog/declared-kinds.ts';
 import { mapAt, type SettingFault, type Path, type Tree } from './layers.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9_]*$/;

@@ -142,6 +142,7 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
     .filter((field) => columns.has(field.name))
     .filter((field) => (field.refersTo ?? field.recordOf) !== undefined || isReported(columnType(field)))
     .map(({ name, recordOf }) => (recordOf === undefined ? name : idColumnName(name)))
+    .filter((name) => columns.has(name)) // A discovered record has no column with its id.
     .concat('_changed_at')
     .map((column) => ({
       name: indexName(kind.name, column),
