@@ -89,7 +89,16 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
   ],
   product_serialnumber: ['Serial number', 'Numéro de série', 'The serial number.'],
   produit_total: ['Total', 'Total', 'The total of the line.', MONEY],
-  taxes_rules_id: ['Tax rule', 'Règle de taxes', 'The tax rule; the service has no list of them.'],
+  taxes_rules_id: [
+    'Tax rule',
+    'Règle de taxes',
+    'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
+  ],
+  tax_rule_id: [
+    'Tax rule',
+    'Règle de taxes',
+    'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
+  ],
   gestion_taxes: ['Taxes', 'Taxes', 'The taxes, as a serialized list.'],
   province_id: ['Province', 'Province', 'The province; the service has no list of them.'],
   system_id: ['Company', 'Compagnie', 'The company that the record belongs to.'],

@@ -34,6 +34,7 @@ const COLUMNS = {
       'Exécution',
       'The run that found the change; null = a reading between sweeps, or a write by bms-sync.',
     ],
+    day: ['date', 'Day', 'Jour', 'The day on which it was found, in the time zone of the schedules.'],
   },
   history: {
     id: ['integer', 'Id', 'Identifiant', 'The record.'],
@@ -118,6 +119,14 @@ const COLUMNS = {
     month_fr: ['text', 'Month, French', 'Mois, en français', 'The name of the month in French.'],
     weekday_en: ['text', 'Weekday, English', 'Jour, en anglais', 'The name of the day in English.'],
     weekday_fr: ['text', 'Weekday, French', 'Jour, en français', 'The name of the day in French.'],
+    day_number: [
+      'integer',
+      'Day number',
+      'Numéro du jour',
+      'The number of the day, from 1: the difference of two is the number of days between them.',
+    ],
+    starts_at: instant('Starts at', 'Début', 'When the day begins, in the time zone of the schedules.'),
+    ends_at: instant('Ends at', 'Fin', 'When the next day begins, in the time zone of the schedules.'),
   },
   record: {
     _first_seen_at: instant('First seen at', 'Première lecture', 'When the mirror first read the record.'),
@@ -126,6 +135,55 @@ const COLUMNS = {
       'Dernier changement',
       "When the mirror last found the record's content changed.",
     ),
+  },
+  deleted: {
+    _deleted_at: instant('Deleted at', 'Suppression', 'When the mirror found that the record was deleted.'),
+  },
+  search: {
+    _search: [
+      'text',
+      'Search text',
+      'Texte de recherche',
+      'Code, names, phone numbers and e-mail without accents, capitals and signs, to filter by.',
+    ],
+  },
+  minutes: {
+    minutes: [
+      'integer',
+      'Minutes',
+      'Minutes',
+      'Minutes from the start to the end, past midnight if the end is earlier; null without an end.',
+    ],
+  },
+  price_changes: {
+    seq: ['integer', 'Sequence', 'Séquence', 'The number of the event, in ascending order.'],
+    day: ['date', 'Day', 'Jour', 'The day on which it was found, in the time zone of the schedules.'],
+    observed_at: instant('Found at', 'Constaté le', 'When the change was found.'),
+    product_id: ['integer', 'Product', 'Produit', 'The id of the record.'],
+    field: ['text', 'Field', 'Champ', 'The field.'],
+    old_price: ['text', 'Old price', 'Ancien prix', 'The price before the change, exact.'],
+    new_price: ['text', 'New price', 'Nouveau prix', 'The price after the change, exact.'],
+    old_price_e4: [
+      'integer',
+      'Old price, in 0.0001',
+      'Ancien prix, en 0,0001',
+      'The price before the change.',
+      '0.0001',
+    ],
+    new_price_e4: [
+      'integer',
+      'New price, in 0.0001',
+      'Nouveau prix, en 0,0001',
+      'The price after the change.',
+      '0.0001',
+    ],
+    origin: ['text', 'Origin', 'Origine', 'service, or outbox: and the number of the outbox entry.'],
+    changed_by: [
+      'text',
+      'Changed by',
+      'Modifié par',
+      'Who pushed the outbox entry; null for a change in the service.',
+    ],
   },
   dictionary: {
     view: ['text', 'View', 'Vue', 'The view.'],

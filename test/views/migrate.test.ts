@@ -20,6 +20,7 @@ import {
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ENGINE = [
+  'calendar_days',
   'changes',
   'decisions',
   'deletions',
@@ -90,16 +91,17 @@ describe('migrating', () => {
     expect(await namesOf(session, 'table')).toEqual([...ENGINE, ...kinds, ...NESTED].sort());
     expect(await namesOf(session, 'view')).toEqual(
       [
-        ...LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`]),
+        ...LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`, `bi_deleted_${name}`]),
         ...NESTED.map((name) => `bi_${name}`),
         'client_contacts',
         'bi_changes',
+        'bi_price_changes',
+        'price_changes_now',
         'bi_sync_status',
         'sync_status_now',
         'bi_issues',
         'bi_drift',
         'bi_calendar',
-        'calendar_days',
         'bi_fields',
         'bi_dictionary',
         'bi_relations',
