@@ -1,0 +1,17 @@
+-- Clients that share a name or a phone number with another one.
+with named as (
+  select 'name' as found_by, replace(replace(replace(replace(replace(replace(replace(lower(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(name, 'à', 'a'), 'â', 'a'), 'ä', 'a'), 'À', 'a'), 'Â', 'a'), 'Ä', 'a'), 'ç', 'c'), 'Ç', 'c'), 'é', 'e'), 'è', 'e'), 'ê', 'e'), 'ë', 'e'), 'É', 'e'), 'È', 'e'), 'Ê', 'e'), 'Ë', 'e'), 'î', 'i'), 'ï', 'i'), 'Î', 'i'), 'Ï', 'i'), 'ô', 'o'), 'ö', 'o'), 'Ô', 'o'), 'Ö', 'o'), 'ù', 'u'), 'û', 'u'), 'ü', 'u'), 'Ù', 'u'), 'Û', 'u'), 'Ü', 'u'), 'ÿ', 'y'), 'Ÿ', 'y')), ' ', ''), '-', ''), '.', ''), ',', ''), '''', ''), '’', ''), '&', '') as value, id as client_id, code, name from bi_clients where coalesce(name, '') <> ''
+  union
+  select 'phone' as found_by, case when length(replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '')) = 11 and substr(replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', ''), 1, 1) = '1' then substr(replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', ''), 2) else replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') end as value, id as client_id, code, name from bi_clients where coalesce(phone, '') <> ''
+  union
+  select 'phone' as found_by, case when length(replace(replace(replace(replace(replace(replace(replace(phone2, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '')) = 11 and substr(replace(replace(replace(replace(replace(replace(replace(phone2, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', ''), 1, 1) = '1' then substr(replace(replace(replace(replace(replace(replace(replace(phone2, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', ''), 2) else replace(replace(replace(replace(replace(replace(replace(phone2, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') end as value, id as client_id, code, name from bi_clients where coalesce(phone2, '') <> ''
+  union
+  select 'phone' as found_by, case when length(replace(replace(replace(replace(replace(replace(replace(phone_work, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '')) = 11 and substr(replace(replace(replace(replace(replace(replace(replace(phone_work, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', ''), 1, 1) = '1' then substr(replace(replace(replace(replace(replace(replace(replace(phone_work, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', ''), 2) else replace(replace(replace(replace(replace(replace(replace(phone_work, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') end as value, id as client_id, code, name from bi_clients where coalesce(phone_work, '') <> ''
+),
+shared as (
+  select found_by, value, count(distinct client_id) as clients from named
+  where length(value) > 2 group by found_by, value having count(distinct client_id) > 1
+)
+select n.found_by, n.value, s.clients, 1 as listed, n.client_id, n.code, n.name
+from shared s join named n on n.found_by = s.found_by and n.value = s.value
+order by n.found_by, s.clients desc, n.value, n.client_id
