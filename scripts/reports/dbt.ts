@@ -53,7 +53,9 @@ function describedModel(report: Report): object {
 }
 
 function semantics(): object {
-  const measured = REPORTS.flatMap(({ metrics }) => Object.entries(metrics));
+  const measured = REPORTS.flatMap((report) =>
+    Object.entries(report.metrics).map(([name, metric]) => ({ name, metric, ...enabledOf(report) })),
+  );
   return {
     models: [
       {
@@ -64,12 +66,17 @@ function semantics(): object {
       },
     ],
     semantic_models: REPORTS.map(semanticModel),
-    metrics: measured.map(([name, { question }]) => {
+    metrics: measured.map(({ name, metric, ...enabled }) => {
       const label = name.replaceAll('_', ' ');
-      return { name, label, description: question, type: 'simple', type_params: { measure: name } };
+      const params = { type: 'simple', type_params: { measure: name } };
+      return { name, label, description: metric.question, ...params, ...enabled };
     }),
   };
 }
+
+/** Metrics of a model that is not built would have no table. */
+const enabledOf = (report: Report): object =>
+  neededKinds(report).length === 0 ? {} : { config: { enabled: "{{ var('shop', false) | as_bool }}" } };
 
 function semanticModel(report: Report): object {
   const { keys, time, labels, metrics } = report;
@@ -80,6 +87,7 @@ function semanticModel(report: Report): object {
     name: modelOf(report),
     description: report.question,
     model: `ref('${modelOf(report)}')`,
+    ...enabledOf(report),
     defaults: { agg_time_dimension: 'at' },
     entities: [{ name: `${modelOf(report)}_row`, type: 'primary', expr: keys.join(" || ' ' || ") }],
     dimensions: [

@@ -6,7 +6,7 @@ import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { FIRST_DAY, SHOP_KINDS, liveThrough } from './business.ts';
+import { FIRST_DAY, SHOP_KINDS, changeClosedMonths, liveThrough } from './business.ts';
 import { plotOf, sectionOf } from './page.ts';
 import { svgOf } from './plot.ts';
 import { REPORTS } from './catalogue.ts';
@@ -29,6 +29,7 @@ export async function documentsOf(): Promise<ReportDocuments> {
     await using session = await openSession(`file:${join(folder, 'mirror.db')}`);
     await migrate(session, SHOP_KINDS, { readerRole: null });
     await liveThrough(sandbox, [session], DAYS, SHOP_KINDS);
+    await changeClosedMonths(sandbox, [session], '2025-10-11T16:00:00Z');
     return await draw(session);
   } finally {
     rmSync(folder, { recursive: true });

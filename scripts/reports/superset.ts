@@ -23,6 +23,8 @@ export function starterFiles(): ReadonlyMap<string, string> {
       [`datasets/mirror/${report.name}.yaml`, datasetFile(report)] as const,
       [`charts/${report.name}.yaml`, chartFile(report)] as const,
     ]),
+    ['datasets/mirror/freshness.yaml', freshnessDataset()],
+    ['charts/freshness.yaml', FRESHNESS_CHART],
     [
       'dashboards/bms-sync-reports.yaml',
       dashboardFile(
@@ -79,6 +81,35 @@ function datasetFile(report: Report): object {
 /** Keys that are numbers. */
 const NUMBERS = new Set(['company', 'client_id', 'provider_id', 'product_id', 'user_id', 'seq']);
 
+/** How fresh the figures are: a table below the charts. */
+const FRESHNESS = 'freshness';
+const FRESHNESS_COLUMNS = ['kind', 'state', 'reason', 'last_sweep_at', 'lag_seconds'];
+const freshnessDataset = (): object => ({
+  table_name: FRESHNESS,
+  description: 'How fresh and how complete the copy of each record kind is.',
+  schema: null,
+  sql: `select ${FRESHNESS_COLUMNS.join(', ')} from bi_sync_status`,
+  uuid: uuidOf(`dataset ${FRESHNESS}`),
+  database_uuid: uuidOf('database'),
+  columns: FRESHNESS_COLUMNS.map((name) => columnOf(name, name === 'lag_seconds' ? 'BIGINT' : 'TEXT')),
+  metrics: [],
+  version: VERSION,
+});
+const FRESHNESS_CHART = {
+  slice_name: 'How fresh these figures are',
+  viz_type: 'table',
+  params: {
+    viz_type: 'table',
+    query_mode: 'raw',
+    all_columns: FRESHNESS_COLUMNS,
+    order_by_cols: ['["lag_seconds", false]'],
+    row_limit: 100,
+  },
+  uuid: uuidOf(`chart ${FRESHNESS}`),
+  dataset_uuid: uuidOf(`dataset ${FRESHNESS}`),
+  version: VERSION,
+};
+
 const columnOf = (name: string, type: string): object => ({
   column_name: name,
   type,
@@ -121,6 +152,8 @@ function paramsOf({ plot }: Report): object {
     ...(plot.isTime
       ? { row_limit: 10_000, x_axis_sort: plot.by[0], x_axis_sort_asc: true, zoomable: true }
       : { row_limit: plot.most, order_desc: true, x_axis_sort: metrics[0]?.label, x_axis_sort_asc: true }),
+    show_value: true,
+    only_total: true,
     show_legend: metrics.length > 1,
     rich_tooltip: true,
     y_axis_format: ',.0f',
@@ -145,8 +178,11 @@ function axisOf({ by }: ReportPlot): string | object {
 /** Charts that need the shop's kinds stand on a dashboard of their own: elsewhere they would fail. */
 const needsShop = (report: Report): boolean => neededKinds(report).length > 0;
 
+type PlacedChart = Pick<Report, 'name' | 'title'>;
+
 function dashboardFile(reports: readonly Report[], of: string): object {
-  const rows = Array.from({ length: Math.ceil(reports.length / CHARTS_A_ROW) }, (_, at) => at);
+  const charts: readonly PlacedChart[] = [...reports, { name: FRESHNESS, title: FRESHNESS_CHART.slice_name }];
+  const rows = Array.from({ length: Math.ceil(charts.length / CHARTS_A_ROW) }, (_, at) => at);
   const title = `bms-sync reports${of}`;
   return {
     dashboard_title: title,
@@ -158,15 +194,14 @@ function dashboardFile(reports: readonly Report[], of: string): object {
       ROOT_ID: { type: 'ROOT', id: 'ROOT_ID', children: ['GRID_ID'] },
       GRID_ID: { type: 'GRID', id: 'GRID_ID', children: rows.map(rowId), parents: ['ROOT_ID'] },
       HEADER_ID: { type: 'HEADER', id: 'HEADER_ID', meta: { text: title } },
-      ...Object.fromEntries(rows.map((at) => [rowId(at), rowOf(reports, at)])),
-      ...Object.fromEntries(reports.map((report, at) => [chartId(report), placeOf(report, at)])),
+      ...Object.fromEntries(rows.map((at) => [rowId(at), rowOf(charts, at)])),
+      ...Object.fromEntries(charts.map((chart, at) => [chartId(chart), placeOf(chart, at)])),
     },
     metadata: {
       cross_filters_enabled: false,
       native_filter_configuration: [
         ...(reports.some(({ keys }) => keys.includes('company')) ? [filterOf('company', reports)] : []),
-        filterOf('month', reports),
-        filterOf('day', reports),
+        ...['month', 'week', 'day'].map((column) => filterOf(column, reports)),
       ].filter(({ targets }) => targets.length > 0),
     },
     version: VERSION,
@@ -190,17 +225,17 @@ const filterOf = (column: string, reports: readonly Report[]) => ({
 });
 
 const rowId = (at: number): string => `ROW-${at + 1}`;
-const chartId = ({ name }: Report): string => `CHART-${name}`;
+const chartId = ({ name }: PlacedChart): string => `CHART-${name}`;
 
-const rowOf = (reports: readonly Report[], at: number): object => ({
+const rowOf = (charts: readonly PlacedChart[], at: number): object => ({
   type: 'ROW',
   id: rowId(at),
   parents: ['ROOT_ID', 'GRID_ID'],
-  children: reports.slice(at * CHARTS_A_ROW, (at + 1) * CHARTS_A_ROW).map(chartId),
+  children: charts.slice(at * CHARTS_A_ROW, (at + 1) * CHARTS_A_ROW).map(chartId),
   meta: { background: 'BACKGROUND_TRANSPARENT' },
 });
 
-const placeOf = (report: Report, at: number): object => ({
+const placeOf = (report: PlacedChart, at: number): object => ({
   type: 'CHART',
   id: chartId(report),
   children: [],

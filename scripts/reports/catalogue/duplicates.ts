@@ -5,7 +5,10 @@ import { closedMonths } from './shop.ts';
 const ACCENTS = { a: 'àâäÀÂÄ', c: 'çÇ', e: 'éèêëÉÈÊË', i: 'îïÎÏ', o: 'ôöÔÖ', u: 'ùûüÙÛÜ', y: 'ÿŸ' };
 
 const without = (text: string, signs: string, by: string): string =>
-  Array.from(signs).reduce((inner, sign) => `replace(${inner}, '${sign === "'" ? "''" : sign}', '${by}')`, text);
+  Array.from(signs).reduce(
+    (inner, sign) => `replace(${inner}, '${sign === "'" ? "''" : sign}', '${by}')`,
+    text,
+  );
 
 /** A name without accents, capitals, blanks and signs. */
 const folded = (name: string): string =>
