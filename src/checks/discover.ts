@@ -59,7 +59,7 @@ function describePaging(meta: Awaited<ReturnType<Source['probe']>>['meta']): str
   const { perPage = null, lastPage = null, total = null } = meta ?? {};
   const parts = [
     ...(perPage === null ? [] : [`${perPage} per page`]),
-    ...(lastPage === null ? [] : [`${lastPage} pages`]),
+    ...(lastPage === null ? [] : [`last page ${lastPage}`]),
     ...(total === null ? [] : [`${total} rows`]),
   ];
   return parts.length === 0 ? 'the answer does not report its length' : parts.join(', ');

@@ -79,13 +79,13 @@ describe('doctor --discover', () => {
     expect(found.discovered.map(({ kind }) => kind)).toEqual(SHOP);
     const [sales] = found.discovered;
     expect(sales).toMatchObject({ answer: 'there', rows: 20, certifiable: 'yes', detail: null });
-    expect(sales?.paging).toBe('500 per page, 1 pages, 20 rows');
+    expect(sales?.paging).toBe('500 per page, last page 1, 20 rows');
     expect(sales?.fields).toEqual(expect.arrayContaining(['id', 'client_id', 'date', 'system_id']));
     expect(asked.sort()).toEqual(SHOP.map((kind) => `GET ${kind}`).sort());
     expect(() => ask(path, 'select 1 from sales')).toThrow();
     const text = await run(['doctor', '--discover'], { ...env, BMS__INCLUDE_KINDS: '[]' });
     expect(text.stdout).toContain(
-      'sales (/api/sales): there\n     500 per page, 1 pages, 20 rows; can be certified',
+      'sales (/api/sales): there\n     500 per page, last page 1, 20 rows; can be certified',
     );
     expect(text.stdout).toContain('includeKinds: [shop]');
   });

@@ -181,15 +181,17 @@ async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[])
     lateChanges(kind, fields, before.get(kind) ?? [], recordsOf(world, kind)).filter(
       ([, month]) => (month ?? '') < '2025-11',
     );
+  const byMonth = (rows: Rows): Rows =>
+    rows.toSorted((one, other) => ((one[1] ?? '') < (other[1] ?? '') ? -1 : one[1] === other[1] ? 0 : 1));
   const truths: Readonly<Record<string, Rows>> = {
-    'changes-after-closing': [
+    'changes-after-closing': byMonth([
       ...late('bookings', { date: 'pickup_date', money: 'price' }),
       ...late('punches', { date: 'date', money: 'ptotal' }),
-    ],
-    'changes-after-closing-of-sales': [
+    ]),
+    'changes-after-closing-of-sales': byMonth([
       ...late('purchases', { date: 'date', money: 'total' }),
       ...late('sales', { date: 'date', money: 'total' }),
-    ],
+    ]),
   };
   for (const report of REPORTS.filter(({ name }) => name in truths))
     for (const session of mirrors)

@@ -78,4 +78,4 @@ select l.kind, l.month, l.company, l.changes,
   case when coalesce(p.amount, 0) < 0 then '-' else '' end || (abs(coalesce(p.amount, 0)) / 10000) || '.'
     || substr(cast(10000 + abs(coalesce(p.amount, 0)) % 10000 as text), 2) as now_exact
 from late l left join present p on p.kind = l.kind and p.month = l.month and p.company = l.company
-order by l.kind, l.month, l.company
+order by l.month, l.kind, l.company

@@ -1,31 +1,40 @@
 import type { Report } from '../report.ts';
 import { closedMonths } from './shop.ts';
 
-/** Letters with accents, capitals too: SQLite's `lower` knows none of them. */
-const ACCENTS = { a: 'àâäÀÂÄ', c: 'çÇ', e: 'éèêëÉÈÊË', i: 'îïÎÏ', o: 'ôöÔÖ', u: 'ùûüÙÛÜ', y: 'ÿŸ' };
+/** Letters with accents, capitals too: SQLite's `lower` knows none of them. The signs go. */
+const FOLDS: readonly (readonly [signs: string, by: string])[] = [
+  ['àâäÀÂÄ', 'a'],
+  ['éèêëÉÈÊË', 'e'],
+  ['îïÎÏôöÔÖ', 'i'],
+  ['ùûüÙÛÜ', 'u'],
+  ["çÇÿŸ -.,'’&", ''],
+];
+const SPECIAL: Readonly<Record<string, string>> = {
+  ô: 'o',
+  ö: 'o',
+  Ô: 'o',
+  Ö: 'o',
+  ç: 'c',
+  Ç: 'c',
+  ÿ: 'y',
+  Ÿ: 'y',
+};
 
 const without = (text: string, signs: string, by: string): string =>
   Array.from(signs).reduce(
-    (inner, sign) => `replace(${inner}, '${sign === "'" ? "''" : sign}', '${by}')`,
+    (inner, sign) => `replace(${inner}, '${sign === "'" ? "''" : sign}', '${SPECIAL[sign] ?? by}')`,
     text,
   );
 
-/** A name without accents, capitals, blanks and signs. */
-const folded = (name: string): string =>
-  without(
-    `lower(${Object.entries(ACCENTS).reduce((inner, [letter, signs]) => without(inner, signs, letter), name)})`,
-    " -.,'’&",
-    '',
-  );
+/** Parts of a `with` that fold `value`, a few signs in each: older releases of SQLite parse no deep nesting. */
+const FOLDED = FOLDS.map(
+  ([signs, by], at) => `folded_${at + 1} as (
+  select client_id, code, name, ${without('value', signs, by)} as value from ${at === 0 ? 'written' : `folded_${at}`}
+)`,
+).join(',\n');
 
-/** The digits of a phone number, without the 1 before the area code. */
-function digits(phone: string): string {
-  const plain = without(phone, ' -().+/', '');
-  return `case when length(${plain}) = 11 and substr(${plain}, 1, 1) = '1' then substr(${plain}, 2) else ${plain} end`;
-}
-
-const keysOf = (by: string, key: string, field: string): string =>
-  `select '${by}' as found_by, ${key} as value, id as client_id, code, name from bi_clients where coalesce(${field}, '') <> ''`;
+const phonesOf = (field: string): string =>
+  `select id as client_id, code, name, ${without(field, ' -().+/', '')} as value from bi_clients where coalesce(${field}, '') <> ''`;
 
 /** What somebody should look at. */
 export const ATTENTION_REPORTS: readonly Report[] = [
@@ -38,8 +47,20 @@ export const ATTENTION_REPORTS: readonly Report[] = [
       'A shared number need not be a mistake: a family, a building, a head office.',
     ],
     sql: `-- Clients that share a name or a phone number with another one.
-with named as (
-  ${[keysOf('name', folded('name'), 'name'), ...['phone', 'phone2', 'phone_work'].map((field) => keysOf('phone', digits(field), field))].join('\n  union\n  ')}
+with
+written as (
+  select id as client_id, code, name, name as value from bi_clients where coalesce(name, '') <> ''
+),
+${FOLDED},
+phones as (
+  ${['phone', 'phone2', 'phone_work'].map(phonesOf).join('\n  union\n  ')}
+),
+named as (
+  select 'name' as found_by, lower(value) as value, client_id, code, name from folded_${FOLDS.length}
+  union
+  select 'phone', case when length(value) = 11 and substr(value, 1, 1) = '1' then substr(value, 2) else value end,
+    client_id, code, name
+  from phones
 ),
 shared as (
   select found_by, value, count(distinct client_id) as clients from named

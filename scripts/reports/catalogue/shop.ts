@@ -345,6 +345,6 @@ select l.kind, l.month, l.company, l.changes,
   ${amount('(coalesce(p.amount, 0) - l.amount)', 'then')},
   ${amount('coalesce(p.amount, 0)', 'now')}
 from late l left join present p on p.kind = l.kind and p.month = l.month and p.company = l.company
-order by l.kind, l.month, l.company
+order by l.month, l.kind, l.company
 `;
 }
