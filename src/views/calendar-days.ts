@@ -71,8 +71,8 @@ const OLD_VIEW = sql`select 1 from sqlite_schema where type = 'view' and name = 
 /** When a day begins, as SQL. */
 function startOf(day: string, dialect: Dialect, timezone: string): string {
   const { last, changes } = offsetsOf(timezone);
-  const whens = changes.map(({ until, seconds }) => `when ${day} < '${until}' then ${seconds}`);
-  const seconds = whens.length === 0 ? `${last}` : `case ${whens.join(' ')} else ${last} end`;
+  const cases = changes.map(({ until, seconds }) => `when ${day} < '${until}' then ${seconds}`);
+  const seconds = cases.length === 0 ? `${last}` : `case ${cases.join(' ')} else ${last} end`;
   return dialect === 'sqlite'
     ? `strftime('%Y-%m-%d %H:%M:%f', ${day}, (${seconds}) || ' seconds')`
     : `(cast(${day} as timestamp) + make_interval(secs => ${seconds})) at time zone 'UTC'`;

@@ -12,6 +12,10 @@ export interface SnapshotTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
+  /** Other tables refer to its `id`, which is then its primary key. */
+  readonly isReferred: boolean;
+  /** The tables whose ids its columns hold, by column. Not enforced: the service may refer to a record that is gone. */
+  readonly references: ReadonlyMap<string, string>;
 }
 
 /** A snapshot under construction. */
@@ -41,10 +45,15 @@ export function beginSnapshot(path: string) {
   const file = new Sqlite(draft.path);
   file.pragma('journal_mode = OFF');
   file.pragma('synchronous = OFF');
+  file.pragma('foreign_keys = OFF');
   file.pragma(`application_id = ${APPLICATION_ID}`);
   const keys: SnapshotTable[] = [];
   const create = (table: SnapshotTable): void => {
-    const columns = table.columns.map((column) => `${identifier(column.name)} ${column.type}`);
+    const columns = table.columns.map(({ name, type }) => {
+      const target = table.references.get(name);
+      const reference = target === undefined ? '' : ` references ${identifier(target)} (id)`;
+      return `${identifier(name)} ${type}${table.isReferred && name === 'id' ? ' primary key' : ''}${reference}`;
+    });
     file.exec(`create table main.${identifier(table.name)} (${columns.join(', ')})`);
     keys.push(table);
   };
@@ -73,7 +82,8 @@ export function beginSnapshot(path: string) {
     /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
     finish: (): number => {
       if (file.inTransaction) file.exec(`commit; detach ${MIRROR}`);
-      for (const { name, key } of keys) if (key.length > 0) file.exec(indexOn(name, key));
+      for (const { name, key, isReferred } of keys)
+        if (key.length > 0 && !isReferred) file.exec(indexOn(name, key));
       file.close();
       return draft.publish();
     },

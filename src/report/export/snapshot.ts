@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
@@ -5,6 +6,8 @@ import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { beginSnapshot, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
+import { select } from '../../db/rows/rows.ts';
+import { RELATIONS } from '../../store/tables/engine-tables.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
 import type { PastRows } from '../../views/as-of.ts';
@@ -117,7 +120,13 @@ async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly st
 
 /** Says when the snapshot was taken, and as of when its rows are if that is another instant. */
 const INSTANTS = ['taken_at', 'as_of'].map((name) => ({ name, type: 'TIMESTAMP' }));
-const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: INSTANTS, key: [] };
+const TAKEN: SnapshotTable = {
+  name: 'bi_snapshot',
+  columns: INSTANTS,
+  key: [],
+  isReferred: false,
+  references: new Map(),
+};
 
 interface TableToCopy extends SnapshotTable {
   /** The rows of an instant; null = those of the view. */
@@ -133,6 +142,7 @@ const TIMELESS_VIEWS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_r
  */
 async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
   const tables: TableToCopy[] = [];
+  const relations = await select(reader, RELATIONS, sql``);
   const names = await namesOfViews(reader, kinds, reader.dialect);
   for (const name of new Set(['bi_sync_status', ...names])) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
@@ -142,7 +152,11 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
-    tables.push({ name, columns, key: orderingKey(name, exportColumns(declared)) ?? [], past: null });
+    const key = orderingKey(name, exportColumns(declared)) ?? [];
+    const own = relations.filter(({ view }) => view === name);
+    const references = new Map(own.map(({ column, toView }) => [column, toView]));
+    const isReferred = relations.some(({ toView }) => toView === name);
+    tables.push({ name, columns, key, isReferred, references, past: null });
   }
   return tables;
 }
