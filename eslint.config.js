@@ -48,7 +48,7 @@ export default tseslint.config(
       'max-depth': ['error', 3],
       complexity: ['error', 12],
       eqeqeq: 'error',
-      'no-duplicate-imports': ['error', { allowSeparateTypeImports: true }],
+      'no-duplicate-imports': 'error',
       'no-console': 'error',
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
       'no-restricted-syntax': [

@@ -29,7 +29,7 @@ const TEXTS = [
 ];
 
 const columns =
-  'id code name phone email _first_seen_at _changed_at _deleted_at _response _listed _found _raw'.split(' ');
+  'id code name phone email _first_seen_at _changed_at _deleted_at _response _listed _search _raw'.split(' ');
 
 function row(id: number): (string | number | null)[] {
   const name = `${FIRST[id % 8] ?? ''} ${LAST[id % 7] ?? ''} ${(id * 7) % 99_991}`;

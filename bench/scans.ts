@@ -42,6 +42,8 @@ const OURS = [...APART, '_first_seen_at', '_deleted_at'];
 const RECORDS = ['kind', 'id', 'raw', 'response', 'listed', 'first_seen_at', 'changed_at', 'deleted_at'];
 const LAYOUTS = ['plain', 'as it is', 'records apart'] as const;
 type Layout = (typeof LAYOUTS)[number];
+/** The times of a plain table in SQLite, which a snapshot is compared with. */
+const plainFile: Record<string, number> = {};
 
 const named = (name: string): Kind => {
   const kind = documentedKind(name);
@@ -122,7 +124,7 @@ async function index(session: Session, layout: Layout): Promise<void> {
   await session.atomically((tx) => tx.execute('analyze'));
 }
 
-function questions(layout: Layout, dialect: Session['dialect']): Record<string, SQL> {
+function questions(layout: Layout | 'snapshot', dialect: Session['dialect']): Record<string, SQL> {
   const lines = sql.raw(layout === 'plain' ? 'purchase_products' : 'bi_purchase_products');
   const products = sql.raw(layout === 'plain' ? 'products' : 'bi_products');
   const total = sql.raw(layout === 'plain' && dialect === 'sqlite' ? 'produit_total_real' : 'produit_total');
@@ -244,6 +246,41 @@ async function timesOfPast(session: Session, url: string): Promise<Record<string
   return took;
 }
 
+/** A snapshot for reporting tools: how long the first takes, one of an unchanged mirror, and one after a change of one kind. */
+async function timesOfSnapshot(session: Session, url: string, plain: Record<string, number>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
+  const path = join(folder, 'bi.db');
+  const { signal } = new AbortController();
+  const how = { waitMs: null, asOf: null, clock: systemClock, signal, onWait: () => undefined };
+  const take = async (name: string): Promise<void> => {
+    const started = performance.now();
+    const { kept, bytes } = await takeSnapshot({ url, kinds: KINDS, path, ...how });
+    console.log(session.dialect, `snapshot ${name}: ${Math.round(performance.now() - started)} ms`, {
+      kept,
+      bytes,
+    });
+  };
+  await take('first');
+  await take('of the same');
+  const later = sql`_changed_at = ${LATER}`;
+  await session.atomically((tx) =>
+    tx.write(sql`update products set ${later} where id = (select min(id) from products)`),
+  );
+  await take('with other products');
+  await session.atomically((tx) =>
+    tx.write(
+      sql`update purchase_products set ${later} where id = (select min(id) from purchase_products where not ${later})`,
+    ),
+  );
+  await take('with other lines');
+  const file = await openSession(`file:${path}`);
+  const times = await timesOf(file, questions('snapshot', 'sqlite'));
+  const ratios = Object.entries(times).map(([name, ms]) => [name, (ms / (plain[name] ?? ms)).toFixed(2)]);
+  console.log(session.dialect, 'snapshot', times, Object.fromEntries(ratios));
+  await file.close();
+  rmSync(folder, { recursive: true });
+}
+
 const TIMES = 5;
 
 /** The median of some times, in milliseconds. */
@@ -276,9 +313,11 @@ async function measure(databases: Databases): Promise<void> {
     await index(session, layout);
     const times = await timesOf(session, questions(layout, session.dialect));
     if (layout === 'plain') Object.assign(plain, times);
+    if (layout === 'plain' && session.dialect === 'sqlite') Object.assign(plainFile, times);
     const ratios = Object.entries(times).map(([name, ms]) => [name, (ms / (plain[name] ?? ms)).toFixed(2)]);
     console.log(session.dialect, layout, landing, times, Object.fromEntries(ratios));
     if (layout === 'as it is') {
+      await timesOfSnapshot(session, url, plainFile);
       console.log(await timesOf(session, furtherQuestions(session.dialect)));
       console.log(await timesOfPast(session, url));
     }

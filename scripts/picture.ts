@@ -74,7 +74,7 @@ async function correct(world: Sandbox['world'], { database }: Config): Promise<v
         refusal: null,
       } as const;
     });
-  const refusal = 'code: 4711 where the code is 004711: a spreadsheet takes the zeros away';
+  const refusal = 'code: it has lost its zeros: it was 004711';
   const refused = {
     position: 6,
     operation: 'update',

@@ -35,6 +35,7 @@ const GROUPS = {
     '': ['bench/run.ts'],
     finds: ['bench/finds.ts'],
     pages: ['bench/pages.ts'],
+    plans: ['bench/plans.ts'],
     pushes: ['bench/pushes.ts'],
     reports: ['bench/reports.ts'],
     scans: ['bench/scans.ts'],

@@ -158,13 +158,9 @@ test('a misspelt setting would be found', () => {
     'in `server.name`, `sever.names` or BMS_WRITE; more than shutdown.graceSecond (25)',
   ];
   expect(unknownSettings(misspelt.join('\n')).toSorted()).toEqual(
+    // prettier-ignore
     [
-      'ADMIN_TOKN',
-      'BMS_WRITE',
-      'BMS__SERVER__NAME',
-      'LOG_LEVL',
-      'server.name',
-      'sever.names',
+      'ADMIN_TOKN', 'BMS_WRITE', 'BMS__SERVER__NAME', 'LOG_LEVL', 'server.name', 'sever.names',
       'shutdown.graceSecond',
     ].toSorted(),
   );

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { waitForChanges, changeLine, readChangesPage } from '../feed/follow-changes.ts';
-import { sendJsonText } from '../http/send.ts';
+import { abortWhenGone, sendJsonText } from '../http/send.ts';
 import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
@@ -101,17 +101,4 @@ async function* streamEvents(
     if (changes.length === 0) yield ':\n\n';
     for (const change of changes) yield `id: ${change.seq}\ndata: ${changeLine(change)}\n\n`;
   }
-}
-
-/** Fires once the caller has gone or the server closes. */
-function abortWhenGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
-  const gone = new AbortController();
-  const release = (): void => {
-    closing.removeEventListener('abort', release); // The signal outlives all requests: listeners would keep them in memory.
-    gone.abort();
-  };
-  closing.addEventListener('abort', release, { once: true });
-  reply.raw.once('close', release);
-  if (closing.aborted || reply.raw.closed || reply.raw.destroyed) release();
-  return gone.signal;
 }

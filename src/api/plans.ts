@@ -8,9 +8,11 @@ import {
   shownPlan,
 } from '../outbound/plans/plan-document.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
+import { deciderOf } from '../http/access.ts';
 import { sendDocument } from '../http/send.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 import { planPath } from '../operations/plans.ts';
+import { UPLOAD_BYTES, uploadPlan } from '../operations/upload-plan.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const tags = ['Plans'];
@@ -42,9 +44,41 @@ const result = {
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
 };
 
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const SHEETS = ['text/csv', XLSX, 'application/octet-stream'];
+
+const isSet = z.stringbool().optional();
+
+const uploadSchema = {
+  summary: 'Make a plan of an edited export, which is the body',
+  tags,
+  consumes: SHEETS,
+  querystring: z.strictObject({
+    name: z.string().min(1).max(1000).optional().describe('name of the file, as plans show it'),
+    kind: z.string().max(100).optional().describe('its record kind, if the columns do not show it'),
+    allowNew: isSet.describe('create records from rows without an id'),
+    allowReordered: isSet.describe('accept a column whose values only changed places'),
+  }),
+  response: { 201: shownPlan },
+};
+
 /** Routes of corrections from spreadsheets. */
 export function planRoutes(app: Server, context: RouteContext): void {
   const { session, kinds } = context;
+  void app.register((uploads: Server, _options, ready) => {
+    uploads.addContentTypeParser(SHEETS, { parseAs: 'buffer' }, (_request, body, parsed) => {
+      parsed(null, body);
+    });
+    const options = { config: { role: 'operator' }, bodyLimit: UPLOAD_BYTES, schema: uploadSchema } as const;
+    uploads.post('/v1/plans', options, async (request, reply) => {
+      const { name, ...rules } = request.query;
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
+      const id = await uploadPlan(context, upload, deciderOf(request, 'api').who);
+      return sendDocument<typeof shownPlan>(reply.code(201), await showPlan(session, kinds, id));
+    });
+    ready();
+  });
   app.get('/v1/plans', { schema: listSchema }, async ({ query: { before, limit } }, reply) =>
     sendDocument<typeof plans>(reply, { plans: await listPlans(session, limit, before) }),
   );
@@ -60,3 +94,5 @@ export function planRoutes(app: Server, context: RouteContext): void {
       .send(text);
   });
 }
+
+const isZip = (bytes: Buffer): boolean => bytes.subarray(0, 2).toString('latin1') === 'PK';

@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import { createAccess } from '../http/access.ts';
 import type { SignInCodes } from '../http/credentials.ts';
@@ -18,6 +19,7 @@ import { dashboardRoutes } from '../dashboard/dashboard.ts';
 import { sendSignIn, signInRoutes } from '../dashboard/sign-in-page.ts';
 import { changeRoutes } from '../api/changes.ts';
 import { deletionRoutes } from '../api/deletions.ts';
+import { exportRoutes } from '../api/export.ts';
 import { healthRoutes } from '../api/health.ts';
 import { operationRoutes } from '../api/operations.ts';
 import { outboxRoutes } from '../api/outbox.ts';
@@ -27,6 +29,7 @@ import { statusRoutes } from '../api/status.ts';
 import { planRoutes } from '../api/plans.ts';
 import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
+import { UPLOAD_BYTES } from '../operations/upload-plan.ts';
 import type { RouteContext, Server, ServerSettings, ServingProcess } from '../http/server.ts';
 
 const ROUTES = [
@@ -35,6 +38,7 @@ const ROUTES = [
   runRoutes,
   changeRoutes,
   recordRoutes,
+  exportRoutes,
   outboxRoutes,
   deletionRoutes,
   planRoutes,
@@ -49,6 +53,9 @@ const ROUTES = [
  * accepted, because other clients may share its address.
  */
 const WRONG_TOKENS = { global: false, max: 19, timeWindow: 60_000, cache: 10_000 };
+
+/** One file in a form, and a few fields beside it. */
+const UPLOAD_LIMITS = { fileSize: UPLOAD_BYTES, files: 1, fields: 10, fieldSize: 1_000, headerPairs: 20 };
 
 /**
  * Creates the HTTP server; the caller listens on `settings.host`, and closes it.
@@ -87,6 +94,7 @@ export async function createServer(
   metricsRoute(app, context, registry);
   await app.register(async (pages: Server) => {
     await pages.register(formbody); // Forms are for the pages only.
+    await pages.register(multipart, { limits: UPLOAD_LIMITS });
     languageRoute(pages);
     signInRoutes(pages, context);
     dashboardRoutes(pages, context);

@@ -28,7 +28,7 @@ export function openConfiguredSource(config: Config, parts: SourceParts): Source
   if (token === null) missing.push('BMS_TOKEN (source.token)');
   const pronoun = missing.length > 1 ? 'them' : 'it';
   const verb = missing.length > 1 ? 'are' : 'is';
-  throw new UsageError(`This command calls the service, and ${missing.join(' and ')} ${verb} not set.`, {
+  throw new UsageError(`${missing.join(' and ')} ${verb} not set, and this command calls the service.`, {
     code: 'settings.source',
     hint: `Set ${pronoun} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
   });

@@ -187,7 +187,7 @@ function startNotifications(config: Config, mirror: MirrorContext): Stop[] {
     startAlerts(mirror, config.alerts),
     ...(digestAt === null
       ? []
-      : [startDigest({ ...mirror, readStale: staleReader(config, mirror) }, { at: digestAt, timezone })]),
+      : [startDigest(mirror, { at: digestAt, timezone }, staleReader(config, mirror))]),
   ];
 }
 

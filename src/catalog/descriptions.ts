@@ -1,4 +1,4 @@
-import { translateAll, type Translations, type MessageKey } from '../lib/text/translator.ts';
+import { translateAll, type MessageKey, type Translations, type Translator } from '../lib/text/translator.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its name shows. */
 export interface FieldDescription extends Translations {
@@ -7,19 +7,21 @@ export interface FieldDescription extends Translations {
   readonly unit: string | null;
 }
 
-/** `section` is that of the service's documentation that shows the fields. */
-const KINDS: Readonly<Record<string, { readonly section: string; readonly meaning: MessageKey }>> = {
-  projects: { section: '2.2', meaning: 'Projects; a project may belong to a client.' },
-  clients: { section: '2.3', meaning: 'Clients: persons and businesses.' },
-  providers: { section: '2.4', meaning: 'Providers, from whom goods are bought.' },
-  purchase_products: { section: '2.5', meaning: 'Lines of purchases.' },
-  categories: { section: '2.6', meaning: 'Categories of products.' },
-  products: { section: '2.7', meaning: 'Products.' },
-  punches: { section: '2.8', meaning: 'Time punches: when a user began and ended work.' },
-  vehicle_brands: { section: '2.9', meaning: 'Vehicle brands.' },
-  departments: { section: '2.10', meaning: 'Departments.' },
-  bookings: { section: '2.11', meaning: 'Bookings: a pickup and a delivery.' },
-  sales_products: { section: '4.4', meaning: 'Lines of sales, read one by one.' },
+type KindEntry = readonly [section: string, one: MessageKey, many: MessageKey, meaning: MessageKey];
+
+/** The section is that of the service's documentation that shows the fields. */
+const KINDS: Readonly<Record<string, KindEntry>> = {
+  projects: ['2.2', 'project', 'projects', 'Projects; a project may belong to a client.'],
+  clients: ['2.3', 'client', 'clients', 'Clients: persons and businesses.'],
+  providers: ['2.4', 'provider', 'providers', 'Providers, from whom goods are bought.'],
+  purchase_products: ['2.5', 'purchase line', 'purchase lines', 'Lines of purchases.'],
+  categories: ['2.6', 'category', 'categories', 'Categories of products.'],
+  products: ['2.7', 'product', 'products', 'Products.'],
+  punches: ['2.8', 'time punch', 'time punches', 'Time punches: when a user began and ended work.'],
+  vehicle_brands: ['2.9', 'vehicle brand', 'vehicle brands', 'Vehicle brands.'],
+  departments: ['2.10', 'department', 'departments', 'Departments.'],
+  bookings: ['2.11', 'booking', 'bookings', 'Bookings: a pickup and a delivery.'],
+  sales_products: ['4.4', 'sales line', 'sales lines', 'Lines of sales, read one by one.'],
 };
 
 /** A kind of the settings has no section of the documentation. */
@@ -27,155 +29,151 @@ export function describeKindName(kind: string): {
   readonly section: string | null;
   readonly meaning: Translations;
 } {
-  const { section, meaning } = KINDS[kind] ?? { section: null, meaning: DECLARED_KIND };
+  const [section, , , meaning] = KINDS[kind] ?? [null, null, null, DECLARED_KIND];
   return { section, meaning: translateAll(meaning, { kind }) };
 }
 
 const DECLARED_KIND: MessageKey = 'Records of {kind}, a kind of the settings.';
 
-type FieldEntry = readonly [en: string, fr: string, meaning: MessageKey, unit?: string];
+/** The name of a kind, or of one of its records, for people: `purchase lines`, `purchase line`. */
+export function kindLabel(translator: Translator, kind: string, of: 'one' | 'many' = 'many'): string {
+  if (translator.isTechnical) return kind;
+  const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  return known === undefined ? kind.replaceAll('_', ' ') : translator.t(known[of === 'one' ? 1 : 2]);
+}
+
+/** The name of a field of a kind for people. */
+export const fieldLabel = (translator: Translator, kind: string, name: string): string =>
+  translator.isTechnical ? name : describeField(kind, { name })[translator.language];
+
+type FieldEntry = readonly [label: MessageKey, meaning: MessageKey, unit?: string];
 
 const MONEY = 'currency of the company';
 
 /** By name, which nearly always means the same in every kind; `kind.name` where it does not. */
 const FIELDS: Readonly<Record<string, FieldEntry>> = {
-  id: ['Id', 'Identifiant', 'The number that the service gave the record.'],
-  code: ['Code', 'Code', 'The code that people use for the record.'],
-  client_id: ['Client', 'Client', 'The client; 0 = none.'],
-  active: ['Active', 'Actif', '1 = active, 0 = not.'],
-  inactive: ['Inactive', 'Inactif', '1 = no longer in use, 0 = in use.'],
-  nom: ['Name', 'Nom', 'The name.'],
-  name: ['Name', 'Nom', 'The name.'],
-  description: ['Description', 'Description', 'Free text.'],
-  tasks: ['Tasks', 'Tâches', 'The tasks of the project, as JSON.'],
-  creation_date: ['Created on', 'Date de création', 'The day on which the record was created.'],
-  address: ['Address', 'Adresse', 'First line of the address.'],
-  adresse2: ['Address, line 2', 'Adresse (suite)', 'Second line of the address.'],
-  address2: ['Address, line 2', 'Adresse (suite)', 'Second line of the address.'],
-  city: ['City', 'Ville', 'The city.'],
-  state: ['State or province', 'Province ou état', 'The state or province.'],
-  zipcode: ['Postal code', 'Code postal', 'The postal code.'],
-  phone: ['Phone', 'Téléphone', 'The phone number.'],
-  phone2: ['Phone 2', 'Téléphone 2', 'A second phone number.'],
-  fax: ['Fax', 'Télécopieur', 'The fax number.'],
-  email: ['Email', 'Courriel', 'The email address.'],
-  website: ['Website', 'Site web', 'The website.'],
-  phone_work: ['Phone at work', 'Téléphone au travail', 'The phone number at work.'],
-  credit: ['Credit', 'Crédit', 'The credit.', MONEY],
-  term: ['Term', 'Terme', 'The payment term; its unit is not documented.'],
-  contacts: ['Contacts', 'Contacts', 'The contacts of the client, as JSON.'],
-  fonction: ['Function', 'Fonction', 'The function of the contact.'],
-  departement: ['Department', 'Département', 'The department of the contact.'],
-  telephone: ['Phone', 'Téléphone', 'The phone number.'],
-  cell: ['Mobile phone', 'Cellulaire', 'The mobile phone number.'],
-  purchase_id: ['Purchase', 'Achat', 'The number of the purchase; the service has no list of purchases.'],
-  sale_id: ['Sale', 'Vente', 'The number of the sale; the service has no list of sales.'],
-  product_id: ['Product', 'Produit', 'The product; 0 = none.'],
-  produit_compte: ['Account', 'Compte', 'The account of the line.'],
-  product_name: ['Product name', 'Nom du produit', 'The name of the product on the line.'],
-  product_description: ['Product description', 'Description du produit', 'The description on the line.'],
-  produit_projet: ['Project', 'Projet', 'The project of the line, as JSON.'],
-  product_quantity: ['Quantity', 'Quantité', 'The quantity bought.'],
-  produit_quantite_receive: ['Quantity received', 'Quantité reçue', 'The quantity received.'],
-  produit_quantite_onhold: ['Quantity on hold', 'Quantité en attente', 'The quantity on hold.'],
-  produit_poids: ['Weight', 'Poids', 'The weight; its unit is not documented.'],
-  produit_poids_receive: ['Weight received', 'Poids reçu', 'The weight received.'],
-  produit_poids_onhold: ['Weight on hold', 'Poids en attente', 'The weight on hold.'],
-  product_price: ['Price', 'Prix', 'The price of one unit.', MONEY],
+  id: ['Id', 'The number that the service gave the record.'],
+  code: ['Code', 'The code that people use for the record.'],
+  client_id: ['Client', 'The client; 0 = none.'],
+  active: ['Active', '1 = active, 0 = not.'],
+  inactive: ['Inactive', '1 = no longer in use, 0 = in use.'],
+  nom: ['Name', 'The name.'],
+  name: ['Name', 'The name.'],
+  description: ['Description', 'Free text.'],
+  tasks: ['Tasks', 'The tasks of the project, as JSON.'],
+  creation_date: ['Created on', 'The day on which the record was created.'],
+  address: ['Address', 'First line of the address.'],
+  adresse2: ['Address, line 2', 'Second line of the address.'],
+  address2: ['Address, line 2', 'Second line of the address.'],
+  city: ['City', 'The city.'],
+  state: ['State or province', 'The state or province.'],
+  zipcode: ['Postal code', 'The postal code.'],
+  phone: ['Phone', 'The phone number.'],
+  phone2: ['Phone 2', 'A second phone number.'],
+  fax: ['Fax', 'The fax number.'],
+  email: ['Email', 'The email address.'],
+  website: ['Website', 'The website.'],
+  phone_work: ['Phone at work', 'The phone number at work.'],
+  credit: ['Credit', 'The credit.', MONEY],
+  term: ['Term', 'The payment term; its unit is not documented.'],
+  contacts: ['Contacts', 'The contacts of the client, as JSON.'],
+  fonction: ['Function', 'The function of the contact.'],
+  departement: ['Department', 'The department of the contact.'],
+  telephone: ['Phone', 'The phone number.'],
+  cell: ['Mobile phone', 'The mobile phone number.'],
+  purchase_id: ['Purchase', 'The number of the purchase; the service has no list of purchases.'],
+  sale_id: ['Sale', 'The number of the sale; the service has no list of sales.'],
+  product_id: ['Product', 'The product; 0 = none.'],
+  produit_compte: ['Account', 'The account of the line.'],
+  product_name: ['Product name', 'The name of the product on the line.'],
+  product_description: ['Product description', 'The description on the line.'],
+  produit_projet: ['Project', 'The project of the line, as JSON.'],
+  product_quantity: ['Quantity', 'The quantity bought.'],
+  produit_quantite_receive: ['Quantity received', 'The quantity received.'],
+  produit_quantite_onhold: ['Quantity on hold', 'The quantity on hold.'],
+  produit_poids: ['Weight', 'The weight; its unit is not documented.'],
+  produit_poids_receive: ['Weight received', 'The weight received.'],
+  produit_poids_onhold: ['Weight on hold', 'The weight on hold.'],
+  product_price: ['Price', 'The price of one unit.', MONEY],
   product_discount: [
     'Discount',
-    'Rabais',
     'The discount; the documentation does not show whether it is a percentage or an amount.',
   ],
-  product_serialnumber: ['Serial number', 'Numéro de série', 'The serial number.'],
-  produit_total: ['Total', 'Total', 'The total of the line.', MONEY],
+  product_serialnumber: ['Serial number', 'The serial number.'],
+  produit_total: ['Total', 'The total of the line.', MONEY],
   taxes_rules_id: [
     'Tax rule',
-    'Règle de taxes',
     'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
   ],
   tax_rule_id: [
     'Tax rule',
-    'Règle de taxes',
     'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
   ],
-  gestion_taxes: ['Taxes', 'Taxes', 'The taxes, as a serialized list.'],
-  province_id: ['Province', 'Province', 'The province; the service has no list of them.'],
-  system_id: ['Company', 'Compagnie', 'The company that the record belongs to.'],
-  name_fr: ['French name', 'Nom français', 'The name in French.'],
-  name_en: ['English name', 'Nom anglais', 'The name in English.'],
-  status: ['Status', 'Statut', 'The status; its values are not documented.'],
-  sync_web: ['On the website', 'Sur le web', '1 = shown on the website, 0 = not.'],
-  img_paths: ['Images', 'Images', 'The paths of images, as JSON.'],
-  category_type: ['Category type', 'Type de catégorie', 'The type of the category.'],
-  category_id: ['Category', 'Catégorie', 'The category; 0 = none.'],
-  code_cup: ['UPC code', 'Code CUP', 'The bar code.'],
-  origin_product_id: [
-    'Parent product',
-    "Produit d'origine",
-    "A variant's parent; a parent refers to itself; 0 = none.",
-  ],
-  created_at: [
-    'Created at',
-    'Création',
-    "When it was created, by the service's clock; its time zone is unknown.",
-  ],
-  updated_at: [
-    'Updated at',
-    'Dernière modification',
-    "When it was last changed, by the service's clock; its time zone is unknown.",
-  ],
-  type: ['Type', 'Type', 'The type; its values are not documented.'],
-  price: ['Price', 'Prix', 'The price.', MONEY],
-  special_price: ['Special price', 'Prix spécial', 'The price of a special offer.', MONEY],
-  dimensions_length: ['Length', 'Longueur', 'The length; its unit is not documented.'],
-  dimensions_width: ['Width', 'Largeur', 'The width; its unit is not documented.'],
-  dimensions_height: ['Height', 'Hauteur', 'The height; its unit is not documented.'],
-  weight: ['Weight', 'Poids', 'The weight; its unit is not documented.'],
-  unit: ['Unit', 'Unité', 'The unit of measure.'],
-  provider_id: ['Provider', 'Fournisseur', 'The provider; 0 = none.'],
-  medias: ['Media', 'Médias', 'Images and other files, as JSON.'],
-  variantes: ['Variants', 'Variantes', 'The variants of the product, as JSON.'],
-  appointment_id: ['Appointment', 'Rendez-vous', 'The appointment; the service has no list of them.'],
-  user_id: ['User', 'Utilisateur', 'Who worked; the service has no list of users.'],
-  date: ['Date', 'Date', 'The day.'],
-  start_time: ['Start', 'Début', 'When the work began.'],
-  end_time: ['End', 'Fin', 'When the work ended; null = the punch is open.'],
-  ptotal: ['Total time', 'Temps total', 'The time worked.', 'hours'],
-  note: ['Note', 'Note', 'Free text.'],
-  branch_id: ['Branch', 'Succursale', 'The branch; the service has no list of them.'],
-  categories: ['Categories', 'Catégories', 'Ids of categories, as text.'],
-  use_default: ['Default', 'Par défaut', '1 = used by default, 0 = not.'],
-  pickup_date: ['Pickup date', 'Date de ramassage', 'The day of the pickup.'],
-  delivery_date: ['Delivery date', 'Date de livraison', 'The day of the delivery.'],
-  contact: ['Contact', 'Contact', 'The contact person.'],
-  contact_phone: ['Contact phone', 'Téléphone du contact', 'The phone number of the contact person.'],
-  contact_fax: ['Contact fax', 'Télécopieur du contact', 'The fax number of the contact person.'],
-  distance: ['Distance', 'Distance', 'The distance; its unit is not documented.'],
-  po_num: ['Purchase order', 'Bon de commande', 'The number of the purchase order.'],
-  comm_num: ['Order number', 'Numéro de commande', 'The number of the order.'],
-  bol_num: ['Bill of lading', 'Connaissement', 'The number of the bill of lading.'],
-  fact_number: ['Invoice number', 'Numéro de facture', 'The number of the invoice.'],
-  invoice: ['Invoice', 'Facture', 'The number of the invoice.'],
-  items: ['Items', 'Articles', 'The goods of the booking, as JSON.'],
-  projet_id: ['Project', 'Projet', 'The project of the task.'],
-  title: ['Title', 'Titre', 'The title.'],
-  start_date: ['Start date', 'Date de début', 'The day on which it begins.'],
-  end_date: ['End date', 'Date de fin', 'The day on which it ends.'],
-  time_estimated: ['Estimated time', 'Temps estimé', 'The estimated time; its unit is not documented.'],
-  time_spent: ['Time spent', 'Temps passé', 'The time spent; its unit is not documented.'],
-  comments: ['Comments', 'Commentaires', 'The comments on the task, as JSON.'],
-  booking_id: ['Booking', 'Réservation', 'The booking of the item.'],
-  value: ['Value', 'Valeur', 'The element: a scalar as text, any other value as JSON.'],
-  'bookings_items.value': ['Value', 'Valeur', 'The value of one piece.', MONEY],
-  length: ['Length', 'Longueur', 'The length; its unit is not documented.'],
-  width: ['Width', 'Largeur', 'The width; its unit is not documented.'],
-  height: ['Height', 'Hauteur', 'The height; its unit is not documented.'],
-  number: ['Number', 'Nombre', 'How many pieces.'],
-  total: ['Total', 'Total', 'The total of the item.', MONEY],
-  details: ['Details', 'Détails', 'Free text.'],
-  parent_id: ['Parent', 'Parent', 'The record whose nested array holds this element.'],
-  position: ['Position', 'Position', 'The place in the nested array, from 0.'],
+  gestion_taxes: ['Taxes', 'The taxes, as a serialized list.'],
+  province_id: ['Province', 'The province; the service has no list of them.'],
+  system_id: ['Company', 'The company that the record belongs to.'],
+  name_fr: ['French name', 'The name in French.'],
+  name_en: ['English name', 'The name in English.'],
+  status: ['Status', 'The status; its values are not documented.'],
+  sync_web: ['On the website', '1 = shown on the website, 0 = not.'],
+  img_paths: ['Images', 'The paths of images, as JSON.'],
+  category_type: ['Category type', 'The type of the category.'],
+  category_id: ['Category', 'The category; 0 = none.'],
+  code_cup: ['UPC code', 'The bar code.'],
+  origin_product_id: ['Parent product', "A variant's parent; a parent refers to itself; 0 = none."],
+  created_at: ['Created at', "When it was created, by the service's clock; its time zone is unknown."],
+  updated_at: ['Updated at', "When it was last changed, by the service's clock; its time zone is unknown."],
+  type: ['Type', 'The type; its values are not documented.'],
+  price: ['Price', 'The price.', MONEY],
+  special_price: ['Special price', 'The price of a special offer.', MONEY],
+  dimensions_length: ['Length', 'The length; its unit is not documented.'],
+  dimensions_width: ['Width', 'The width; its unit is not documented.'],
+  dimensions_height: ['Height', 'The height; its unit is not documented.'],
+  weight: ['Weight', 'The weight; its unit is not documented.'],
+  unit: ['Unit', 'The unit of measure.'],
+  provider_id: ['Provider', 'The provider; 0 = none.'],
+  medias: ['Media', 'Images and other files, as JSON.'],
+  variantes: ['Variants', 'The variants of the product, as JSON.'],
+  appointment_id: ['Appointment', 'The appointment; the service has no list of them.'],
+  user_id: ['User', 'Who worked; the service has no list of users.'],
+  date: ['Date', 'The day.'],
+  start_time: ['Start', 'When the work began.'],
+  end_time: ['End', 'When the work ended; null = the punch is open.'],
+  ptotal: ['Total time', 'The time worked.', 'hours'],
+  note: ['Note', 'Free text.'],
+  branch_id: ['Branch', 'The branch; the service has no list of them.'],
+  categories: ['Categories', 'Ids of categories, as text.'],
+  use_default: ['Default', '1 = used by default, 0 = not.'],
+  pickup_date: ['Pickup date', 'The day of the pickup.'],
+  delivery_date: ['Delivery date', 'The day of the delivery.'],
+  contact: ['Contact', 'The contact person.'],
+  contact_phone: ['Contact phone', 'The phone number of the contact person.'],
+  contact_fax: ['Contact fax', 'The fax number of the contact person.'],
+  distance: ['Distance', 'The distance; its unit is not documented.'],
+  po_num: ['Purchase order', 'The number of the purchase order.'],
+  comm_num: ['Order number', 'The number of the order.'],
+  bol_num: ['Bill of lading', 'The number of the bill of lading.'],
+  fact_number: ['Invoice number', 'The number of the invoice.'],
+  invoice: ['Invoice', 'The number of the invoice.'],
+  items: ['Items', 'The goods of the booking, as JSON.'],
+  projet_id: ['Project', 'The project of the task.'],
+  title: ['Title', 'The title.'],
+  start_date: ['Start date', 'The day on which it begins.'],
+  end_date: ['End date', 'The day on which it ends.'],
+  time_estimated: ['Estimated time', 'The estimated time; its unit is not documented.'],
+  time_spent: ['Time spent', 'The time spent; its unit is not documented.'],
+  comments: ['Comments', 'The comments on the task, as JSON.'],
+  booking_id: ['Booking', 'The booking of the item.'],
+  value: ['Value', 'The element: a scalar as text, any other value as JSON.'],
+  'bookings_items.value': ['Value', 'The value of one piece.', MONEY],
+  length: ['Length', 'The length; its unit is not documented.'],
+  width: ['Width', 'The width; its unit is not documented.'],
+  height: ['Height', 'The height; its unit is not documented.'],
+  number: ['Number', 'How many pieces.'],
+  total: ['Total', 'The total of the item.', MONEY],
+  details: ['Details', 'Free text.'],
+  parent_id: ['Parent', 'The record whose nested array holds this element.'],
+  position: ['Position', 'The place in the nested array, from 0.'],
 };
 
 interface NamedField {
@@ -201,8 +199,8 @@ export function describeField(owner: string, namedField: NamedField): FieldDescr
     const meaning = translateAll('The documentation does not show this field.');
     return { en: label, fr: label, meaning, unit: null };
   }
-  const [en, fr, meaning, unit = null] = entry;
-  return { en, fr, meaning: translateAll(meaning), unit };
+  const [label, meaning, unit = null] = entry;
+  return { ...translateAll(label), meaning: translateAll(meaning), unit };
 }
 
 /** A field of the service may have any name, that of an object's own members too. */

@@ -14,7 +14,6 @@ export function excludeFields<K extends Kind>(kind: K, names: readonly string[])
   };
 }
 
-/** Whether a name, of a read or of a write, is that of an excluded field. */
 export function isExcludedName({ excluded = [] }: Shape, name: string): boolean {
   return excluded.some((field) => field.name === name || field.write?.name === name);
 }

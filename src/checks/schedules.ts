@@ -48,7 +48,7 @@ export function* checkSchedules(
     retentionText('ended entries of the outbox', outboxDays),
     retentionText('closed issues', issuesDays),
   ];
-  yield passedCheck('retention', `retention: ${parts.join(', ')}`);
+  yield passedCheck('retention', parts.join(', '));
   const { requestsPerMinute: budget } = config.freshness;
   yield budget === null
     ? passedCheck('freshness', 'serve does not read between sweeps (freshness.requestsPerMinute)')

@@ -2,37 +2,31 @@ import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
 import { formatInstant, formatDuration } from '../lib/time/clock.ts';
 import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
+import type { Queryable } from '../db/session/session.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
 import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
 import { addNotification, staleNotification } from '../store/webhooks/notifications.ts';
 
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. @param startedAt When this process started. */
 export async function readStale(
-  session: MirrorContext['session'],
+  session: Queryable,
   schedules: readonly Schedule[],
   startedAt: Date,
   now: Date,
 ): Promise<readonly StaleKind[]> {
-  const stale = await findStale(session, schedules, startedAt, now);
-  const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap((run) => run.kinds);
-  const others = stale.filter((staleKind) => !reading.includes(staleKind.kind));
-  return others.map((other) => ({
-    kind: other.kind,
-    since: other.since === null ? null : formatInstant(other.since),
-  }));
+  const stale = await readAllStale(session, schedules, startedAt, now);
+  return stale.flatMap(({ kind, since, isBeingRead }) =>
+    isBeingRead ? [] : [{ kind, since: since && formatInstant(since) }],
+  );
 }
 
-/** A kind that is off misses no reading. */
-async function findStale(
-  session: MirrorContext['session'],
-  schedules: readonly Schedule[],
-  startedAt: Date,
-  now: Date,
-) {
-  const kinds = await readFreshness(session);
-  const off = kinds.filter(isOff).map(({ kind }) => kind);
-  const stale = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
-  return stale.filter(({ kind }) => !off.includes(kind));
+async function readAllStale(db: Queryable, schedules: readonly Schedule[], startedAt: Date, now: Date) {
+  const kinds = await readFreshness(db);
+  const off = kinds.filter(isOff).map(({ kind }) => kind); // A kind that is off misses no reading.
+  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
+  const stale = all.filter(({ kind }) => !off.includes(kind));
+  const reading = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
+  return stale.map((one) => ({ ...one, isBeingRead: reading.includes(one.kind) }));
 }
 
 const CHECK_MS = 60_000;
@@ -44,22 +38,16 @@ export function startStaleWatch(mirror: MirrorContext, schedules: readonly Sched
 }
 
 /** Creates the check that logs each kind once when it becomes stale. A kind that is being read, or is due, is not stale. */
-export function createStaleCheck(
-  context: MirrorContext,
-  schedules: readonly Schedule[],
-): () => Promise<void> {
+export function createStaleCheck(context: MirrorContext, schedules: readonly Schedule[]) {
   const { session, clock, logger } = context;
   const startedAt = clock.now();
   let loggedKinds: readonly string[] = [];
-  return async () => {
+  return async (): Promise<void> => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
-    const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
-    const stale = await findStale(session, schedules, startedAt, now);
-    const known = stale.map((staleKind) => staleKind.kind).filter((kind) => loggedKinds.includes(kind));
-    const newlyStale = stale.filter(
-      (staleKind) => !known.includes(staleKind.kind) && !reading.has(staleKind.kind),
-    );
+    const stale = await readAllStale(session, schedules, startedAt, now);
+    const known = stale.map((one) => one.kind).filter((kind) => loggedKinds.includes(kind));
+    const newlyStale = stale.filter((one) => !known.includes(one.kind) && !one.isBeingRead);
     for (const { kind, since } of newlyStale) {
       const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
@@ -72,6 +60,6 @@ export function createStaleCheck(
         for (const { kind, since } of newlyStale)
           await addNotification(tx, staleNotification(kind, since, now));
       });
-    loggedKinds = [...known, ...newlyStale.map((staleKind) => staleKind.kind)];
+    loggedKinds = [...known, ...newlyStale.map((one) => one.kind)];
   };
 }

@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import { translatorFor } from '../lib/text/translator.ts';
+import { TECHNICAL } from '../lib/text/translator.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
@@ -101,7 +101,7 @@ export async function readStatusReport(
 }
 
 function needDocument(need: Need): StatusDocument['needs'][number] {
-  const words = needWords(need, translatorFor('en'));
+  const words = needWords(need, TECHNICAL);
   const { title, page, command, since } = words;
   return { type: need.type, title, why: plainWhy(words), page, command, since };
 }

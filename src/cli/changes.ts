@@ -11,7 +11,6 @@ import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseSeq, parseWholeNumber } from './parts/input.ts';
 
-/** The default number of events. */
 const SHOWN = 50;
 
 interface ChangesOptions extends CommonOptions {

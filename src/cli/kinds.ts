@@ -35,7 +35,6 @@ export function kindsCommand(context: CommandContext): Command {
 
 interface DiscoveredFields {
   readonly mirror: 'read' | 'absent' | 'unreadable';
-  /** Why the mirror cannot be read. */
   readonly reason: string | null;
   /** By kind; null without a mirror. */
   readonly fields: ReadonlyMap<string, ReadonlyMap<string, KnownField>> | null;
@@ -58,7 +57,6 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
   }
 }
 
-/** A line for each record kind. */
 function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Printed> {
   const rows = kinds.map((kind) => [
     kind.kind,
@@ -76,7 +74,6 @@ function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Printed> {
 const READ_COLUMNS = ['field', 'type', 'known'];
 const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 
-/** One kind field by field. */
 function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): Iterable<Printed> {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
   yield `${kind.kind}${origin}\n`;

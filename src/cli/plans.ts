@@ -24,11 +24,14 @@ import {
 import { translatorFor } from '../lib/text/translator.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { MAX_BYTES, sheetTooLarge } from '../outbound/plans/sheet-table.ts';
+import { recordName } from '../store/records/record-name.ts';
+import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFile, writeWhole } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { truncateText, textTable, type Printed } from './parts/io.ts';
+import { createEntriesProgress } from './parts/progress.ts';
 import { commandLineDecider, operationParts } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
@@ -154,8 +157,10 @@ async function showResult(
   let plan = await showPlan(session, kinds, id);
   if (wait) {
     const entries = plan.rows.flatMap((row) => row.entry?.id ?? []);
-    const { signal } = context.io;
-    await waitForEntries(session, entries, { clock: systemClock, timeoutMs: timeout * 1000, signal });
+    const { signal, stderr } = context.io;
+    const { onEnded, stop } = createEntriesProgress(entries.length, stderr);
+    const waiting = { clock: systemClock, timeoutMs: timeout * 1000, signal, onEnded };
+    await waitForEntries(session, entries, waiting).finally(stop);
     plan = await showPlan(session, kinds, id);
     if (plan.rows.some((row) => row.entry !== null && row.entry.state !== 'done'))
       context.exit(EXIT.incomplete);
@@ -165,12 +170,18 @@ async function showResult(
     const result = head + rows(resultLines(plan)); // One line per cell, and one per refused row.
     await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
   }
-  context.printResult(options, plan, planTexts(plan));
+  const ids = plan.rows.flatMap((row) => row.recordId ?? []);
+  const records = await readOwnRows(session, plan.kind, ids);
+  const nameOf = (id: string): string => recordName(records.get(id)?.raw ?? null);
+  const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
+  context.printResult(options, plan, wait ? [...texts, endsText(plan)] : texts);
 }
 
 const LONGEST_SHOWN = 40;
 
-function* planTexts(plan: ShownPlan): Iterable<Printed> {
+const LONGEST_NAME = 30;
+
+function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<Printed> {
   const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
   const { updates, creates, refusals } = counts;
   const counted = translatorFor('en').t(PLAN_COUNTS_TEXT, { updates, creates, refusals });
@@ -186,17 +197,32 @@ function* planTexts(plan: ShownPlan): Iterable<Printed> {
     cells.map((cell) => [
       position,
       recordId ?? 'new',
+      truncateText(nameOf(recordId ?? ''), LONGEST_NAME),
       cell.field,
       truncateText(compactJson(cell.old), LONGEST_SHOWN),
       truncateText(compactJson(cell.new), LONGEST_SHOWN),
       entry && `entry ${entry.id}: ${entry.state}`,
     ]),
   );
-  if (changed.length > 0) yield textTable(['row', 'record', 'field', 'old', 'new', ''], lines);
+  if (changed.length > 0) yield textTable(['row', 'record', 'name', 'field', 'old', 'new', ''], lines);
   if (refused.length > 0) yield '\nRefused:';
   for (const { position, refusal } of refused) yield `  Row ${position}: ${refusal ?? ''}.`;
   if (stale.length > 0) yield '\nIt is stale and cannot be applied:';
   for (const sentence of stale) yield `  ${sentence}`;
-  if (state === 'open' && changed.length > 0) yield `\nTo send exactly these changes: bms-sync apply ${id}`;
-  if (state === 'applied') yield `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
+}
+
+/** What can be done with a plan; a plan that another person must approve cannot be applied yet. */
+function nextStep({ id, state, counts, approvedBy }: ShownPlan, approvals: number): string {
+  if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
+  if (state === 'stale' || counts.updates + counts.creates === 0) return '';
+  return approvals > 0 && approvedBy === null
+    ? `\nAnother person must approve it first: bms-sync approve ${id}`
+    : `\nTo send exactly these changes: bms-sync apply ${id}`;
+}
+
+/** How the entries of an applied plan have ended: `40 done, 0 parked`. */
+function endsText({ counts: { entries } }: ShownPlan): string {
+  const { done = 0, parked = 0, ...others } = entries;
+  const rest = Object.entries(others).map(([state, count]) => `, ${count} ${state}`);
+  return `${done} done, ${parked} parked${rest.join('')}`;
 }

@@ -81,10 +81,9 @@ function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
     if (first === undefined) continue;
     const { known, next } = describeOutcome({ ...first, rows, isOfSeveral: group.length > 1 });
     if (known !== null)
-      yield `${subject(group, kinds) ?? 'All kinds'}: ${known}.${next === null ? '' : ` ${next}`}`;
+      yield `${subject(group, kinds) ?? `All ${kinds.length} kinds`}: ${known}.${next === null ? '' : ` ${next}`}`;
   }
 }
 
-/** The names of some kinds; null for all of several. */
 const subject = (some: readonly PulledKind[], all: readonly PulledKind[]): string | null =>
   some.length === all.length && all.length > 1 ? null : some.map((each) => each.kind).join(', ');

@@ -82,7 +82,6 @@ export function kindOfRecord(config: Config, name: string, id: string, command: 
   );
 }
 
-/** A record's story as programs see it. */
 function storyDocument(story: RecordStory) {
   const { row, events, pushers, entries, endedEntries, createdBy, refersTo, referredBy } = story;
   return {
@@ -114,7 +113,6 @@ function storyDocument(story: RecordStory) {
   };
 }
 
-/** Prints the history of a record. */
 function* storyTexts(story: RecordStory): Iterable<Printed> {
   const { kind, id, state, row, absence, createdBy, refersTo, referredBy } = story;
   const proof = proofWords(absence);

@@ -69,7 +69,9 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */
-function* uncertifiedTexts({ uncertified, holds }: StatusDocument): Iterable<Printed> {
+function* uncertifiedTexts({ needs, holds, ...status }: StatusDocument): Iterable<Printed> {
+  const isTokenNamed = needs.some((need) => need.type === 'token.refused'); // It names these kinds and what to do.
+  const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
     const rows = uncertified.map((one) => {

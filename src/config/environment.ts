@@ -39,7 +39,6 @@ function truncatedNames(text: string, read: Environment): readonly string[] {
   );
 }
 
-/** The settings file that a flag or `BMS_CONFIG` names. */
 export function settingsFile(env: Environment, flag: string | undefined): string | undefined {
   return flag ?? (env['BMS_CONFIG'] || undefined); // An empty variable is unset.
 }
@@ -96,7 +95,6 @@ function readPlainVariable(place: SettingNode, env: Environment): ReadLayers[] {
 
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
-/** Reads a file that holds one value. */
 export const readValueFile = (file: string): string => decodeText(readFileSync(file)).replace(/[\r\n]+$/, '');
 
 function readFileVariable(place: SettingNode, name: string, file: string): ReadLayers {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { readLatestChanges } from '../feed/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
@@ -9,14 +10,12 @@ import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
-/** Adds the page of change events, newest first, of all records or some. */
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
   const querystring = z.object({ kind: filterValue, record: filterValue, before: beforeId });
   const page = { path: '/changes', summary: 'Show change events', querystring };
-  addPage(app, dashboard, page, async (asked) => {
-    const { query, reader } = asked;
+  addPage(app, dashboard, page, async ({ query, reader }) => {
     const { t } = reader;
     const { kind, record } = query;
     checkKind(kinds, kind);
@@ -25,13 +24,21 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     const about =
       kind === undefined
         ? t('All kinds, newest first')
-        : t('{what}, newest first', { what: `${kind} ${record ?? ''}`.trim() });
+        : t('{what}, newest first', {
+            what: `${kindLabel(reader, kind, record === undefined ? 'many' : 'one')} ${record ?? ''}`.trim(),
+          });
     const pushers = await pushersOf(session, rows);
     const list = html`${rows.length === 0 ? emptyNote(t('None.')) : changeList(rows, reader, pushers)}
     ${pageLinks(reader, '/changes', query, next)}`;
     const content = html`${pageTitle(t('Changes'), about)}
     ${filterForm(reader, '/changes', [
-      { name: 'kind', label: t('kind'), value: kind, choices: names },
+      {
+        name: 'kind',
+        label: t('kind'),
+        value: kind,
+        choices: names,
+        labelOf: (name) => kindLabel(reader, name),
+      },
       { name: 'record', label: t('record (with its kind)'), value: record },
     ])}
     ${listPanel('changes', t('Change events'), query.before === undefined, list)}`;

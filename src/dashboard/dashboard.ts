@@ -11,6 +11,7 @@ import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
+import { addExportsPage } from './exports-page.ts';
 import { addFindPage } from './find-page.ts';
 import { addIssuesPage } from './issues-page.ts';
 import { addKindPages } from './kind-page.ts';
@@ -25,11 +26,13 @@ import { addPlansPage } from './plans-page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
+import { addUsersPage } from './users-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
   addOverviewPage,
   addKindPages,
+  addExportsPage,
   addChangesPage,
   addFindPage,
   addRecordPage,
@@ -43,9 +46,9 @@ const PAGES = [
   addIssuesPage,
   addWebhooksPage,
   addDecisionsPage,
+  addUsersPage,
 ];
 
-/** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone } = context;
   const readers = createReaders(timezone, clock);
@@ -76,7 +79,6 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
 const ASSET_FOLDER = join(PACKAGE_FOLDER, 'src/dashboard/assets');
 const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
 
-/** The files of the pages: ours, and the library that draws the plots. */
 const ASSETS = [
   { name: 'dashboard.css', path: join(ASSET_FOLDER, 'dashboard.css'), type: 'text/css; charset=utf-8' },
   { name: 'dashboard.js', path: join(ASSET_FOLDER, 'dashboard.js'), type: 'text/javascript; charset=utf-8' },
@@ -92,7 +94,6 @@ const back = z
   .default('/')
   .describe('the page to return to');
 
-/** The forms of the dashboard: the operations of the API, for a browser without a script. */
 function addForms(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS.filter((operation) => operation.words.notice !== undefined)) {
     const schema = {

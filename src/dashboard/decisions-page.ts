@@ -1,27 +1,27 @@
 import * as z from 'zod';
 import { INTERFACES, listDecisions, type StoredDecision } from '../store/users/decision-store.ts';
 import type { Server } from '../http/server.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
+import { dataTable, html, type Html, type Part } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { labelledKinds } from './parts/values.ts';
 
 const PATH = '/decisions';
 
-/** Adds the page of the trail: who did what, and through which interface. */
 export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
   const page = {
     path: PATH,
     summary: 'Show who has decided what',
     querystring: z.object({ before: beforeId }),
   };
-  addPage(app, dashboard, page, async (asked) => {
-    const { query, reader } = asked;
+  addPage(app, dashboard, page, async ({ query, reader }) => {
     const { t } = reader;
     const read = await listDecisions(dashboard.session, PAGE_ROWS + 1, query.before);
+    const names = new Set(dashboard.kinds.map((kind) => kind.name));
     const { rows, next } = listPage(read, (decoded) => decoded.id);
-    const list = html`${rows.length === 0 ? emptyNote(t('None yet.')) : decisionTable(rows, reader)}
+    const list = html`${rows.length === 0 ? emptyNote(t('None yet.')) : decisionTable(rows, names, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(t('Decisions'), t('Who did what, newest first'))}
     ${listPanel('decisions', t('Decisions'), query.before === undefined, list)}`;
@@ -29,13 +29,22 @@ export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function decisionTable(decisions: readonly StoredDecision[], reader: Reader): Html {
+function decisionTable(
+  decisions: readonly StoredDecision[],
+  kinds: ReadonlySet<string>,
+  reader: Reader,
+): Html {
   const { t, when } = reader;
+  /** A target is a name, an id, or a list of kinds. */
+  const labelled = (target: string): Part => {
+    const names = target.split(',');
+    return names.every((name) => kinds.has(name)) ? labelledKinds(reader, names) : target;
+  };
   const rows = decisions.map(
     ({ at, who, role, via, what, target, detail }) =>
       html`<tr>
         <th scope="row" translate="no">${what}</th>
-        <td translate="no">${target ?? '–'} <span class="small quiet">${detail}</span></td>
+        <td translate="no">${labelled(target ?? '–')} <span class="small quiet">${detail}</span></td>
         <td class="early"><span translate="no">${who}</span> ${badge(reader, role)}</td>
         <td data-title="${t('interface')}">${t(INTERFACES[via])}</td>
         <td class="nowrap early">${when(at)}</td>

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { readDisappeared, readHeldRecords, type ShownHold } from '../store/records/deletion-store.ts';
 import { HOLD_WORDS, heldBecause } from '../words/holds.ts';
@@ -18,7 +19,6 @@ const PATH = '/deletions';
 /** Records of a group in its box; the next ones are a link away. */
 const RECORDS_SHOWN = 500;
 
-/** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
 export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({
     kind: filterValue,
@@ -27,8 +27,7 @@ export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
     done,
   });
   const page = { path: PATH, summary: 'Show records that disappeared', querystring };
-  addPage(app, dashboard, page, async (asked) => {
-    const { user, query, reader } = asked;
+  addPage(app, dashboard, page, async ({ user, query, reader }) => {
     const { session } = dashboard;
     const { t } = reader;
     const { kind, state, after: from } = query;
@@ -54,8 +53,6 @@ export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-const TONES = { suspected: 'info', held: 'warn', approved: 'good', released: 'good' };
-
 function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html): Html {
   const { kind, state, records, since } = hold;
   const isHeld = state === 'held';
@@ -64,12 +61,12 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   const words = isHeld ? 'they stay until somebody decides' : HOLD_WORDS[state];
   const time = reader.durationText(reader.now().getTime() - parseInstant(since).getTime());
   const because = heldBecause(hold.why ?? null);
-  const link = html`<a href="/kinds/${kind}" title="${kind}">${reader.term(kind)}</a>`;
+  const link = html`<a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a>`;
   return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
     <div>
       <h2>
         ${t('{n, plural, one {# record} other {# records}} of {kind}', { n: records, kind: link })}
-        ${badge(reader, state, TONES)}
+        ${badge(reader, state)}
       </h2>
       <p>${t('Missing for {time}: {words}.', { time, words: words === undefined ? state : t(words) })}</p>
       ${because === null ? null : html`<p>${sentence(t(because))}</p>`} ${list}
@@ -79,7 +76,6 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   </li>`;
 }
 
-/** Each record by its code and name, in a box that scrolls. */
 type HeldRecords = Awaited<ReturnType<typeof readHeldRecords>>;
 
 function recordList(hold: ShownHold, records: HeldRecords, reader: Reader): Html {
@@ -93,7 +89,7 @@ function recordList(hold: ShownHold, records: HeldRecords, reader: Reader): Html
     return html`<li translate="no">${way} <span class="quiet small">${row.id}</span></li>`;
   });
   const next = linkTo(PATH, { kind, state, after: shown.at(-1)?.id });
-  const label = t('Records of {kind}, {state}', { kind, state: term(state) });
+  const label = t('Records of {kind}, {state}', { kind: kindLabel(reader, kind), state: term(state) });
   return html`<ol class="box" tabindex="0" aria-label="${label}">
       ${items}
     </ol>

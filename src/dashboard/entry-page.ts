@@ -11,34 +11,26 @@ import {
 } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
-import { entryBadge } from './outbox-page.ts';
+import { operationLine } from './outbox-page.ts';
 import { parseObjectText } from '../store/records/record-name.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
+import { duration } from './parts/runs.ts';
 import { rowPath } from '../operations/inputs.ts';
-import {
-  ellipsize,
-  breakableName,
-  labelledField,
-  membersText,
-  valueAsText,
-  verbatim,
-} from './parts/values.ts';
+import { ellipsize, labelledField, membersText, valueAsText, verbatim } from './parts/values.ts';
 
-/** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
 export function addEntryPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ done });
   const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
-  addPage(app, dashboard, page, async (asked) => {
-    const { params, user, reader } = asked;
-    const { t, term } = reader;
+  addPage(app, dashboard, page, async ({ params, user, reader }) => {
+    const { t } = reader;
     const history = await readHistory(dashboard.session, params.id);
     const { entry, attempts, candidates } = history;
-    const { id, kind, recordId, operation, state } = entry;
+    const { id, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry, reader).meaning}</p>
       ${entryDecisions(reader, entry, user?.role)} ${factsOf(history, reader)}
@@ -47,7 +39,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
     const sent = items.length === 0 ? emptyNote(t('Nothing was sent.')) : itemList(items);
     const title = t('Entry {id}', { id });
-    const content = html`${pageTitle(title, html`${term(operation)} ${recordLink(kind, recordId)} ${entryBadge(reader, state)}`)}
+    const content = html`${pageTitle(title, html`${operationLine(entry, reader)} ${badge(reader, state)}`)}
       <div id="entry" data-live>
         ${panel({ id: 'state', title: t('State') }, standing)} ${conflictPanel(entry, reader)}
         ${panel({ id: 'payload', title: t('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
@@ -61,12 +53,12 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
   const { t, exactTime } = reader;
   const { entry, isMaker } = history;
   const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
-  const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
+  const candidates = candidatesOf(entry).map((id) => html`${recordLink(reader, kind, id)} `);
   return factList([
     [t('Key'), html`<code>${key}</code>`],
     [t('Verdict'), verdict === null ? null : html`<code>${verdict}</code>`],
     [t('Candidates'), candidates.length === 0 ? null : html`${candidates}`],
-    [t('Made'), isMaker ? recordLink(kind, recordId) : null],
+    [t('Made'), isMaker ? recordLink(reader, kind, recordId) : null],
     [t('Pushed by'), entry.pushedBy],
     [t('Stored'), exactTime(createdAt)],
     [t('Changed'), exactTime(updatedAt)],
@@ -78,7 +70,6 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
   ]);
 }
 
-/** Fields that another user changed too, or that the service did not take. */
 function conflictPanel(entry: Entry, reader: Reader): Html | null {
   const { t } = reader;
   const noted = jsonOrText(entry.result);
@@ -88,7 +79,7 @@ function conflictPanel(entry: Entry, reader: Reader): Html | null {
   const rows = fields.filter(isObject).map(
     (field) =>
       html`<tr>
-        <th scope="row">${breakableName(valueAsText(field['field']))}</th>
+        <th scope="row">${labelledField(reader, entry.kind, valueAsText(field['field']))}</th>
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
@@ -114,26 +105,21 @@ function valueTable(entry: Entry, candidates: readonly Candidate[], reader: Read
         ${records.map((record) => html`<td>${verbatim(ellipsize(valueAsText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
-  const links = candidates.map((candidate) => recordLink(kind, candidate.id));
+  const links = candidates.map((candidate) => recordLink(reader, kind, candidate.id));
   return dataTable(t('Fields to write'), [...tEach('field', 'wanted'), ...links], rows);
 }
-
-const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
 
 function attemptItem(attempt: Attempt, reader: Reader): Html {
   const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
   const { t, term, exactTime } = reader;
   const end = closedAt === null ? t('not answered yet') : term(grade ?? 'closed');
-  const times =
-    closedAt === null
-      ? exactTime(openedAt)
-      : t('{from} to {to}', { from: exactTime(openedAt), to: exactTime(closedAt) });
+  const took = closedAt === null ? null : ` · ${duration(openedAt, closedAt, reader)}`;
   return html`<li>
     <div class="head">
       <strong>${t('Attempt {n}', { n })}</strong>
-      <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
+      ${badge(reader, closedAt === null ? 'running' : (grade ?? 'closed'), end)}
       <span>${status === null ? null : t('status {status}', { status })}</span>
-      <span class="last quiet small"> ${times} </span>
+      <span class="last quiet small">${exactTime(openedAt)}${took}</span>
     </div>
     <pre tabindex="0" aria-label="${t('Request of attempt {n}', { n })}">${ellipsize(request, LONGEST)}</pre>
     ${

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../store/records/find-records.ts';
+import { searchRecords } from '../store/records/find-records.ts';
 import { recordName } from '../store/records/record-name.ts';
 import type { ListedRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
@@ -9,17 +10,16 @@ import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
+import { kindHeading } from './parts/values.ts';
 
 const SHOWN_OF_A_KIND = 10;
 
-/** The words of a search. */
 export const searched = z
   .string()
   .max(100)
   .optional()
   .describe('the id, or words of a code, name, phone number or e-mail');
 
-/** Adds the search results page: the first records of each kind. */
 export function addFindPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const querystring = z.object({ q: searched });
@@ -27,22 +27,33 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ query: { q: text = '' }, reader }) => {
     const { t } = reader;
     const panels: Html[] = [];
+    const unprepared: string[] = [];
     for (const kind of kinds) {
-      const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
+      const result = await searchRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
+      const { records: found, isPrepared } = result;
+      if (!isPrepared) unprepared.push(kind.name);
       if (found.length === 0) continue;
       const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all of them')}</a>`;
       const note = found.length > SHOWN_OF_A_KIND ? all : null;
       const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), reader);
-      panels.push(panel({ id: kind.name, title: kind.name, note }, table));
+      panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
     }
     const none = emptyNote(t('No record has all of these words in its code, name, phone number or e-mail.'));
     const content = html`${pageTitle(t('Search results'), html`<span translate="no">${text}</span>`)}
-    ${panels.length === 0 ? none : panels}`;
+    ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
+    ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;
     return { title: t('Search results'), content, isStill: true, searched: text };
   });
 }
 
-/** Records as a table of links to their pages. */
+/** Names the kinds in which the search finds nothing but ids so far. */
+export function preparingNote(reader: Reader, names: readonly string[]): Html {
+  const kinds = names.map((name) => kindLabel(reader, name)).join(', ');
+  const note =
+    'The search in {kinds} is being prepared: it begins once the whole list has been read and confirmed.';
+  return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
+}
+
 export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {
   const { t, exactTime } = reader;
   const rows = records.map(
@@ -50,12 +61,10 @@ export function recordTable(kind: string, records: readonly ListedRecord[], read
       html`<tr>
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
         <td class="brief" translate="no">${recordName(raw)}</td>
-        <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted', TONES)}</td>
+        <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
         <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
   const headings = [t('id'), t('name'), t('state'), t('changed')];
-  return dataTable(t('Records of {kind}, by id', { kind }), headings, rows, 'cards');
+  return dataTable(t('Records of {kind}, by id', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
 }
-
-const TONES = { live: 'good', deleted: 'bad' };

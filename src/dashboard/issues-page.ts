@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { countIssues, type IssueCount } from '../store/kinds/status-store.ts';
 import { listOpenIssues, type ListedIssue } from '../store/records/issue-store.ts';
@@ -9,23 +10,22 @@ import { badge, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts'
 import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { ellipsize, breakableName } from './parts/values.ts';
+import { ellipsize, labelledField, labelledKind } from './parts/values.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;
 
-/** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
 export function addIssuesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: filterValue, code: filterValue, before: beforeId });
-  addPage(app, dashboard, { path: PATH, summary, querystring }, async (asked) => {
-    const { query, reader } = asked;
-    const { t } = reader;
+  addPage(app, dashboard, { path: PATH, summary, querystring }, async ({ query, reader }) => {
+    const { t, term } = reader;
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
+    const kindOf = (name: string): string => kindLabel(reader, name);
     const { rows, next } = listPage(read, (issue) => issue.id);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
     const about = t('Values that do not match the type of their field; the original text is kept.');
@@ -33,8 +33,8 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(t('Issues and drift'), about)}
       ${filterForm(reader, PATH, [
-        { name: 'kind', label: t('kind'), value: query.kind, choices: names },
-        { name: 'code', label: t('issue'), value: query.code, choices: codes, hasTerms: true },
+        { name: 'kind', label: t('kind'), value: query.kind, choices: names, labelOf: kindOf },
+        { name: 'code', label: t('issue'), value: query.code, choices: codes, labelOf: term },
       ])}
       <div class="columns">
         ${panel({ id: 'issues', title: t('Open issues') }, open)}
@@ -51,9 +51,9 @@ function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
-        <th scope="row">${recordLink(kind, recordId)}</th>
-        <td data-title="${t('field')}">${breakableName(field ?? '–')}</td>
-        <td data-title="${t('issue')}" title="${code}">${term(code)}</td>
+        <th scope="row">${recordLink(reader, kind, recordId)}</th>
+        <td data-title="${t('field')}">${field === null ? '–' : labelledField(reader, kind, field)}</td>
+        <td data-title="${t('issue')}" title="${code}">${term(code).replaceAll('_', ' ')}</td>
         <td class="small brief" translate="no">${ellipsize(detail ?? '', LONGEST_DETAIL)}</td>
         <td class="nowrap small early">${exactTime(firstSeenAt)}</td>
       </tr>`,
@@ -69,9 +69,9 @@ function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null 
     ({ kind, field, code, count: issues }) =>
       html`<tr>
         <th scope="row">
-          <a href="${linkTo(PATH, { kind, code })}">${placeOf(kind, field)}</a>
+          <a href="${linkTo(PATH, { kind, code })}">${placeOf(kind, field, reader)}</a>
         </th>
-        <td title="${code}">${term(code)}</td>
+        <td title="${code}">${term(code).replaceAll('_', ' ')}</td>
         <td class="number">${count(issues)}</td>
       </tr>`,
   );
@@ -80,15 +80,17 @@ function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null 
   return panel({ id: 'counts', title: t('How many') }, table);
 }
 
-const placeOf = (kind: string, field: string | null): Html =>
-  breakableName(field === null ? kind : `${kind}.${field}`);
+const placeOf = (kind: string, field: string | null, reader: Reader): Html =>
+  field === null
+    ? labelledKind(reader, kind)
+    : html`${labelledKind(reader, kind)}: ${labelledField(reader, kind, field)}`;
 
 function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader): Html {
   const items = drift.map(
     (one) =>
       html`<li>
         <div class="head">
-          ${badge(reader, one.code)} <span>${placeOf(one.kind, one.field)}</span>
+          ${badge(reader, one.code)} <span>${placeOf(one.kind, one.field, reader)}</span>
           <span class="last quiet small">${reader.exactTime(one.seenAt)}</span>
         </div>
         <p class="small quiet brief" lang="en">${ellipsize(one.detail, LONGEST_DETAIL)}</p>

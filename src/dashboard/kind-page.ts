@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { isListed } from '../catalog/kind.ts';
 import { readLatestChanges } from '../feed/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
@@ -12,26 +13,29 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
-import { sentence } from '../lib/text/text.ts';
+import { exportLinks } from './parts/export-links.ts';
+import { capitalize, sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { lastReadWords, kindsPanel, readKindLines, stateBadge, type KindLine } from './parts/kinds.ts';
 import { countCell, factList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
+import { kindHeading, labelledKind } from './parts/values.ts';
 
 const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;
 
-/** Adds the page that leads to every record kind, and that of each. */
 export function addKindPages(app: Server, dashboard: Dashboard): void {
   const { session, kinds, clock } = dashboard;
-  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async (asked) => {
-    const { t } = asked.reader;
+  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async ({ reader }) => {
+    const { t } = reader;
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
-    const links = others.map((other) => html` <a href="/records/${other.name}">${other.name}</a>`);
+    const links = others.map(
+      (other) => html` <a href="/records/${other.name}">${labelledKind(reader, other.name)}</a>`,
+    );
     const content = html`${pageTitle(t('Kinds'), t('Record kinds and how complete the mirror is'))}
-    ${kindsPanel(lines, asked.reader)}
+    ${kindsPanel(lines, reader)}
     ${links.length === 0 ? null : html`<p class="quiet">${t('No list; read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
     return { title: t('Kinds'), content };
   });
@@ -51,11 +55,13 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const pushers = await pushersOf(session, changes);
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
-      <a href="/changes?kind=${kind}">${t('Changes')}</a>`;
-    const all = html`<a href="/changes?kind=${kind}">${t('All of {kind}', { kind })}</a>`;
+      <a href="/changes?kind=${kind}">${t('Changes')}</a> · ${exportLinks(reader, kind)}`;
+    const all = html`<a href="/changes?kind=${kind}"
+      >${t('All changes of {kind}', { kind: kindLabel(reader, kind) })}</a
+    >`;
     const readingsHead = { id: 'readings', title: t('Latest readings of the list'), isLive: true };
     const changesHead = { id: 'changes', title: t('Latest changes'), note: all, isLive: true };
-    const content = html`${pageTitle(kind, html`${stateBadge(reader, line)} ${ways}`)}
+    const content = html`${pageTitle(kindHeading(reader, kind), html`${stateBadge(reader, line)} ${ways}`)}
       <div class="columns">
         <div>
           ${standing(line, reader, user?.role)} ${plots(line, readings, reader)}
@@ -63,7 +69,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
         </div>
         ${panel(changesHead, changes.length === 0 ? emptyNote(t('None yet.')) : changeList(changes, reader, pushers))}
       </div>`;
-    return { title: kind, content, hasPlots: true };
+    return { title: capitalize(kindLabel(reader, kind)), content, hasPlots: true };
   });
 }
 
@@ -85,7 +91,12 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
     [t('Held deletions'), linkedCount(reader, '/deletions', line.held_deletions)],
     [t('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.open_issues)],
   ]);
-  const pull = { label: t('Pull now'), about: kind, address: '/pulls', values: { kinds: kind } };
+  const pull = {
+    label: t('Pull now'),
+    about: kindLabel(reader, kind),
+    address: '/pulls',
+    values: { kinds: kind },
+  };
   return panel(
     { id: 'standing', title: t('Freshness and reliability'), isLive: true },
     html`<div class="body">

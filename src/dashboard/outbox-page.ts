@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { countEntries, listEntries, type Entry, type EntryState } from '../store/outbox/outbox-store.ts';
+import { fieldLabel } from '../catalog/descriptions.ts';
+import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
 import { jsonOrText, OPEN_ENTRY_STATES, ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
+import { dataTable, html, type Html, type Part } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle, tile } from './parts/layout.ts';
 import { addPage, beforeId, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, membersText } from './parts/values.ts';
 
-/** Adds the page of the outbox: creates and updates on their way to the service, the newest first. */
 export function addOutboxPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({
     state: z.enum(['', 'open', ...ENTRY_STATES]).optional(),
@@ -19,8 +19,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     done,
   });
   const page = { path: '/outbox', summary: 'Show the outbox', querystring };
-  addPage(app, dashboard, page, async (asked) => {
-    const { query, reader } = asked;
+  addPage(app, dashboard, page, async ({ query, reader }) => {
     const { session } = dashboard;
     const { t, term } = reader;
     const { state: wanted = '', before: last } = query;
@@ -34,28 +33,28 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
       <ul class="tiles" id="counts" data-live>
         ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, term(state)))}
       </ul>
-      ${filterForm(reader, '/outbox', [{ name: 'state', label: t('state'), value: wanted, choices: ['open', ...ENTRY_STATES], hasTerms: true }])}
+      ${filterForm(reader, '/outbox', [{ name: 'state', label: t('state'), value: wanted, choices: ['open', ...ENTRY_STATES], labelOf: term }])}
       ${listPanel('entries', t('Entries'), last === undefined, list)}`;
     return { title: t('Outbox'), content };
   });
 }
 
 function entryTable(entries: readonly Entry[], reader: Reader): Html {
-  const { t, term, when } = reader;
+  const { t, when } = reader;
   const names = [t('entry'), t('what'), t('state'), t('changed'), t('next attempt')];
   const rows = entries.map((entry) => {
-    const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
+    const { id, state, attempts, updatedAt } = entry;
     const nextAttempt = state === 'done' ? null : entry.nextAttemptAt;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
-        <span class="early">${term(operation)} ${recordLink(kind, recordId)}</span>
+        <span class="early">${operationLine(entry, reader)}</span>
         <p class="small quiet brief" translate="no">
-          ${ellipsize(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}
+          ${ellipsize(payloadText(entry, reader), LONGEST_PAYLOAD)}
         </p>
       </td>
       <td class="parts">
-        ${entryBadge(reader, state)}
+        ${badge(reader, state)}
         <p class="small quiet brief">${state === 'done' ? null : explain(entry, reader).meaning}</p>
       </td>
       <td class="nowrap early">${when(updatedAt)}</td>
@@ -70,7 +69,11 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
 
 const LONGEST_PAYLOAD = 90;
 
-const TONES = { sending: 'info', unsettled: 'warn', done: 'good', parked: 'warn', rejected: 'bad' };
+export const payloadText = ({ kind, payload }: Entry, reader: Reader): string =>
+  membersText(jsonOrText(payload), (name) => fieldLabel(reader, kind, name));
 
-/** The state of an entry as a coloured word. */
-export const entryBadge = (reader: Reader, state: EntryState): Html => badge(reader, state, TONES);
+export const operationLine = ({ operation, kind, recordId }: Entry, reader: Reader): Part =>
+  reader.t('{operation} {record}', {
+    operation: reader.term(operation),
+    record: recordLink(reader, kind, recordId),
+  });

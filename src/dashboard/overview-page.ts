@@ -16,13 +16,11 @@ import { readRuns, runTable } from './parts/runs.ts';
 const CHANGES_SHOWN = 14;
 const RUNS_SHOWN = 6;
 
-/** Adds the first page: what needs a person, then how each kind stands, then what happened. */
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
   const page = { path: '/', summary, querystring: z.object({ done }) };
-  addPage(app, dashboard, page, async (asked) => {
-    const { user, reader } = asked;
+  addPage(app, dashboard, page, async ({ user, reader }) => {
     const { t } = reader;
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),

@@ -1,10 +1,12 @@
 import * as z from 'zod';
+import { readPlanPage } from '../store/outbox/plan-store.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import {
   PLAN_COUNTS_TEXT,
-  showPlan,
-  type ShownPlan,
+  shownRow,
+  summarizePlan,
+  type PlanSummary,
   type ShownRow,
 } from '../outbound/plans/plan-document.ts';
 import { planPath } from '../operations/plans.ts';
@@ -19,9 +21,8 @@ import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 import { planBadge, planButtons } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
 import type { Translator } from '../lib/text/translator.ts';
-import { ellipsize, breakableName, valueAsText } from './parts/values.ts';
+import { ellipsize, labelledField, labelledKind, valueAsText } from './parts/values.ts';
 
-/** Adds the page of a plan: who has decided what, how far it is, and its rows page by page, each cell old and new. */
 export function addPlanPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds, plans } = dashboard;
   const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
@@ -30,16 +31,16 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ params: { id }, query, user, reader }) => {
     const { t } = reader;
     const path = `/plans/${id}`;
-    const plan = await showPlan(session, kinds, id);
-    const left = plan.rows.filter((row) => row.position > (query.after ?? 0));
-    const rows = left.slice(0, PAGE_ROWS);
+    const plan = await summarizePlan(session, kinds, id);
+    const read = await readPlanPage(session, id, query.after ?? 0, PAGE_ROWS + 1);
+    const rows = read.slice(0, PAGE_ROWS).map(shownRow);
     const ids = rows.flatMap((row) => row.recordId ?? []);
-    const records = await session.atomically((tx) => readOwnRows(tx, plan.kind, ids));
+    const records = await readOwnRows(session, plan.kind, ids);
     const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
-    const further = left.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
+    const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
-    const content = html`${pageTitle(title, html`<span translate="no">${plan.kind}, ${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
+    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
       <div id="plan" data-live>
         ${panel({ id: 'state', title: t('State') }, html`<div class="body">${buttons} ${factsOf(plan, reader)}</div>`)}
         ${progress(plan, reader)}
@@ -52,7 +53,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
 
 const STALE_SHOWN = 10;
 
-function factsOf(plan: ShownPlan, reader: Reader): Html {
+function factsOf(plan: PlanSummary, reader: Reader): Html {
   const { t } = reader;
   const { updates, creates, refusals } = plan.counts;
   const by = (who: string | null, at: string | null): Html | null =>
@@ -70,8 +71,7 @@ function factsOf(plan: ShownPlan, reader: Reader): Html {
   ]);
 }
 
-/** How many entries of an applied plan are in which state. */
-function progress({ counts: { entries } }: ShownPlan, translator: Translator): Html | null {
+function progress({ counts: { entries } }: PlanSummary, translator: Translator): Html | null {
   const { t, term } = translator;
   const numbers = Object.entries(entries);
   if (numbers.length === 0) return null;
@@ -81,15 +81,6 @@ function progress({ counts: { entries } }: ShownPlan, translator: Translator): H
 }
 
 const LONGEST_VALUE = 160;
-const TONES = {
-  done: 'good',
-  parked: 'warn',
-  unsettled: 'warn',
-  rejected: 'bad',
-  sending: 'info',
-  refused: 'bad',
-};
-
 function rowTable(
   rows: readonly ShownRow[],
   kind: string,
@@ -102,21 +93,24 @@ function rowTable(
     const changes = cells.map(
       (cell) =>
         html`<p>
-          ${breakableName(cell.field)}: <del>${ellipsize(valueAsText(cell.old), LONGEST_VALUE)}</del> →
+          ${labelledField(translator, kind, cell.field)}:
+          <del>${ellipsize(valueAsText(cell.old), LONGEST_VALUE)}</del> →
           <ins>${ellipsize(valueAsText(cell.new), LONGEST_VALUE)}</ins>
         </p>`,
     );
     const record =
-      operation === 'create' && recordId === null ? t('a new record') : recordLink(kind, recordId);
+      operation === 'create' && recordId === null
+        ? t('a new record')
+        : recordLink(translator, kind, recordId);
     return html`<tr id="row-${position}">
       <th scope="row">${position}</th>
       <td class="early">${record} <span class="name" translate="no">${nameOf(recordId)}</span></td>
       <td>
         ${changes}
-        ${refusal === null ? null : html`<p>${badge(translator, 'refused', TONES)} ${markEnglish(translator, refusal)}</p>`}
+        ${refusal === null ? null : html`<p>${badge(translator, 'refused')} ${markEnglish(translator, refusal)}</p>`}
       </td>
       <td>
-        ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(translator, entry.state, TONES)}`}
+        ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(translator, entry.state)}`}
       </td>
     </tr>`;
   });

@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import { readLatestChanges } from '../feed/read-changes.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { capitalize } from '../lib/text/text.ts';
 import type { EntryWithAttempts } from '../store/outbox/attempts-and-links.ts';
 import {
   MOST_REFERRED,
@@ -9,23 +11,21 @@ import {
   STORY_STATES,
   type RecordStory,
 } from '../store/records/record-story.ts';
-import { jsonOrText } from '../outbound/decisions/entry-list.ts';
+import { payloadText } from './outbox-page.ts';
 import { explain } from '../words/verdicts.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
-import { entryBadge } from './outbox-page.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import { changeList, recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
-import { ellipsize, membersText, breakableName, fieldRows, listPanels } from './parts/values.ts';
+import { ellipsize, fieldRows, labelledField, listPanels } from './parts/values.ts';
 
 const CHANGES_SHOWN = 20;
 
-/** Adds the page of a record: everything that the mirror knows of it. */
 export function addRecordPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const params = z.strictObject({ kind: knownKindName(kinds), id: recordIdText });
@@ -39,10 +39,11 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
         code: 'record.absent',
       });
     const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
-    const title = `${kind.name} ${id}`;
+    const title = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
+    const heading = html`<span title="${kind.name} ${id}">${title}</span>`;
     const body = html`<div class="body">
       <p>${t('The record is {state}.', { state: t(STORY_STATES[story.state]) })}</p>
-      ${stateFacts(story, reader)}
+      ${stateFacts(kind.name, story, reader)}
     </div>`;
     const all = html`<a href="${linkTo('/changes', { kind: kind.name, record: id })}"
       >${t('all {n, number}', { n: story.events.length })}</a
@@ -51,23 +52,23 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
     const none = emptyNote(t('No change since the mirror first read it.'));
     const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const recordTitle = recordName(story.row?.raw ?? changes[0]?.before ?? null);
-    const content = html`${pageTitle(title, html`<span translate="no">${recordTitle}</span>`)}
+    const content = html`${pageTitle(heading, html`<span translate="no">${recordTitle}</span>`)}
       <div id="record" data-live>
         ${panel({ id: 'state', title: t('State') }, body)}
         <div class="columns">
           <div>${fieldPanel(kind.name, story, reader)} ${referredPanel(story, reader)}</div>
           <div>
-            ${panel({ id: 'versions', title: t('Versions'), note }, versions)} ${issuePanel(story, reader)}
-            ${entryPanel(story.entries, reader)}
+            ${panel({ id: 'versions', title: t('Versions'), note }, versions)}
+            ${issuePanel(kind.name, story, reader)} ${entryPanel(story.entries, reader)}
           </div>
         </div>
-        ${listPanels(reader, parseObjectText(story.row?.raw ?? null))}
+        ${listPanels(reader, kind.name, parseObjectText(story.row?.raw ?? null))}
       </div>`;
     return { title, part: '/kinds', content };
   });
 }
 
-function stateFacts(story: RecordStory, reader: Reader): Html {
+function stateFacts(kind: string, story: RecordStory, reader: Reader): Html {
   const { t, exactTime } = reader;
   const { state, row, absence, createdBy, refersTo } = story;
   const deletedAt = row?.deletedAt ?? null;
@@ -88,7 +89,13 @@ function stateFacts(story: RecordStory, reader: Reader): Html {
         ? null
         : html`<a href="/outbox/${createdBy}">${t('entry {id} of the outbox', { id: createdBy })}</a>`,
     ],
-    ...refersTo.map((reference) => [reference.field, recordLink(reference.kind, reference.id)] as const),
+    ...refersTo.map(
+      (reference) =>
+        [
+          labelledField(reader, kind, reference.field),
+          recordLink(reader, reference.kind, reference.id),
+        ] as const,
+    ),
   ]);
 }
 
@@ -106,14 +113,16 @@ function fieldPanel(kind: string, story: RecordStory, reader: Reader): Html {
   );
 }
 
-/** The records that name this one, by kind and field. */
 function referredPanel(story: RecordStory, reader: Reader): Html | null {
   if (story.referredBy.length === 0) return null;
   const groups = Map.groupBy(story.referredBy, (reference) =>
-    reader.t('{kind} by {field}', { kind: reference.kind, field: reference.field }),
+    reader.t('{kind} ({field})', {
+      kind: kindLabel(reader, reference.kind),
+      field: fieldLabel(reader, reference.kind, reference.field),
+    }),
   );
   const facts = [...groups].map(([name, links]) => {
-    const items = links.map((link) => html`${recordLink(link.kind, link.id)} `);
+    const items = links.map((link) => html`${recordLink(reader, link.kind, link.id)} `);
     return [
       name,
       html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">${reader.t('and more')}</span>`}`,
@@ -125,15 +134,17 @@ function referredPanel(story: RecordStory, reader: Reader): Html | null {
   );
 }
 
-function issuePanel(story: RecordStory, reader: Reader): Html | null {
+function issuePanel(kind: string, story: RecordStory, reader: Reader): Html | null {
   if (story.issues.length === 0) return null;
   const { t, term, exactTime } = reader;
   const items = story.issues.map(
     ({ field, code, detail, firstSeenAt, closedAt }) =>
       html`<li>
         <div class="head">
-          <span class="state ${closedAt === null ? 'warn' : 'plain'}" title="${code}">${term(code)}</span>
-          <span>${breakableName(field ?? '')}</span>
+          <span class="state ${closedAt === null ? 'warn' : 'plain'}" title="${code}"
+            >${term(code).replaceAll('_', ' ')}</span
+          >
+          <span>${field === null ? null : labelledField(reader, kind, field)}</span>
           <span class="last quiet small"
             >${exactTime(firstSeenAt)}${closedAt === null ? '' : `, ${t('closed')}`}</span
           >
@@ -151,14 +162,14 @@ function entryPanel(entries: readonly EntryWithAttempts[], reader: Reader): Html
     ({ entry, attempts }) =>
       html`<li>
         <div class="head">
-          ${entryBadge(reader, entry.state)}
+          ${badge(reader, entry.state)}
           <a href="/outbox/${entry.id}">${term(entry.operation)}, ${t('entry {id}', { id: entry.id })}</a>
           <span class="last quiet small">${when(entry.updatedAt)}</span>
         </div>
         <p class="small">${explain(entry, reader).meaning}</p>
         <p class="small quiet">
           ${t('{n, plural, =0 {never sent} one {sent # time} other {sent # times}}:', { n: attempts.length })}
-          <span translate="no">${ellipsize(membersText(jsonOrText(entry.payload)), 200)}</span>
+          <span translate="no">${ellipsize(payloadText(entry, reader), 200)}</span>
         </p>
       </li>`,
   );

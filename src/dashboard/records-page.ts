@@ -1,15 +1,15 @@
 import * as z from 'zod';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../store/records/find-records.ts';
+import { searchRecords } from '../store/records/find-records.ts';
 import { recordsAfter } from '../store/records/record-store.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
-import { recordTable, searched } from './find-page.ts';
+import { preparingNote, recordTable, searched } from './find-page.ts';
 import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 
-/** Adds the page of a kind's records in the order of their ids: all, or the search results. */
 export function addRecordsPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const page = {
@@ -22,23 +22,24 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const kind = requireKind(kinds, name);
     const wanted = { after, limit: PAGE_ROWS + 1 };
-    const records =
+    const { records, isPrepared } =
       q === ''
-        ? await recordsAfter(session, kind.name, wanted)
-        : await findRecords(session, kind, { text: q, ...wanted });
+        ? { records: await recordsAfter(session, kind.name, wanted), isPrepared: true }
+        : await searchRecords(session, kind, { text: q, ...wanted });
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
-    const title = t('Records of {kind}', { kind: kind.name });
+    const title = t('Records of {kind}', { kind: kindLabel(reader, kind.name) });
     const first = after === undefined ? null : linkTo(path, { q });
     const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? t('by id') : t('by id, after {id}', { id: after });
-    const content = html`${pageTitle(title, about)}
+    const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, about)}
       <form class="filters" method="get" action="${path}" role="search">
         <label>${t('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
         ><button>${t('Find')}</button>
       </form>
       <section class="panel" aria-label="${t('Records')}">
-        ${shown.length === 0 ? emptyNote(t('None.')) : recordTable(kind.name, shown, reader)}
+        ${isPrepared ? null : preparingNote(reader, [kind.name])}
+        ${shown.length > 0 ? recordTable(kind.name, shown, reader) : isPrepared ? emptyNote(t('None.')) : null}
         ${listLinks(reader, { words: t('First'), address: first }, { words: t('Next'), address: next })}
       </section>`;
     return { title, part: '/kinds', content, isStill: true };

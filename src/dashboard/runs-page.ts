@@ -1,23 +1,23 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
+import { capitalize } from '../lib/text/text.ts';
 import { isFailedReading, describeOutcome } from '../words/outcome-texts.ts';
 import { findRun, type KindReport } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { stateBadge } from './parts/kinds.ts';
-import { countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { badge, countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { duration, readRuns, runBadge, runTable } from './parts/runs.ts';
+import { duration, readRuns, runTable } from './parts/runs.ts';
+import { labelledKind, labelledKinds } from './parts/values.ts';
 import { rowPath } from '../operations/inputs.ts';
 
-/** Adds the pages of runs. */
 export function addRunPages(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
   const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before: beforeId }) };
-  addPage(app, dashboard, listed, async (asked) => {
-    const { query, reader } = asked;
+  addPage(app, dashboard, listed, async ({ query, reader }) => {
     const { t } = reader;
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), (run) => run.id);
     const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
@@ -37,9 +37,9 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
       [t('Ended'), finishedAt === null ? null : exactTime(finishedAt)],
       [t('Took'), finishedAt === null ? null : duration(startedAt, finishedAt, reader)],
       [t('Reason'), reason === null ? null : html`<code>${reason}</code>`],
-      [t('Without a report'), waiting.length === 0 ? null : waiting.join(', ')],
+      [t('Without a report'), waiting.length === 0 ? null : labelledKinds(reader, waiting)],
     ]);
-    const content = html`${pageTitle(`${term(command)} ${id}`, runBadge(reader, state))}
+    const content = html`${pageTitle(capitalize(`${term(command)} ${id}`), badge(reader, state))}
       <div id="run" data-live>
         ${panel({ id: 'run', title: t('Run') }, html`<div class="body">${facts}</div>`)}
         <section class="panel" aria-label="${t('Kinds of the run')}">${reportTable(reports, reader)}</section>
@@ -63,7 +63,7 @@ function reportTable(reports: readonly KindReport[], reader: Reader): Html {
   const rows = reports.map(
     (report) =>
       html`<tr>
-        <th scope="row"><a href="/kinds/${report.kind}">${report.kind}</a></th>
+        <th scope="row"><a href="/kinds/${report.kind}">${labelledKind(reader, report.kind)}</a></th>
         <td class="parts">
           ${stateBadge(reader, report)}
           <p class="small quiet brief" title="${report.detail}">${describeOutcome(report, reader).why}</p>

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { NOT_SIGNED_IN } from '../http/access.ts';
 import { SESSION_COOKIE } from '../http/credentials.ts';
 import { SIGN_IN_STYLE } from '../http/security-headers.ts';
 import { sendProblem } from '../http/send.ts';
@@ -48,7 +49,6 @@ const leavingSchema = {
   response: { 303: z.null().describe('The way to the form') },
 };
 
-/** The form that gives a browser its cookie for a token, and the way out. */
 export function signInRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
   app.get('/login', { config, schema: codeSchema }, async (request, reply) => {
@@ -76,13 +76,12 @@ export function signInRoutes(app: Server, context: RouteContext): void {
 
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 
-/** Sends the form that asks for the token. */
 export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }: SignIn = {}): FastifyReply {
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
   const fault =
-    refusal === undefined
+    refusal === undefined || refusal === NOT_SIGNED_IN // Nothing was tried yet.
       ? null
       : html`<p class="fault" role="alert">
           ${markEnglish(translator, refusal.detail)} ${markEnglish(translator, refusal.hint ?? '')}

@@ -11,11 +11,10 @@ import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, filterValue, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { ellipsize } from './parts/values.ts';
+import { ellipsize, labelledKind, labelledKinds } from './parts/values.ts';
 
 const PATH = '/webhooks';
 
-/** Adds the page of webhooks: receivers of events, and their deliveries. */
 export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ endpoint: filterValue, before: beforeId, done });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
@@ -40,18 +39,16 @@ export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
-
 function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader, role?: UserRole): Html {
   const canDecide = canSend(role, `${PATH}/name/enable`);
   const { t, tEach, term, count, when } = reader;
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
-      <th scope="row"><span translate="no">${name}</span> ${badge(reader, health, HEALTH)}</th>
+      <th scope="row"><span translate="no">${name}</span> ${badge(reader, health)}</th>
       <td class="small brief" translate="no">${maskedUrl(endpoint.url, endpoint.format)}</td>
       <td class="small brief">
-        ${kinds === null ? t('all kinds') : kinds.join(', ')};
+        ${kinds === null ? t('all kinds') : labelledKinds(reader, kinds)};
         ${changes === null ? t('all changes') : changes.map(term).join(', ')}
       </td>
       <td data-title="${t('last delivery')}" class="nowrap early">
@@ -59,7 +56,7 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
       </td>
       <td data-title="${t('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet wide">${t('since {when}', { when: when(pendingSince) })}</p>`}
+        ${pendingSince === null ? null : html`<p class="small quiet wide">${t('oldest {when}', { when: when(pendingSince) })}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
       ${canDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}
@@ -72,8 +69,6 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
   return dataTable(t('Endpoints, by name'), headings, rows, 'cards');
 }
 
-const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
-
 const LONGEST_ANSWER = 120;
 
 function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): Html {
@@ -81,10 +76,10 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): H
   const rows = deliveries.map(
     (delivery) =>
       html`<tr>
-        <th scope="row" translate="no">${delivery.type}</th>
+        <th scope="row">${eventName(delivery, reader)}</th>
         <td data-title="${t('endpoint')}" translate="no">${delivery.endpoint}</td>
         <td>${recordOf(delivery, reader)}</td>
-        <td class="early">${badge(reader, delivery.state, STATES)}</td>
+        <td class="early">${badge(reader, delivery.state)}</td>
         <td class="small brief" translate="no">
           ${delivery.status ?? delivery.error ?? '–'}
           <span class="quiet">${ellipsize(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
@@ -98,13 +93,19 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): H
   return dataTable(t('Deliveries, newest first'), headings, rows, 'cards');
 }
 
+/** A change of a record by its state; a notification by its type. */
+const eventName = ({ type, kind }: LoggedDelivery, reader: Reader): Html =>
+  kind !== null && type.startsWith(`${kind}.`)
+    ? html`<span title="${type}">${reader.term(type.slice(kind.length + 1))}</span>`
+    : html`<span translate="no">${type}</span>`;
+
 function recordOf(delivery: LoggedDelivery, reader: Reader): Html {
   const { kind, recordId, seq } = delivery;
   if (kind === null) return html`–`;
-  if (recordId === null) return html`<a href="/kinds/${kind}">${kind}</a>`;
+  if (recordId === null) return html`<a href="/kinds/${kind}">${labelledKind(reader, kind)}</a>`;
   const event =
     seq === null
       ? null
       : html` <a class="small" href="/changes?before=${seq + 1}">${reader.t('event {seq}', { seq })}</a>`;
-  return html`${recordLink(kind, recordId)}${event}`;
+  return html`${recordLink(reader, kind, recordId)}${event}`;
 }

@@ -24,11 +24,7 @@ export function compareLive(spans: Spans, certificate: Certificate | null, began
     /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */
     outside: (): readonly string[] => outside,
     /** Ids that the present sweep has shown, and that no live row has. */
-    missing: (): readonly string[] => {
-      const missing: string[] = [];
-      for (let index = 0; index < isLive.length; index++)
-        if (isLive[index] === 0 && lastSent(index) >= began) missing.push(ids.idOf(index));
-      return missing;
-    },
+    missing: (): readonly string[] =>
+      ids.idsWhere((index) => isLive[index] === 0 && lastSent(index) >= began),
   };
 }

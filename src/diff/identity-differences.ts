@@ -4,17 +4,17 @@ import { isReference } from './rule-out.ts';
 import { isShownAsWritten, isBlank, isSameInAnySpelling, readNameOf, shownValue } from './merge-update.ts';
 
 /** A field that a record shows otherwise than it did; by its name of a read. */
-export interface IdentityDifference {
+export type IdentityDifference = {
   readonly field: string;
   readonly base: Json;
   readonly remote: Json;
-}
+};
 
 /**
  * Finds differences that suggest that the id now belongs to another record: the natural key differs, and at least half of
  * the other texts, references and dates that both show. Empty if it is the same record, perhaps renamed, or if that is unknown.
  *
- * @param ourPayloads The payloads of this and of earlier updates, by the names of a write: what they wanted is no difference.
+ * @param ourPayloads The payloads of this and of earlier updates, by the names of a write: a value that they wanted does not count.
  */
 export function findIdentityDifferences(
   kind: Kind,

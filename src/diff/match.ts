@@ -4,7 +4,6 @@ import { canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
 import { isBlank, keyForm, isShownAsWritten, readNameOf, shownValue } from './merge-update.ts';
 
 interface SentField {
-  /** Its name of a read. */
   readonly name: string;
   readonly sent: Json;
   /** The service's value in its place; undefined if it shows none. */
@@ -36,7 +35,6 @@ export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): 
   return keyed.length > 0 ? keyed : filled;
 }
 
-/** Whether a record has the natural key of a payload. */
 export function hasNaturalKeyOf(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = keyFields(kind, payload, record);
   return fields.length > 0 && fields.every((field) => isShownAsSent(kind, field));

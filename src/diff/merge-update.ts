@@ -6,12 +6,12 @@ import { listChangedFields } from './compare-page.ts';
 import { normalizeSpelling } from './normalize-spelling.ts';
 
 /** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
-interface FieldStates {
+type FieldStates = {
   readonly field: string;
   readonly base: Json;
   readonly remote: Json;
   readonly wanted: Json;
-}
+};
 
 export type Merge =
   | { readonly is: 'nothing' }

@@ -1,4 +1,5 @@
 import type { Sighting } from './certify.ts';
+import { parseIds } from './page-ids.ts';
 
 const MAX_REPORTED = 100;
 
@@ -18,13 +19,11 @@ export function findRepeatedIds(
   );
   const pagesOf = new Map<string, number[]>();
   for (const [page, [last = '[]', before = '[]']] of readings) {
-    const earlier = new Set(idsIn(before));
-    for (const id of present.has(page) ? new Set(idsIn(last)) : [])
+    const earlier = new Set(parseIds(before));
+    for (const id of present.has(page) ? new Set(parseIds(last)) : [])
       if (earlier.has(id)) pagesOf.set(id, [...(pagesOf.get(id) ?? []), page]);
   }
   return [...pagesOf]
     .flatMap(([id, pages]) => (pages.length > 1 ? [{ id, pages }] : []))
     .slice(0, MAX_REPORTED);
 }
-
-const idsIn = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));

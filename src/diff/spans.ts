@@ -1,3 +1,5 @@
+import { parseIds } from './page-ids.ts';
+
 /** When an id, or a page with the same ids, was shown: ticks. */
 interface Span {
   /** Of the first response to arrive that showed it; −∞ where it is known from before. */
@@ -28,28 +30,28 @@ interface ShownIds {
 /** @param known Ids that were shown before all of these responses. */
 export function spansOf(responses: readonly ShownIds[], known: readonly string[]): Spans {
   const ids = createIdNumbers();
-  const first: number[] = [];
-  const sent: number[] = [];
-  const answered: number[] = [];
-  for (const id of known) {
-    const index = ids.number(id);
-    first[index] = sent[index] = answered[index] = -Infinity;
-  }
+  const spans: Span[] = []; // Ids of a page share an object, so that each takes one place.
+  for (const id of known) spans[ids.number(id)] = KNOWN_BEFORE;
   // An unchanged page has the same text object in several sweeps, so its ids are read once.
-  for (const [text, span] of spansByText(responses))
+  for (const [text, span] of spansByText(responses)) {
+    let before: Span | undefined;
+    let merged = span;
     for (const index of ids.numbers(text)) {
-      first[index] = Math.min(first[index] ?? Infinity, span.firstAnswered);
-      sent[index] = Math.max(sent[index] ?? -Infinity, span.lastSent);
-      answered[index] = Math.max(answered[index] ?? -Infinity, span.lastAnswered);
+      const earlier = spans[index];
+      if (earlier !== before) merged = mergeSpans(earlier, span);
+      before = earlier;
+      spans[index] = merged;
     }
-  const lastSent = (index: number): number => sent[index] ?? -Infinity;
+  }
+  const lastSent = (index: number): number => spans[index]?.lastSent ?? -Infinity;
+  const lastAnswered = (index: number): number => spans[index]?.lastAnswered ?? -Infinity;
   return {
     ids,
     idsLastAnsweredUpTo: (tick) =>
-      ids.idsWhere((index) => (answered[index] ?? Infinity) <= tick && answered[index] !== -Infinity),
-    firstAnswered: (index) => first[index] ?? Infinity,
+      ids.idsWhere((index) => lastAnswered(index) <= tick && lastAnswered(index) !== -Infinity),
+    firstAnswered: (index) => spans[index]?.firstAnswered ?? Infinity,
     lastSent,
-    lastAnswered: (index) => answered[index] ?? -Infinity,
+    lastAnswered,
     lastShown: (id) => {
       const tick = lastSent(ids.find(id));
       return tick === -Infinity ? null : tick;
@@ -57,44 +59,54 @@ export function spansOf(responses: readonly ShownIds[], known: readonly string[]
   };
 }
 
+const KNOWN_BEFORE: Span = { firstAnswered: -Infinity, lastSent: -Infinity, lastAnswered: -Infinity };
+
+function mergeSpans(a: Span | undefined, b: Span): Span {
+  if (a === undefined) return b;
+  return {
+    firstAnswered: Math.min(a.firstAnswered, b.firstAnswered),
+    lastSent: Math.max(a.lastSent, b.lastSent),
+    lastAnswered: Math.max(a.lastAnswered, b.lastAnswered),
+  };
+}
+
 type IdNumbers = ReturnType<typeof createIdNumbers>;
 
-/**
- * Numbers record ids from 0 on, in the order of their first appearance. With the ids of three sweeps of a million records, all spans
- * take 94 MB and 2 s; a hash table and tick codes in typed arrays took 36 MB and 0.9 s, beside a pull of 36 s.
- */
+/** Most ids are numbers that are exact: they take no memory of their own. */
+const keyOf = (id: string): number | string => (id.length < 16 ? Number(id) : id);
+
+/** Numbers record ids from 0 on, in the order of their first appearance. */
 function createIdNumbers() {
-  const numbers = new Map<string, number>();
-  const ids: string[] = [];
+  const numbers = new Map<number | string, number>(); // In the order of the numbers.
   const numberOf = (id: string): number => {
-    const known = numbers.get(id);
+    const key = keyOf(id);
+    const known = numbers.get(key);
     if (known !== undefined) return known;
-    numbers.set(id, ids.length);
-    return ids.push(id) - 1;
+    numbers.set(key, numbers.size);
+    return numbers.size - 1;
   };
   return {
     /** The number of an id, which may be new. */
     number: numberOf,
     /** The numbers of the ids that a text names, `[1,2,3]`. */
-    numbers: (text: string): number[] => (text === '[]' ? [] : text.slice(1, -1).split(',').map(numberOf)),
+    numbers: (text: string): number[] => parseIds(text).map(numberOf),
     /** The number of one id; −1 if it has none. */
-    find: (id: string): number => numbers.get(id) ?? -1,
-    idOf: (index: number): string => ids[index] ?? '',
-    size: (): number => ids.length,
+    find: (id: string): number => numbers.get(keyOf(id)) ?? -1,
+    size: (): number => numbers.size,
     /** The ids whose numbers are wanted, in the order of their numbers. */
-    idsWhere: (isWanted: (index: number) => boolean): string[] => ids.filter((_, index) => isWanted(index)),
+    idsWhere: (isWanted: (index: number) => boolean): string[] => {
+      const wanted: string[] = [];
+      for (const [id, index] of numbers) if (isWanted(index)) wanted.push(String(id));
+      return wanted;
+    },
   };
 }
 
 function spansByText(responses: readonly ShownIds[]): Map<string, Span> {
   const byText = new Map<string, Span>();
   for (const { ids, sent, answered } of responses) {
-    const before = byText.get(ids);
-    byText.set(ids, {
-      firstAnswered: Math.min(before?.firstAnswered ?? Infinity, answered),
-      lastSent: Math.max(before?.lastSent ?? -Infinity, sent),
-      lastAnswered: Math.max(before?.lastAnswered ?? -Infinity, answered),
-    });
+    const span = { firstAnswered: answered, lastSent: sent, lastAnswered: answered };
+    byText.set(ids, mergeSpans(byText.get(ids), span));
   }
   return byText;
 }

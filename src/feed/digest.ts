@@ -1,25 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeatTask } from '../lib/log/repeat-task.ts';
-import { latestPlausible, type Clock } from '../lib/time/clock.ts';
-import { isDatabaseUnavailable } from '../db/session/errors.ts';
+import { formatInstant, latestPlausible } from '../lib/time/clock.ts';
+import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
 import { bigint, textColumn } from '../db/rows/engine-column.ts';
-import { readRows } from '../db/rows/rows.ts';
+import { readNumber, readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 import { digestNotification, addNotification } from '../store/webhooks/notifications.ts';
 
-interface DigestParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Reads which kinds are stale by their schedules. */
-  readonly readStale: ReadStale;
-}
-
+/** Reads which kinds are stale by their schedules. */
 type ReadStale = () => Promise<readonly StaleKind[]>;
 
 /** When people get the digest: `HH:MM` in a time zone. */
@@ -31,11 +21,13 @@ interface DigestTime {
 const POLL_MS = 30_000;
 
 /** Adds the daily digest for e-mail receivers. Returns a function that stops it. */
-export function startDigest(parts: DigestParts, time: DigestTime): () => Promise<void> {
-  const { session, clock } = parts;
-  const faults = createFaultLog({ ...parts, isReportedElsewhere: isDatabaseUnavailable });
-  const task = (): Promise<void> => addDigest(session, time, clock.now(), parts.readStale);
-  return repeatTask({ clock, faults, everyMs: POLL_MS, name: 'writing the digest', task }).stop;
+export function startDigest(
+  mirror: MirrorContext,
+  time: DigestTime,
+  readStale: ReadStale,
+): () => Promise<void> {
+  const task = (): Promise<void> => addDigest(mirror.session, time, mirror.clock.now(), readStale);
+  return repeatMirrorTask(mirror, 'writing the digest', POLL_MS, task).stop;
 }
 
 /** The last digest: its day in the time zone, and the last event before it. */
@@ -44,7 +36,7 @@ interface DigestPosition {
   readonly seq: number;
 }
 
-/** Leaves the digest if its time of the day has passed; the first one comes the day after. */
+/** Leaves the digest if its time of the day has passed; the first one counts the changes of a day. */
 export async function addDigest(
   session: Session,
   digestTime: DigestTime,
@@ -55,21 +47,17 @@ export async function addDigest(
   const { day: latest } = localDate(digestTime.timezone, latestPlausible(now));
   const isAnotherDay = (storedDay: string): boolean => storedDay < day || storedDay > latest; // A clock that was ahead has written it.
   const isDue = (stored: string | null): boolean =>
-    stored === null || (time >= digestTime.at && isAnotherDay(parseDigestPosition(stored).day));
+    time >= digestTime.at && (stored === null || isAnotherDay(parseDigestPosition(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
   const stale = await readStale();
   await session.atomically(async (tx) => {
     const stored = await readMeta(tx, 'digest');
     if (!isDue(stored)) return;
     const seq = await latestSeq(tx);
-    if (stored !== null) {
-      const needs = (await readNeeds(tx, stale)).map(({ type, facts: data }) => ({
-        type,
-        data: { ...data },
-      }));
-      const facts = { needs, changes: await countChanges(tx, parseDigestPosition(stored).seq) };
-      await addNotification(tx, digestNotification(facts, day, now));
-    }
+    const after = stored === null ? await seqADayAgo(tx, now) : parseDigestPosition(stored).seq;
+    const needs = (await readNeeds(tx, stale)).map(({ type, facts: data }) => ({ type, data: { ...data } }));
+    const facts = { needs, changes: await countChanges(tx, after) };
+    await addNotification(tx, digestNotification(facts, day, now));
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
 }
@@ -81,6 +69,13 @@ function localDate(timeZone: string, instant: Date): { readonly day: string; rea
 }
 
 const parseDigestPosition = (stored: string): DigestPosition => JSON.parse(stored) as DigestPosition;
+
+const DAY_MS = 86_400_000;
+
+const seqADayAgo = async (tx: Transaction, now: Date): Promise<number> => {
+  const dayAgo = formatInstant(new Date(now.getTime() - DAY_MS));
+  return (await readNumber(tx, sql`select max(seq) from changes where observed_at < ${dayAgo}`)) ?? 0;
+};
 
 /** How many records of each kind are new, changed and deleted since an event. */
 async function countChanges(tx: Transaction, after: number) {

@@ -30,7 +30,7 @@ interface TrustedHeader {
 
 export type Access = ReturnType<typeof createAccess>;
 
-const NOT_SIGNED_IN: Problem = {
+export const NOT_SIGNED_IN: Problem = {
   status: 401,
   code: 'http.unauthorized',
   detail: 'A token is required.',

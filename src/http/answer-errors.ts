@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Server } from './server.ts';
-import { PROBLEM_TYPE, problemText, sendProblem, type Problem } from './send.ts';
+import { PROBLEM_TYPE, problemText, sendProblem, wantsPage, type Problem } from './send.ts';
 
 /** Answers thrown errors, those of pages by `sendProblemPage`, and requests without a route. */
 export function answerErrors(
@@ -20,7 +20,11 @@ export function answerErrors(
     return config.signsIn === true ? sendProblemPage(reply, problem) : sendProblem(reply, problem);
   });
   const hint = 'GET /openapi.json lists the available paths.';
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, { status: 404, ...NOT_FOUND, hint }));
+  app.setNotFoundHandler((request, reply) =>
+    wantsPage(request)
+      ? sendProblemPage(reply, { status: 404, ...NOT_FOUND })
+      : sendProblem(reply, { status: 404, ...NOT_FOUND, hint }),
+  );
 }
 
 /** Answers bytes that could not be parsed as HTTP, or that came too slowly; they never reach a route. */
@@ -36,7 +40,6 @@ export function answerMalformed(error: ConnectionError, socket: Socket): void {
   socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
 }
 
-/** Sends an error as a problem document. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
   return sendProblem(reply, problemFor(error, logger));
 }
@@ -75,6 +78,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'plan.own': 403,
   'plan.unapproved': 409,
   'plan.open': 409,
+  'plan.empty': 422,
   'webhooks.absent': 404,
   'webhooks.name_taken': 409,
   'users.absent': 404,
@@ -87,6 +91,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'usage.id': 422,
   'mirror.null_character': 422,
   'server.full': 503,
+  'search.preparing': 503,
 };
 
 const RETRY_SECONDS = 5;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
 import { isRoleAllowed, type UserRole } from '../store/users/user-store.ts';
-import { sendProblem, type Problem } from './send.ts';
+import { sendProblem, wantsPage, type Problem } from './send.ts';
 import type { RouteContext, Server, ServerSettings } from './server.ts';
 import { isLoopback, normalizeAddress } from '../lib/net/loopback.ts';
 import { isEveryAddress, type RequestUser } from './access.ts';
@@ -40,7 +40,8 @@ export function guardRequests(
     const refusal = await findRefusal(request, context);
     if (refusal === null) return;
     const { method, url, routeOptions } = request;
-    if (routeOptions.config.signsIn !== true) return sendProblem(reply, refusal);
+    const isPage = routeOptions.config.signsIn === true || (request.is404 && wantsPage(request));
+    if (!isPage) return sendProblem(reply, refusal);
     if (![401, 429].includes(refusal.status)) return sendProblemPage(reply, refusal);
     const { 'sec-fetch-site': from, cookie } = request.headers;
     const shouldReload = method === 'GET' && from === 'cross-site' && cookie === undefined;
@@ -55,7 +56,7 @@ export function guardRequests(
 async function findRefusal(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
   const { headers, routeOptions } = request;
   const { publicUrl } = context.webhooks;
-  const foreign = hostsRefusal(request, { host: context.host, names: context.names, publicUrl });
+  const foreign = hostsRefusal(request, context);
   if (foreign !== null) return foreign;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
@@ -72,16 +73,13 @@ async function findRefusal(request: FastifyRequest, context: RouteContext): Prom
 }
 
 /** Refuses a request that names several hosts, or one that is not ours. */
-function hostsRefusal(
-  request: FastifyRequest,
-  ownHosts: { readonly host: string; readonly names: readonly string[]; readonly publicUrl: string | null },
-): Problem | null {
-  const { host, names, publicUrl } = ownHosts;
+function hostsRefusal(request: FastifyRequest, context: RouteContext): Problem | null {
+  const { host, names, webhooks } = context;
   const hostHeaders = request.raw.rawHeaders.filter(
     (text, place) => place % 2 === 0 && text.toLowerCase() === 'host',
   );
   if (hostHeaders.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
-  const publicName = publicUrl === null ? [] : [new URL(publicUrl).hostname];
+  const publicName = webhooks.publicUrl === null ? [] : [new URL(webhooks.publicUrl).hostname];
   return hostRefusal(request.headers.host, { host, names: names.concat(publicName) });
 }
 
@@ -95,7 +93,7 @@ const forbidden = (user: RequestUser, minimumRole: UserRole): Problem => ({
   status: 403,
   code: 'http.forbidden',
   detail: `This needs the role ${minimumRole}; ${user.name} is ${user.role}.`,
-  hint: 'An admin can change the role: bms-sync users remove NAME, then add NAME --role ROLE.',
+  hint: `An admin can change the role: bms-sync users role "${user.name}" ${minimumRole}.`,
 });
 
 const READ_ONLY: Problem = {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import type { DocumentOf } from '../lib/json/document.ts';
 import { compactJson, type Json } from '../lib/json/json.ts';
@@ -34,7 +34,10 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .send(Buffer.from(problemText(problem))); // For a string, Fastify would add a charset, which this media type does not have.
 }
 
-/** Sends JSON text. */
+/** Whether a browser asks for a page to look at. */
+export const wantsPage = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  accept.includes('text/html');
+
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(text);
 }
@@ -50,4 +53,17 @@ export function sendDocument<Schema extends z.ZodType>(
   document: DocumentOf<Schema>,
 ): FastifyReply {
   return sendJsonText(reply, compactJson(document as Json));
+}
+
+/** Fires once the caller has gone or the server closes. */
+export function abortWhenGone(reply: FastifyReply, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const release = (): void => {
+    closing.removeEventListener('abort', release); // The signal outlives all requests: listeners would keep them in memory.
+    gone.abort();
+  };
+  closing.addEventListener('abort', release, { once: true });
+  reply.raw.once('close', release);
+  if (closing.aborted || reply.raw.closed || reply.raw.destroyed) release();
+  return gone.signal;
 }

@@ -3,7 +3,7 @@ import type { AnyOperation } from './operation.ts';
 import { abandonOutboxEntry, adoptOutboxEntry, resumeOutbox, retryOutboxEntry } from './outbox.ts';
 import { applyCorrections, approveCorrections, undoCorrections } from './plans.ts';
 import { pullOperation } from './pulls.ts';
-import { addUser, removeUser } from './users.ts';
+import { addUser, changeRole, removeUser } from './users.ts';
 import {
   addWebhook,
   disableWebhook,
@@ -34,5 +34,6 @@ export const OPERATIONS: readonly AnyOperation[] = [
   replayWebhook,
   removeWebhook,
   addUser,
+  changeRole,
   removeUser,
 ];

@@ -16,14 +16,8 @@ const answer = z.object({
 
 const decideHold =
   (decision: 'approved' | 'rejected') =>
-  async (context: OperationContext, options: z.output<typeof input>) => ({
-    ...(await decideHeld(
-      context.session,
-      requireKind(context.kinds, options.kind).name,
-      decision,
-      options.only,
-    )),
-  });
+  ({ session, kinds }: OperationContext, { kind, only }: z.output<typeof input>) =>
+    decideHeld(session, requireKind(kinds, kind).name, decision, only);
 
 export const approveDeletions = operation({
   name: 'approve',

@@ -65,7 +65,6 @@ export interface AnyOperation extends Described {
   readonly run: (context: OperationContext, values: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
 }
 
-/** Declares an operation. */
 export const operation = <Input extends Members, Answer extends z.ZodObject>(
   declared: Declared<Input, Answer>,
 ): AnyOperation => ({

@@ -9,6 +9,7 @@ import {
   insertUser,
   listUsers,
   nameKey,
+  updateRole,
   USER_ROLES,
 } from '../store/users/user-store.ts';
 import { operation } from './operation.ts';
@@ -32,6 +33,13 @@ export async function readUserList(db: Queryable): Promise<DocumentOf<typeof use
   return { users: (await listUsers(db)).map((one) => documentOf(user, one)) };
 }
 
+/** A new user with the token, which nothing shows again. */
+export const addedUser = z.object({
+  name: z.string(),
+  role,
+  token: z.string().describe('shown this once'),
+});
+
 export const addUser = operation({
   name: 'add',
   path: '/users',
@@ -41,7 +49,7 @@ export const addUser = operation({
     name: userName,
     role: role.default('viewer').describe('viewer, operator or admin (default: viewer)'),
   }),
-  answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
+  answer: addedUser,
   status: 201,
   run: async (context, one) => {
     const { name, role: userRole } = one;
@@ -52,10 +60,26 @@ export const addUser = operation({
       if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
         throw new SyncError(`The user ${name} already exists.`, {
           code: 'users.name_taken',
-          hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
+          hint: `Choose another name; or, for a new token: bms-sync users remove "${name}", and add again.`,
         });
     });
     return { name, role: userRole, token };
+  },
+});
+
+export const changeRole = operation({
+  name: 'role',
+  path: '/users/:name/role',
+  role: 'admin',
+  words: { summary: 'give a user another role', notice: 'The user has the new role.' },
+  input: z.strictObject({ name: userName, role: role.describe('viewer, operator or admin') }),
+  answer: z.object({ name: z.string(), role }),
+  run: async (context, one) => {
+    await context.session.makeDurable(); // Who may no longer decide must not be able to after a power cut.
+    await context.session.atomically(async (tx) => {
+      if (!(await updateRole(tx, one.name, one.role))) throw absentUser(one.name);
+    });
+    return one;
   },
 });
 
@@ -63,18 +87,20 @@ export const removeUser = operation({
   name: 'remove',
   path: '/users/:name/remove',
   role: 'admin',
-  words: { summary: 'remove a user: the token and all sessions end' },
+  words: {
+    summary: 'remove a user: the token and all sessions end',
+    notice: 'Removed: the token and all sessions have ended.',
+  },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
   run: async (context, one) => {
     await context.session.makeDurable(); // Who was removed must not be back after a power cut.
     await context.session.atomically(async (tx) => {
-      if (!(await deleteUser(tx, one.name)))
-        throw new SyncError(`The user ${one.name} does not exist.`, {
-          code: 'users.absent',
-          hint: 'See: bms-sync users',
-        });
+      if (!(await deleteUser(tx, one.name))) throw absentUser(one.name);
     });
     return { name: one.name, removed: true };
   },
 });
+
+const absentUser = (name: string): SyncError =>
+  new SyncError(`The user ${name} does not exist.`, { code: 'users.absent', hint: 'See: bms-sync users' });

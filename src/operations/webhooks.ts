@@ -56,9 +56,7 @@ export const addWebhook = operation({
     if (rest.format === 'email' && context.webhooks.mail.url === null)
       throw mailUnsetError('The receiver is not added');
     const wish = { ...rest, kinds, changes, fields, language };
-    return {
-      ...(await addEndpoint(context.session, wish, { ...context.webhooks, now: context.clock.now() })),
-    };
+    return addEndpoint(context.session, wish, { ...context.webhooks, now: context.clock.now() });
   },
 });
 
@@ -85,7 +83,7 @@ export const rotateWebhook = operation({
   words: { summary: 'replace the secret of a receiver; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
-  run: async (context, one) => ({ ...(await rotateSecret(context.session, one.name, context.clock.now())) }),
+  run: (context, one) => rotateSecret(context.session, one.name, context.clock.now()),
 });
 
 export const enableWebhook = operation({
@@ -159,5 +157,5 @@ export const testWebhook = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: async (context, one) => ({ ...(await testEndpoint(context, context.webhooks, one.name)) }),
+  run: (context, one) => testEndpoint(context, context.webhooks, one.name),
 });

@@ -56,7 +56,7 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     return { state: reports.every(isReadToEnd) ? 'done' : state, result: reports };
   });
   try {
-    await createReportIndexes(parts.session, kinds);
+    await createReportIndexes(parts.session, kinds, parts.signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const message = 'indexes for reports could not be created; bms-sync tries again after the next run';

@@ -69,7 +69,6 @@ export function describeKind(
 
 /** A field, or one of the entries of a nested list. */
 interface ItemDescription {
-  /** The name of a read. */
   readonly name: string;
   /** A type of the catalogue; `none` where only empty values were seen. */
   readonly type: KnownField['type'] | Field['type'];

@@ -4,7 +4,6 @@ import type { SourceParts, SourceSettings } from './http/http.ts';
 import { tokenHeaders, UNAUTHORIZED, type Requester } from './http/requester.ts';
 import { readWriteAnswer, type WriteAnswer } from './http/write-answer.ts';
 
-/** One POST or PUT. */
 export interface WriteRequest {
   readonly kind: Kind;
   readonly operation: 'create' | 'update';

@@ -110,7 +110,7 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
 }
 
 /**
- * Writes what `bi_dictionary` and `bi_relations` say of these views, in place of what they said, and PostgreSQL's comments in
+ * Replaces the rows of these views in `bi_dictionary` and `bi_relations`, and writes PostgreSQL's comments in
  * the language of the setting.
  * @param extent `all`: whatever they say of other views is removed.
  */

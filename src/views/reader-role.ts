@@ -48,7 +48,6 @@ export function noSuchRole(role: string, location: string): MirrorError {
 
 /** A role's rights in a mirror. */
 export interface Rights {
-  /** Views that it cannot read. */
   readonly unreadable: readonly string[];
   /** Views that it has rights to write; the views refuse them nevertheless. */
   readonly writable: readonly string[];

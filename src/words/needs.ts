@@ -1,3 +1,4 @@
+import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import type { Translator, MessageKey } from '../lib/text/translator.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
@@ -53,7 +54,6 @@ interface EntryFacts {
   readonly operation: string;
   readonly recordId: string | null;
   readonly verdict: string | null;
-  /** What the entry has noted. */
   readonly settlement?: NotedFacts;
 }
 
@@ -74,16 +74,12 @@ export interface Quoted {
   readonly as: 'name' | 'code' | 'english';
 }
 
-/** A need in words. */
 export interface NeedWords {
   readonly title: string;
-  /** Sentences, in pieces. */
   readonly why: readonly (string | Quoted)[];
   /** What to do, where it is none of the decisions on it. */
   readonly effect: string;
-  /** The page that shows it. */
   readonly page: string;
-  /** What to do on the command line. */
   readonly command: string;
   readonly since: string | null;
 }
@@ -97,16 +93,16 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
 
 /** The words of each need; the facts come from `store/needs`. */
 const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
-  'mirror.damaged': (one, translator) => ({
+  'mirror.damaged': (facts, translator) => ({
     title: translator.t('The mirror can no longer be trusted'),
-    why: [english(one.reason, translator)],
+    why: [english(facts.reason, translator)],
     effect: translator.t('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'outbox.frozen': (one, translator) => ({
+  'outbox.frozen': (facts, translator) => ({
     title: translator.t('Sends are paused'),
-    why: [english(one.reason, translator)],
+    why: [english(facts.reason, translator)],
     effect: translator.t(
       'Check first whether the service already has some of the waiting entries; then resume.',
     ),
@@ -118,7 +114,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     return {
       title: translator.t(
         '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
-        { n, kind: translator.term(kind) },
+        { n, kind: kindLabel(translator, kind) },
       ),
       why: [
         because === null
@@ -137,16 +133,16 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     title: translator.t('Entry {id} is rejected: {operation} of {record}', entryValues(facts, translator)),
     ...entryWords(facts, 'rejected', translator),
   }),
-  'entries.parked': (one, translator) => ({
+  'entries.parked': (facts, translator) => ({
     title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', {
-      n: one.entries,
+      n: facts.entries,
     }),
     why: [translator.t('Each needs a decision.')],
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
   'kind.blocked': ({ kind, reason, entryId = null }, translator) => ({
-    title: translator.t('Writes of {kind} are refused', { kind: translator.term(kind) }),
+    title: translator.t('Writes of {kind} are refused', { kind: kindLabel(translator, kind) }),
     why: [
       translator.t<Quoted>('The user of this token lacks the right in the service ({reason}).', {
         reason: { text: reason, as: 'code' },
@@ -159,12 +155,12 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox',
   }),
-  'token.refused': (one, translator) => ({
+  'token.refused': (facts, translator) => ({
     title: translator.t('The service refuses the token'),
     why: [
-      one.kinds === undefined
+      facts.kinds === undefined
         ? translator.t('No list can be read.')
-        : sentence(translator.t(UNREAD, valuesOf(one.kinds, translator))),
+        : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
     ],
     effect: translator.t(
       'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.',
@@ -172,15 +168,17 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'kind.unread': (one, translator) => ({
-    title: translator.t(UNREAD, valuesOf(one.kinds, translator)),
-    why: [sentence(describeOutcome({ state: one.state, reason: one.reason }, translator).why ?? one.state)],
+  'kind.unread': (facts, translator) => ({
+    title: translator.t(UNREAD, valuesOf(facts.kinds, translator)),
+    why: [
+      sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state),
+    ],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...wayTo(one.kinds),
+    ...wayTo(facts.kinds),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
     title: translator.t(
-      '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}',
+      '{n, plural, one {The list of {names} is stale} other {# lists are stale: {names}}}',
       valuesOf(kinds, translator),
     ),
     why: [
@@ -189,39 +187,41 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'field.volatile': (one, translator) => ({
+  'field.volatile': (facts, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
-      n: one.fields.split(', ').length,
+      n: facts.fields.split(', ').length,
     }),
     why: [
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
-        names: { text: one.fields, as: 'name' },
+        names: { text: volatileFields(facts.fields, translator), as: 'name' },
       }),
-      translator.t<Quoted>('Add to the settings: {setting}', { setting: { text: one.setting, as: 'code' } }),
+      translator.t<Quoted>('Add to the settings: {setting}', {
+        setting: { text: facts.setting, as: 'code' },
+      }),
     ],
     effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
-  'webhook.disabled': (one, translator) => ({
-    title: translator.t('The endpoint {name} is disabled', { name: one.name }),
+  'webhook.disabled': (facts, translator) => ({
+    title: translator.t('The endpoint {name} is disabled', { name: facts.name }),
     why: [
-      translator.t(DISABLED[one.reason ?? ''] ?? 'Nothing is sent to it.'),
-      ...waiting(one.pending, translator.t),
+      translator.t(DISABLED[facts.reason ?? ''] ?? 'Nothing is sent to it.'),
+      ...waiting(facts.pending, translator.t),
     ],
-    page: `/webhooks?endpoint=${one.name}`,
+    page: `/webhooks?endpoint=${facts.name}`,
     command: 'bms-sync webhooks',
   }),
-  'webhook.failing': (one, translator) => ({
-    title: translator.t('The endpoint {name} accepts no deliveries', { name: one.name }),
+  'webhook.failing': (facts, translator) => ({
+    title: translator.t('The endpoint {name} accepts no deliveries', { name: facts.name }),
     why: [
       translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', {
-        n: one.failures,
+        n: facts.failures,
       }),
-      ...waiting(one.pending, translator.t),
+      ...waiting(facts.pending, translator.t),
     ],
-    page: `/webhooks?endpoint=${one.name}`,
-    command: `bms-sync webhooks test ${one.name}`,
+    page: `/webhooks?endpoint=${facts.name}`,
+    command: `bms-sync webhooks test ${facts.name}`,
   }),
   'webhook.test': (_, translator) => ({
     title: translator.t('This is a test of bms-sync: the endpoint works'),
@@ -234,7 +234,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     why: [
       translator.t(
         '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
-        { who, n, kind: translator.term(kind), origin },
+        { who, n, kind: kindLabel(translator, kind), origin },
       ),
     ],
     effect: translator.t('Review its cells first. Once approved, it can be applied.'),
@@ -247,7 +247,8 @@ function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, tra
   return {
     id,
     operation: translator.term(operation),
-    record: recordId === null ? kind : `${kind} ${recordId}`,
+    record:
+      recordId === null ? kindLabel(translator, kind) : `${kindLabel(translator, kind, 'one')} ${recordId}`,
   };
 }
 
@@ -258,7 +259,7 @@ const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', translator:
 });
 
 const UNREAD: MessageKey =
-  '{n, plural, one {The list {names} was not read to its end} other {# lists were not read to their end: {names}}}';
+  '{n, plural, one {The list of {names} was not read to its end} other {# lists were not read to their end: {names}}}';
 
 const waiting = (n: number, t: Translator['t']): readonly string[] =>
   n === 0 ? [] : [t('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', { n })];
@@ -270,8 +271,18 @@ const DISABLED: Readonly<Record<string, MessageKey>> = {
 
 const valuesOf = (kinds: readonly string[], translator: Translator) => ({
   n: kinds.length,
-  names: kinds.map((kind) => translator.term(kind)).join(', '),
+  names: kinds.map((kind) => kindLabel(translator, kind)).join(', '),
 });
+
+/** @param fields `kind.field, kind.field`. */
+function volatileFields(fields: string, translator: Translator): string {
+  if (translator.isTechnical) return fields;
+  const labels = fields.split(', ').map((path) => {
+    const [kind = '', ...name] = path.split('.');
+    return `${fieldLabel(translator, kind, name.join('.'))} (${kindLabel(translator, kind)})`;
+  });
+  return labels.join(', ');
+}
 
 const wayTo = (kinds: readonly string[]) => ({
   page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',
@@ -284,7 +295,6 @@ function english(reason: string, translator: Translator): string | Quoted {
   return translator.language === 'en' || translator.term(reason) !== reason ? text : { text, as: 'english' };
 }
 
-/** Whether there are words for a type. */
 export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS, type);
 
 /** Puts a need into words. @param names The names of some of the records that it is about. */
@@ -309,6 +319,5 @@ function aboutRecords(names: readonly string[], records: number, translator: Tra
 
 const ABOUT: MessageKey = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
 
-/** The sentences of a need as one text. */
 export const plainWhy = (words: Pick<NeedWords, 'why'>): string =>
   words.why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');

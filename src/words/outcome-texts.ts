@@ -10,13 +10,11 @@ interface ReadingEnd {
   readonly isFirst?: boolean;
   /** The number of rows that the words speak of; without it they name none. */
   readonly rows?: number | null;
-  /** True where the words speak of several lists. */
   readonly isOfSeveral?: boolean;
   /** True where every row that the list lacks is held, or was decided to stay: no pull looks for proof. */
   readonly isLeftToPerson?: boolean;
 }
 
-/** The same for people. */
 interface OutcomeText {
   /** A few words for a column of a table. */
   readonly label: string;
@@ -31,7 +29,6 @@ interface OutcomeText {
 /** Whether a list was not read to its end, by a fault and not because another process read it. */
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
-/** Puts the end of a reading into words of a language. */
 export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
   const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return describeComplete(end, translator);
@@ -149,7 +146,6 @@ const AGAIN: MessageKey = 'The next pull reads the whole list again.';
 /** Of a kind that a service may lack. */
 const NO_IDS: MessageKey = 'no record of the list has a usable id';
 
-/** The reasons for which a list was not read to its end. */
 const FAULTS: Readonly<Record<string, MessageKey>> = {
   not_json: 'the answer was not JSON',
   html: 'the answer was a web page',

@@ -1,4 +1,5 @@
-import { translatorFor, type Translator, type MessageKey } from '../lib/text/translator.ts';
+import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
+import { TECHNICAL, type Translator, type MessageKey } from '../lib/text/translator.ts';
 
 /** The explanation of an entry's state, for a person. */
 interface Explanation {
@@ -32,7 +33,6 @@ interface Verdict {
   readonly next?: readonly Step[];
 }
 
-/** Writes an action that is open to a person. */
 type Step = (entry: VerdictFacts) => string;
 
 const served: Step = () => 'Nothing, while bms-sync serve is running.';
@@ -184,7 +184,7 @@ const BY_STATE = {
 } as const satisfies Record<string, Verdict>;
 
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
-export function explain(entry: VerdictFacts, translator = translatorFor('en')): Explanation {
+export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanation {
   const { meaning, next } = verdictOf(entry);
   const awaited = awaitedBy(entry, translator);
   const meaningText = translator.t(meaning);
@@ -198,27 +198,26 @@ export function explain(entry: VerdictFacts, translator = translatorFor('en')): 
 function unprovenIn(facts: VerdictFacts, translator: Translator): string | null {
   const { unproven = [] } = facts.settlement ?? {};
   if (facts.state !== 'done' || unproven.length === 0) return null;
-  const fields = unproven.join(', ');
+  const fields = unproven.map((name) => fieldLabel(translator, facts.kind, name)).join(', ');
   return translator.t('No answer came: another user may have written the same values to {fields}.', {
     fields,
   });
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
-export function awaitedBy(facts: VerdictFacts, { t, term } = translatorFor('en')): string | null {
+export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string | null {
   if (facts.settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(facts.state))
     return null;
+  const { t, term, date } = translator;
   const { since, why, records = [] } = facts.settlement.awaits;
-  const values = { kind: facts.kind, since, why: term(why) };
-  const waited = t('Waiting for a reading of {kind} since {since} UTC: {why}.', values);
+  const values = { kind: kindLabel(translator, facts.kind), since: date(since), why: term(why) };
+  const waited = t('Waiting for a reading of {kind} since {since}: {why}.', values);
   if (records.length === 0) return waited;
   return `${waited} ${t('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }
 
-/** The decisions, with the actions that begin with them. */
 const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAnew] } as const;
 
-/** A person's decision on an entry. */
 type EntryChoice = keyof typeof CHOICES;
 
 /** The decisions that an entry waits for; none while it goes on by itself. */

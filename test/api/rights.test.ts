@@ -15,6 +15,10 @@ function rights(stage: Stage): ReadonlyMap<string, UserRole> {
     ['POST /v1/outbox', 'operator'],
     ['POST /logout', 'viewer'],
     ['GET /v1/users', 'admin'],
+    ['GET /users', 'admin'],
+    ['POST /users', 'admin'],
+    ['POST /v1/plans', 'operator'],
+    ['POST /plans', 'operator'],
   ]);
   for (const { path, role } of OPERATIONS)
     for (const place of ['/v1', '']) table.set(`POST ${place}${described(path)}`, role);
@@ -57,7 +61,11 @@ async function callers(session: Session, stage: Stage): Promise<readonly KnownCa
 /** A request that the route understands, though it may refuse what is in it. */
 function requestOf(route: string, headers: KnownCaller['headers']): Asked {
   const [method = '', place = ''] = route.split(' ');
-  const path = place.replace('{id}', '1').replace('{kind}', 'clients').replace('{name}', 'shop');
+  const path = place
+    .replace('{id}', '1')
+    .replace('{kind}', 'clients')
+    .replace('{name}', 'shop')
+    .replace('{view}', 'clients');
   if (method === 'GET') return { method, path, headers };
   return { method, path, body: '{}', headers: { 'content-type': 'application/json', ...headers } };
 }

@@ -5,22 +5,7 @@ import { migrate } from '../../src/views/migrate.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-
-/** The session of a process that dies at the nth statement that draws the schema. */
-function dyingAt(session: Session, n: number): Session {
-  let statements = 0;
-  return {
-    ...session,
-    atomically: (work) =>
-      session.atomically((tx) =>
-        work({
-          ...tx,
-          execute: (statement) =>
-            ++statements < n ? tx.execute(statement) : Promise.reject(new Error('killed')),
-        }),
-      ),
-  };
-}
+import { dyingAt } from './support.ts';
 
 async function finishes(session: Session): Promise<boolean> {
   return migrate(session, KINDS).catch((error: unknown) => {

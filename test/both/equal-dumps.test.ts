@@ -1,28 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
+import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { listViews } from '../../src/views/views.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { documentedMirror, pullFrom, sandbox } from '../pull/support.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
+import { poison } from '../support/poison.ts';
 import { postgresMirror } from './support.ts';
-
-/** Puts every nasty value somewhere into a kind's records: documented fields by turns, and one that nobody documented. */
-function poison({ world }: Sandbox, kind: string): void {
-  const documented = (documentedKind(kind)?.fields ?? []).map(({ name }) => name);
-  const fields = [...documented.filter((name) => name !== 'id' && name !== 'system_id'), 'undocumented'];
-  const ids = world.ids(kind);
-  for (const [index, value] of NASTY_VALUES.entries()) {
-    for (const shift of [0, 1, 2]) {
-      const id = ids[(index + shift) % ids.length] ?? 0;
-      const field = fields[(index + shift) % fields.length] ?? '';
-      world.update(kind, id, { [field]: value });
-    }
-  }
-}
 
 /** A table or view as both databases should have it: sorted, without what depends on the order of answers. */
 async function dump(session: Session, relation: string): Promise<string[]> {

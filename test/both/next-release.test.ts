@@ -12,6 +12,7 @@ import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { mirrorFault, putRecords, thrownBy } from '../store/temp-mirror.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
+import { dyingAt } from './support.ts';
 
 interface Database {
   /** What names of readers' own views begin with: our connections look into the schema of our tables first. */
@@ -91,20 +92,6 @@ async function filledMirror({ open, place }: Database): Promise<Session> {
     await tx.execute(`create view ${place}mine as select id, code, fax from bi_clients`);
   });
   return session;
-}
-
-/** The session of a process that dies at the nth statement that draws the schema. */
-function dyingAt(session: Session, n: number): Session {
-  let statements = 0;
-  return {
-    ...session,
-    atomically: (work) =>
-      session.atomically((tx) => {
-        const execute = (statement: string): Promise<void> =>
-          ++statements < n ? tx.execute(statement) : Promise.reject(new Error('killed'));
-        return work({ ...tx, execute });
-      }),
-  };
 }
 
 describe.each(DATABASES)('the next release on %s', (_name, database) => {

@@ -6,13 +6,8 @@ import type { Json } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { openIssues } from '../../src/store/records/issue-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { mirror, pullFrom, sandbox } from '../pull/support.ts';
-import { postgresMirror } from './support.ts';
-
-const DATABASES: readonly (readonly [name: string, open: () => Promise<Session>])[] = [
-  ['SQLite', mirror],
-  ['PostgreSQL', async () => (await postgresMirror()).session],
-];
+import { MIRRORS } from '../pull/steps.ts';
+import { pullFrom, sandbox } from '../pull/support.ts';
 
 const named = (...names: readonly string[]): readonly ListedKind[] =>
   LISTED_KINDS.filter(({ name }) => names.includes(name));
@@ -20,7 +15,7 @@ const named = (...names: readonly string[]): readonly ListedKind[] =>
 const pull = (service: Sandbox, session: Session, ...names: readonly string[]) =>
   pullFrom(service, session, { request: { kinds: named(...names) } });
 
-describe.each(DATABASES)('%s', (_name, open) => {
+describe.each(Object.entries(MIRRORS))('%s', (_name, open) => {
   test('every row of bi_relations is a join, which finds the record that each value names', async () => {
     const session = await open();
     await pullFrom(await sandbox({ size: 40 }), session);
@@ -43,27 +38,19 @@ describe.each(DATABASES)('%s', (_name, open) => {
       });
       if (Number(counts?.['joined']) > 0) found.push(`${String(view)}.${String(column)}`);
     }
-    expect(found.sort()).toEqual([
-      'bi_bookings.client_id',
-      'bi_bookings_items.booking_id',
-      'bi_bookings_items.parent_id',
-      'bi_categories_img_paths.parent_id',
-      'bi_clients_contacts.parent_id',
-      'bi_departments_categories.category_id',
-      'bi_departments_categories.parent_id',
-      'bi_products.category_id',
-      'bi_products.origin_product_id',
-      'bi_products.provider_id',
-      'bi_products_medias.parent_id',
-      'bi_products_variantes.origin_product_id',
-      'bi_products_variantes.parent_id',
-      'bi_projects.client_id',
-      'bi_projects_tasks.parent_id',
-      'bi_projects_tasks.projet_id',
-      'bi_purchase_products.product_id',
-      'bi_purchase_products.produit_projet_id',
-      'client_contacts.parent_id',
-    ]);
+    expect(found.sort()).toEqual(
+      // prettier-ignore
+      [
+        'bi_bookings.client_id', 'bi_bookings_items.booking_id', 'bi_bookings_items.parent_id',
+        'bi_categories_img_paths.parent_id', 'bi_clients_contacts.parent_id',
+        'bi_departments_categories.category_id', 'bi_departments_categories.parent_id',
+        'bi_products.category_id', 'bi_products.origin_product_id', 'bi_products.provider_id',
+        'bi_products_medias.parent_id', 'bi_products_variantes.origin_product_id',
+        'bi_products_variantes.parent_id', 'bi_projects.client_id', 'bi_projects_tasks.parent_id',
+        'bi_projects_tasks.projet_id', 'bi_purchase_products.product_id',
+        'bi_purchase_products.produit_projet_id', 'client_contacts.parent_id',
+      ],
+    );
   });
 
   test('a project is found whether the line has its id, its id as text, or the project', async () => {

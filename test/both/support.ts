@@ -13,3 +13,17 @@ export async function postgresMirror(template: Template = 'template_grown'): Pro
   const url = await freshDatabaseUrl(template);
   return { session: await openForTest(url), url };
 }
+
+/** The session of a process that dies at the nth statement that draws the schema. */
+export function dyingAt(session: Session, n: number): Session {
+  let statements = 0;
+  return {
+    ...session,
+    atomically: (work) =>
+      session.atomically((tx) => {
+        const execute = (statement: string): Promise<void> =>
+          ++statements < n ? tx.execute(statement) : Promise.reject(new Error('killed'));
+        return work({ ...tx, execute });
+      }),
+  };
+}

@@ -54,20 +54,12 @@ const ATTRIBUTES = [
   `&#60;script&#62;${HARM}&#60;/script&#62;`,
 ];
 
+// prettier-ignore
 const TEMPLATES = [
-  '${alert(1)}',
-  '{{constructor.constructor("alert(1)")()}}',
-  '<%= alert(1) %>',
-  '#{alert(1)}',
-  `'+alert(1)+'`,
-  `";alert(1);//`,
-  `*/alert(1)/*`,
-  `\u2028alert(1)\u2029`,
-  `\r\ndata: {"seq":1}\r\n\r\n`,
-  '%3Cscript%3Ealert(1)%3C/script%3E',
-  '\ufeff<script>alert(1)</script>',
-  '<scr<script>ipt>alert(1)</scr</script>ipt>',
-  '\u202e<tpircs>',
+  '${alert(1)}', '{{constructor.constructor("alert(1)")()}}', '<%= alert(1) %>', '#{alert(1)}',
+  `'+alert(1)+'`, `";alert(1);//`, `*/alert(1)/*`, `\u2028alert(1)\u2029`, `\r\ndata: {"seq":1}\r\n\r\n`,
+  '%3Cscript%3Ealert(1)%3C/script%3E', '\ufeff<script>alert(1)</script>',
+  '<scr<script>ipt>alert(1)</scr</script>ipt>', '\u202e<tpircs>',
 ];
 
 export const PAYLOADS: readonly string[] = [...MARKUP, ...ATTRIBUTES, ...TEMPLATES];

@@ -48,6 +48,8 @@ interface StageOptions {
   readonly timezone?: string;
   /** The setting `plans.approvals`. */
   readonly approvals?: number;
+  /** The address of the mirror; absent = a new file. */
+  readonly database?: string;
   /** What happened in the mirror before the service starts. */
   readonly before?: (sandbox: Sandbox, config: Config) => Promise<void>;
 }
@@ -57,6 +59,7 @@ export async function openStage({
   size = 60,
   timezone = 'UTC',
   approvals = 0,
+  database,
   before,
 }: StageOptions = {}): Promise<BrowserStage> {
   const browser = await openBrowser();
@@ -72,7 +75,10 @@ export async function openStage({
   });
   const config = loadConfig({
     env: {},
-    flags: { ...settings(sandbox, join(folder, 'mirror.db'), { token, timezone }), plans: { approvals } },
+    flags: {
+      ...settings(sandbox, database ?? `file:${join(folder, 'mirror.db')}`, { token, timezone }),
+      plans: { approvals },
+    },
   });
   await before?.(sandbox, config);
   const dashboard = await new Promise<OpenDashboard>((onListening, reject) => {
@@ -112,12 +118,12 @@ export async function openStage({
 
 function settings(
   { url, token }: Sandbox,
-  path: string,
+  mirrorUrl: string,
   { token: adminToken, timezone }: Readonly<Record<'token' | 'timezone', string>>,
 ): object {
   return {
     source: { baseUrl: url, token },
-    database: { url: `file:${path}` },
+    database: { url: mirrorUrl },
     server: { adminToken, port: 0 },
     schedules: { timezone, all: { kinds: 'all', cron: '0 * * * *' } }, // The test pulls by itself.
     freshness: { requestsPerMinute: null },

@@ -35,8 +35,8 @@ vi.mock('../../src/lib/sync-error.ts', async (load) => {
 vi.mock('../../src/source/http/errors.ts', async (load) => {
   const original = await load<typeof faults>();
   const { keepingErrors } = await import('./watch-errors.ts');
-  const redactErrors: typeof faults.redactErrors = (error, token) => {
-    const hide = original.redactErrors(error, token);
+  const redactErrors: typeof faults.redactErrors = (where, status, token) => {
+    const hide = original.redactErrors(where, status, token);
     return (read) => keepingErrors(() => hide(read))();
   };
   return { ...original, redactErrors };

@@ -1,5 +1,4 @@
-import fs from 'node:fs';
-import type { Dirent, PathLike } from 'node:fs';
+import fs, { type Dirent, type PathLike } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join, resolve } from 'node:path';
 import type Database from 'better-sqlite3';

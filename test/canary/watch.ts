@@ -1,20 +1,11 @@
 import { OVERLAP, holds, type Search } from './spellings.ts';
 
 /** Where a secret may come to light. */
+// prettier-ignore
 export const PLACES = [
-  'output of commands in the tests',
-  'output of other programs',
-  'output of the tests themselves',
-  'log lines',
-  'SQLite files',
-  'SQLite write-ahead logs',
-  'other files',
-  'PostgreSQL tables',
-  'log of PostgreSQL',
-  'Redis commands',
-  'HTTP answers',
-  'metrics',
-  'HTTP answers of other processes',
+  'output of commands in the tests', 'output of other programs', 'output of the tests themselves',
+  'log lines', 'SQLite files', 'SQLite write-ahead logs', 'other files', 'PostgreSQL tables',
+  'log of PostgreSQL', 'Redis commands', 'HTTP answers', 'metrics', 'HTTP answers of other processes',
   'errors',
 ] as const;
 export type Place = (typeof PLACES)[number];

@@ -82,7 +82,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     const text = await run(['status'], settingsFor(sandbox, path));
     const { why } = describeOutcome({ ...outcome, isFirst: true, rows: 0 });
     expect(text.stdout.toLowerCase()).toContain(
-      `needs you: the list clients was not read to its end. ${why ?? ''}.`,
+      `needs you: the list of clients was not read to its end. ${why ?? ''}.`,
     );
     expect(text.stdout).not.toContain(outcome.reason.includes('_') ? outcome.reason : `: ${outcome.reason}`);
   });

@@ -10,13 +10,8 @@ import type { Row } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, kindIn, run, type Ended, type Env } from '../support/command-line.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
-import { grownMirror } from '../support/sqlite-templates.ts';
+import { GROWN_URLS } from '../support/grown-urls.ts';
 
-const ADDRESSES = {
-  SQLite: async () => `file:${await grownMirror()}`,
-  PostgreSQL: () => freshDatabaseUrl('template_grown'),
-};
 const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 
 /** Personal data of the client that is forgotten: now, before, and of a contact. */
@@ -38,7 +33,7 @@ interface Stage {
 /** A mirror with one client whose personal data is wherever it can be. */
 async function stage(database: (typeof DATABASES)[number], more: Env = {}): Promise<Stage> {
   const service = await sandbox({ size: 12 });
-  const url = await ADDRESSES[database]();
+  const url = await GROWN_URLS[database]();
   const env = {
     BMS_BASE_URL: service.url,
     BMS_TOKEN: service.token,
@@ -285,7 +280,7 @@ describe('it asks again', () => {
     [['forget', 'clients', '4711', '--yes'], 1, 'no trace of record 4711'],
     [['forget', 'clients'], 2, "missing required argument 'id'"],
   ] as const)('%s', async (argv, code, message) => {
-    const url = await ADDRESSES.SQLite();
+    const url = await GROWN_URLS.SQLite();
     const ended = await run(argv, { DATABASE_URL: url });
     expect(ended).toMatchObject({ code, stdout: '' });
     expect(ended.stderr).toContain(message);

@@ -35,7 +35,7 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
     expect(planned.stdout).toContain(
       'Plan 1 for clients, from clients.csv: 1 update, 0 creates, 0 refusals. It is open.',
     );
-    expect(planned.stdout).toMatch(/name +"Zoé" +"Zoé & Fils"/);
+    expect(planned.stdout).toMatch(/Zoé +name +"Zoé" +"Zoé & Fils"/);
 
     const result = join(folder, 'result.csv');
     const applied = document(await run(['apply', '1', '--out', result, '--json'], env)) as {

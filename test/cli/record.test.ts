@@ -4,6 +4,7 @@ import { appendChanges } from '../../src/store/records/change-store.ts';
 import { saveAbsences, saveProofs } from '../../src/store/records/deletion-store.ts';
 import { saveFieldIssues } from '../../src/store/records/issue-store.ts';
 import { closeAttempt, openAttempt, saveLink } from '../../src/store/outbox/attempts-and-links.ts';
+import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../store/temp-mirror.ts';
@@ -158,17 +159,13 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
   });
 
   test('of words lists the records that have them', async () => {
-    const env = await mirror((tx) =>
-      putRecords(tx, 'clients', [
-        {
-          id: '17',
-          code: '07',
-          name: 'Zoé Roy',
-          _found: '07|zoeroy',
-          _raw: '{"id":17,"code":"07","name":"Zoé Roy"}',
-        },
-      ]),
-    );
+    const env = await mirror(async (tx) => {
+      const raw = '{"id":17,"code":"07","name":"Zoé Roy"}';
+      await putRecords(tx, 'clients', [
+        { id: '17', code: '07', name: 'Zoé Roy', _search: '07|zoeroy', _raw: raw },
+      ]);
+      await writeMeta(tx, 'search.clients', 'ready');
+    });
     for (const words of [['07'], ['zoe'], ['roy', 'zoé'], ['17']]) {
       const ended = await run(['record', 'clients', ...words, '--json'], env);
       expect([words, ended.stdout.includes('Zoé Roy')]).toEqual([words, true]);
@@ -178,6 +175,13 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       expect(document(await run(['record', 'clients', words, '--json'], env))).toMatchObject({
         error: { code: 'record.absent' },
       });
+  });
+
+  test('of words says that the search is being prepared, until a first load is over', async () => {
+    const env = await mirror((tx) => putRecords(tx, 'clients', [{ id: '17', name: 'Zoé' }]));
+    const ended = await run(['record', 'clients', 'zoe', '--json'], env);
+    expect([ended.code, document(ended)]).toMatchObject([1, { error: { code: 'search.preparing' } }]);
+    expect((await run(['record', 'clients', '17'], env)).code).toBe(0);
   });
 
   test('of a record that the mirror does not know fails with 1', async () => {

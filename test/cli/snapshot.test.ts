@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -118,6 +118,71 @@ describe.each(DATABASES)('%s', (database) => {
     expect(opened(file).pragma('journal_mode', { simple: true })).toBe('delete');
     expect(readdirSync(join(file, '..'))).toEqual(['bi.db']);
     expect(await readAsNobody(file)).toMatch(/^\d+\n$/);
+  });
+
+  test('a further one takes from the former only what has not changed, and nothing that was forgotten or excluded', async () => {
+    const { env, file, service } = await stage(database);
+    const [id = 0, gone = 0] = service.world.ids('clients');
+    service.world.update('clients', gone, { name: 'Forgotten & Sons', address: 'To be excluded 7' });
+    await run(['pull', 'clients'], env);
+    const kept = async (settings: Env = env): Promise<number> =>
+      (document(await run(['snapshot', file, '--json'], settings)) as { readonly kept: number }).kept;
+    const holds = (text: string): boolean => readFileSync(file).includes(text);
+    expect(await kept()).toBe(0);
+    expect([holds('Forgotten & Sons'), holds('To be excluded 7')]).toEqual([true, true]);
+    const whole = contentOf(opened(file));
+
+    await run(['pull'], env);
+    expect(await kept()).toBeGreaterThan(10);
+    expect(contentOf(opened(file))).toEqual(whole);
+
+    service.world.update('clients', id, { city: 'Rimouski' });
+    await run(['pull', 'clients'], env);
+    const others = await kept();
+    expect(others).toBeGreaterThan(10);
+    const city = `select city from bi_clients where id = ${id}`;
+    expect(opened(file).prepare(city).pluck().get()).toBe('Rimouski');
+
+    service.world.remove('clients', gone);
+    await run(['pull', 'clients'], env);
+    await run(['pull', 'clients'], env);
+    await run(['forget', 'clients', String(gone), '--yes', '--suppress'], env);
+    expect(await kept()).toBe(others);
+    expect(holds('Forgotten & Sons')).toBe(false);
+
+    const excluding = { ...env, BMS__PRIVACY__EXCLUDE: JSON.stringify({ clients: ['address', 'city'] }) };
+    await run(['migrate'], excluding);
+    await kept(excluding);
+    expect([holds('Rimouski'), holds('To be excluded 7')]).toEqual([false, false]);
+    expect(opened(file).prepare(city).pluck().get() ?? null).toBe(null);
+
+    await run(['snapshot', file, '--as-of', new Date().toISOString()], excluding);
+    expect(await kept(excluding)).toBe(0);
+  });
+
+  test('tools find keys and joins in its tables, though a reference may name a record that is gone', async () => {
+    const { env, file, service } = await stage(database);
+    const [line = 0] = service.world.ids('purchase_products');
+    service.world.update('purchase_products', line, { product_id: 999_999_999 });
+    await run(['pull', 'purchase_products'], env);
+    await run(['snapshot', file], env);
+    const snapshot = opened(file);
+    const keyless = ['bi_snapshot', 'bi_issues', 'bi_drift'];
+    for (const name of tablesIn(snapshot).filter((each) => !keyless.includes(String(each)))) {
+      const keys = snapshot.prepare(`select count(*) from pragma_table_info('${String(name)}') where pk > 0`);
+      expect([name, keys.pluck().get() !== 0n]).toEqual([name, true]);
+    }
+    const declared = snapshot.prepare(`
+      select m.name as "view", f."from" as "column", f."table" as to_view, f."to" as to_column
+      from sqlite_schema m join pragma_foreign_key_list(m.name) f where m.type = 'table' order by 1, 2`);
+    const listed = snapshot.prepare(
+      'select "view", "column", to_view, to_column from bi_relations order by 1, 2',
+    );
+    expect(declared.all().length).toBeGreaterThan(10);
+    expect(declared.all()).toEqual(listed.all());
+    expect(
+      snapshot.prepare('select 1 from bi_purchase_products where product_id = 999999999').get(),
+    ).toBeDefined();
   });
 
   test('as of an instant it has the records and their lists as a snapshot had them then, with the same types', async () => {

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
-import { notificationText } from '../../src/feed/webhooks/notification-text.ts';
+import { causeText } from '../../src/feed/webhooks/notification-text.ts';
 import { parse } from 'yaml';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { serveMirror } from '../http/stage.ts';
@@ -95,8 +95,9 @@ describe.each(DATABASES)('%s: a field that changes in most rows', (database) => 
       ['en', '1 field changes with every sweep'],
       ['fr', '1 champ change à chaque balayage'],
     ] as const) {
-      const { headline, lines } = notificationText(
-        { body: String(counts?.['body']), names: [], changes: [] },
+      const { headline, lines } = causeText(
+        { type: 'field.volatile', body: String(counts?.['body']), names: [], changes: [] },
+        [],
         { ...reader, language },
       );
       expect(headline).toBe(title);

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUARD_SETTING } from '../../src/db/session/write-guard.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
-import { KINDS, LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
+import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
 import { document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump } from '../support/mirror-file.ts';
-import { NASTY_VALUES } from '../support/nasty-values.ts';
+import { poison } from '../support/poison.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { requestNumber } from '../support/requests.ts';
 import { ownConnection } from '../support/own-connection.ts';
@@ -142,20 +142,6 @@ describe('a mirror that holds what the service sends', () => {
     expect(ended.code).toBe(0);
   });
 });
-
-/** Puts every nasty value somewhere into a kind's records: documented fields by turns, and one that nobody documented. */
-function poison({ world }: Sandbox, kind: string): void {
-  const documented = (documentedKind(kind)?.fields ?? []).map(({ name }) => name);
-  const fields = [...documented.filter((name) => name !== 'id' && name !== 'system_id'), 'undocumented'];
-  const ids = world.ids(kind);
-  for (const [index, value] of NASTY_VALUES.entries()) {
-    for (const shift of [0, 1, 2]) {
-      const id = ids[(index + shift) % ids.length] ?? 0;
-      const field = fields[(index + shift) % fields.length] ?? '';
-      world.update(kind, id, { [field]: value });
-    }
-  }
-}
 
 function expectAllSame(ended: Ended, { world }: Sandbox): void {
   for (const verdict of verdicts(ended)) {

@@ -18,23 +18,15 @@ import { document, run } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { saveInOffice } from './office.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 
 const ROUNDS = 10;
 const EDITS = 50;
 const CLIENTS = kindNamed('clients');
 const TEXT_FIELDS = ['name', 'city', 'address', 'phone', 'fax', 'zipcode', 'adresse2'];
+// prettier-ignore
 const WORDS = [
-  'Zoé',
-  "L'Anse",
-  'Gaspé & Fils',
-  '000123',
-  '3-4',
-  '=1+1',
-  '1E+05',
-  '+1 514',
-  'Ω≠',
-  'a;b',
-  'NULL',
+  'Zoé', "L'Anse", 'Gaspé & Fils', '000123', '3-4', '=1+1', '1E+05', '+1 514', 'Ω≠', 'a;b', 'NULL',
 ];
 
 /** What became of all rounds. */
@@ -243,7 +235,9 @@ async function undone(round: Round, plan: ShownPlan, before: ReadonlyMap<number,
   const touched = touchable.slice(0, 4);
   for (const cell of touched) meet(round, 1, () => cell);
   await run(['pull', 'clients'], env);
-  const { id } = document(await run(['undo', String(plan.id), '--json'], env)) as { readonly id: number };
+  // A kill may have lost the answer to an update: its values are then unproven, and stay without the option.
+  const undo = await run(['undo', String(plan.id), '--unproven', '--json'], env);
+  const { id } = document(undo) as { readonly id: number };
   const back = await carriedOut(round, id, () => undefined);
   const isTouched = (one: number, field: string): boolean =>
     touched.some((cell) => cell.id === one && cell.field === field);
@@ -312,12 +306,3 @@ test(
     expect(figures.done).toBeGreaterThan(100);
   },
 );
-
-/** Numbers from 0 to 1, a linear congruence. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Big } from 'big.js';
-import pg from 'pg';
-import type { QueryArrayConfig } from 'pg';
+import pg, { type QueryArrayConfig } from 'pg';
 import type { Stage } from './stage.ts';
 
 export type DatabaseName = 'SQLite' | 'PostgreSQL';

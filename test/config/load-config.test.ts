@@ -99,6 +99,17 @@ describe('faults', () => {
   });
 
   test.each([
+    ['DATABASE_URL', 'mirror.db'],
+    ['DATABASE_URL', 'file:'],
+    ['QUEUE_URL', 'localhost'],
+    ['SMTP_URL', 'mail.example'],
+    ['BMS__SOURCE__PROXY_URL', 'localhost:3128'],
+    ['BMS_BASE_URL', 'x y?z'],
+  ])('%s=%s is one fault, and is named once', (name, value) => {
+    expect(refusal({ env: { [name]: value } })).toMatch(/^One setting is wrong:\n {2}[^\n]*$/);
+  });
+
+  test.each([
     ['baseUrl: x', 'baseUrl', 'source.baseUrl'],
     ['source: { base_url: x }', 'source.base_url', 'source.baseUrl'],
     ['sorce: {}', 'sorce', 'source'],

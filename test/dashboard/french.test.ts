@@ -22,10 +22,14 @@ import { linksIn, ourTextsIn } from './visible-text.ts';
 const wordsOf = (texts: readonly string[]): Set<string> =>
   new Set(texts.flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? []));
 
-const NOT_ENGLISH = wordsOf([...Object.values(french), ...KINDS.map(({ name }) => name)]);
+const NOT_ENGLISH = wordsOf(Object.values(french));
 
-/** Words that stand in English our texts, and neither in French ones nor in names of kinds. */
-const ENGLISH = new Set([...wordsOf(Object.keys(french))].filter((word) => !NOT_ENGLISH.has(word)));
+/** Words of our English texts and technical names, which no French text has. */
+const ENGLISH = new Set(
+  [...wordsOf(Object.keys(french)), ...KINDS.map(({ name }) => name)].filter(
+    (word) => !NOT_ENGLISH.has(word),
+  ),
+);
 
 /** The texts of a page that have an English word. */
 const englishIn = (page: string): readonly string[] =>
@@ -43,13 +47,9 @@ type Rows = readonly (readonly (string | number | null)[])[];
 async function everything(session: Session): Promise<void> {
   const put = (table: string, columns: readonly string[], rows: Rows): Promise<void> =>
     session.atomically((tx) => tx.insertRows({ table, columns, rows }));
+  // prettier-ignore
   const states: readonly AbsenceState[] = [
-    'suspected',
-    'held',
-    'approved',
-    'released',
-    'rejected',
-    'unlisted',
+    'suspected', 'held', 'approved', 'released', 'rejected', 'unlisted',
   ];
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   const ids = ['1', '2', '3', '4', '5', '6', '7'];
@@ -85,15 +85,9 @@ async function everything(session: Session): Promise<void> {
   const inStates = ENTRY_STATES.map((state): readonly [string, string | null] => [state, null]);
   await put(
     'outbox',
+    // prettier-ignore
     [
-      'idempotency_key',
-      'kind',
-      'operation',
-      'record_id',
-      'payload',
-      'state',
-      'verdict',
-      'result',
+      'idempotency_key', 'kind', 'operation', 'record_id', 'payload', 'state', 'verdict', 'result',
       'settlement',
     ],
     [...entries, ...inStates].map(([state, verdict], at) => {
@@ -158,18 +152,10 @@ async function everything(session: Session): Promise<void> {
   );
   await put(
     'webhook_endpoints',
+    // prettier-ignore
     [
-      'name',
-      'public_id',
-      'url',
-      'kinds',
-      'changes',
-      'cursor',
-      'state',
-      'disabled_reason',
-      'failures',
-      'failing_since',
-      'failing_told_at',
+      'name', 'public_id', 'url', 'kinds', 'changes', 'cursor', 'state', 'disabled_reason', 'failures',
+      'failing_since', 'failing_told_at',
     ],
     [
       ['erp', 'a', 'https://example.com/', null, null, 7, 'disabled', 'gone', 0, null, null],
@@ -262,13 +248,9 @@ test('no page has an English word of ours for who reads French', async () => {
   for (const done of ['pull', 'retry', 'approve'])
     expect(englishIn(await (await stage.get(`/?done=${done}`, signedIn)).text())).toEqual([]);
   await stage.post('/outbox/1/abandon', {}, signedIn);
+  // prettier-ignore
   const ways = [
-    '/',
-    '/find?q=zoe',
-    '/find?q=nothing',
-    '/runs/99',
-    '/changes?kind=nothing',
-    '/changes?before=x',
+    '/', '/find?q=zoe', '/find?q=nothing', '/runs/99', '/changes?kind=nothing', '/changes?before=x',
   ];
   const seen = new Set(ways);
   for (const way of seen) {

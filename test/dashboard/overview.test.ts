@@ -181,8 +181,8 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
           ('products', 9, 'certified', 7, 1, '2026-03-01 16:55:00.000')`),
     );
     const page = await pageOf(stage);
-    expect(page).toContain('clients is stale');
-    expect(page).not.toContain('products is stale');
+    expect(page).toContain('The list of clients is stale');
+    expect(page).not.toContain('The list of products is stale');
     expect(page).toMatch(/next <time[^>]*>in 60 min</);
   });
 });

@@ -58,7 +58,7 @@ describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) =
 
     const shown = await page('/plans/1', 'Ada');
     expect(shown).toMatch(
-      /\/records\/clients\/1">clients 1<.*C-1 · Old 1.*<del>Old 1<\/del> → <ins>&lt;b&gt;New 1/,
+      /\/records\/clients\/1" title="clients 1">client 1<.*C-1 · Old 1.*<del>Old 1<\/del> → <ins>&lt;b&gt;New 1/,
     );
     expect(shown).toContain('record 999 is &lt;gone&gt;');
     expect(await formsOn('/plans/1', 'Ada')).toEqual([]);

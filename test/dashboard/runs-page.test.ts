@@ -3,18 +3,10 @@ import { NOON_TEXT, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { serveMirror } from '../http/stage.ts';
 
+// prettier-ignore
 const NUMBERS = [
-  'duration_ms',
-  'requests',
-  'retries',
-  'pages',
-  'rows',
-  'created',
-  'updated',
-  'deleted',
-  'restored',
-  'unchanged',
-  'quarantined',
+  'duration_ms', 'requests', 'retries', 'pages', 'rows', 'created', 'updated', 'deleted', 'restored',
+  'unchanged', 'quarantined',
 ];
 
 test('a run says in plain words why a list is not proven, and of a fault what happened', async () => {

@@ -7,7 +7,7 @@ const TOKEN =
 /** What is data, or says that it is English. */
 const isApart = (tag: string, rest: string): boolean =>
   ['code', 'pre', 'time', 'del', 'ins', 'style', 'script'].includes(tag) ||
-  / lang="en"| translate="no"| class="(?:value|field)"/.test(rest);
+  / lang="en"| translate="no"| class="value"/.test(rest);
 
 /** Attributes that are read out or shown; a `title` may quote a code or a text of the service. */
 const SPOKEN = / (?:aria-label|placeholder|data-title|alt)="([^"]*)"/g;

@@ -59,13 +59,9 @@ describe('sortPage', () => {
   });
 
   test('a page with the texts that were sent is sorted like one without', () => {
+    // prettier-ignore
     const rows = [
-      '{ "id": 9, "credit": 10.00 }',
-      '{"id":7}',
-      '[]',
-      '{"id" :7 }',
-      '{"id":8}',
-      '{"id":8,"a":1}',
+      '{ "id": 9, "credit": 10.00 }', '{"id":7}', '[]', '{"id" :7 }', '{"id":8}', '{"id":8,"a":1}',
     ];
     const records = rows.map(parseJson);
     const plain = splitPage(records);

@@ -31,18 +31,12 @@ test.each<[string, SeenType, { fitsHint: boolean; column: Field }]>([
   expect(discoveredColumn(kind, name, { type, fitsHint, wire: '' })).toEqual(column);
 });
 
-test.each([
-  'rank',
-  'é',
-  'cost_e',
-  'order',
-  `it's "so"`,
-  'constructor',
-  'toString',
-  'x'.repeat(57),
-  '1st',
-  ' ',
-])('%s can have its column', (name) => {
+test.each(
+  // prettier-ignore
+  [
+    'rank', 'é', 'cost_e', 'order', `it's "so"`, 'constructor', 'toString', 'x'.repeat(57), '1st', ' ',
+  ],
+)('%s can have its column', (name) => {
   expect(columnObstacle(kind, textField(name))).toBeNull();
 });
 

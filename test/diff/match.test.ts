@@ -43,13 +43,9 @@ describe('natural keys', () => {
   });
 
   test('tell apart what is told apart', () => {
+    // prettier-ignore
     const keys = [
-      '{"code":"a"}',
-      '{"code":"A"}',
-      '{"code":"a "}',
-      '{"code":"007"}',
-      '{"code":7}',
-      '{"name":"a"}',
+      '{"code":"a"}', '{"code":"A"}', '{"code":"a "}', '{"code":"007"}', '{"code":7}', '{"name":"a"}',
     ];
     expect(new Set(keys.map((key) => naturalKeyOf(CLIENTS, parse(key)))).size).toBe(keys.length);
     const numbers = ['9007199254740992', '9007199254740993', '"9007199254740994"'];

@@ -150,17 +150,9 @@ test.each(['__proto__', 'constructor', 'toString', 'prototype'])(
 );
 
 test('neither the order of records nor the cut into pages matters', () => {
+  // prettier-ignore
   const values = [
-    '1',
-    '1.5',
-    '"2026-01-01"',
-    '"2026-01-01 10:00:00"',
-    '"0042"',
-    'null',
-    '""',
-    'true',
-    '[]',
-    '{}',
+    '1', '1.5', '"2026-01-01"', '"2026-01-01 10:00:00"', '"0042"', 'null', '""', 'true', '[]', '{}',
   ];
   const kind: Kind = { ...CATEGORIES, hints: [decimalField('a', 2)] };
   const records = fc.dictionary(fc.constantFrom('a', 'b', 'id'), fc.constantFrom(...values)).map(

@@ -11,6 +11,7 @@ import { requestNumber } from '../support/requests.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
+import { randomWholes } from '../support/random-numbers.ts';
 
 const TIMEOUT = { timeout: 180_000 };
 const SEED = 20_260_301;
@@ -22,13 +23,13 @@ const SERVICE = { size: 24, faults: [{ do: { clampPerPage: 10 } }] } as const; /
 
 test('a pull that is killed while it makes its file heals with the next one (G12)', async () => {
   await using sandbox = await startSandbox(SERVICE);
-  const random = randomNumbers(SEED);
+  const random = randomWholes(SEED);
 
   for (let kill = 0; kill < KILLS_OF_NEW_FILES; kill++) {
     const path = freshMirror();
     const watcher = watch(dirname(path));
     const appeared = once(watcher, 'change');
-    await pullAndKill(sandbox, path, { after: appeared, turns: random() % MOST_TURNS });
+    await pullAndKill(sandbox, path, { after: appeared, turns: random(MOST_TURNS) });
     watcher.close();
 
     expect(await run(['pull'], settingsFor(sandbox, path))).toMatchObject({ code: 0, stderr: '' });
@@ -42,7 +43,7 @@ test(
   TIMEOUT,
   async () => {
     await using sandbox = await startSandbox(SERVICE);
-    const random = randomNumbers(SEED + 1);
+    const random = randomWholes(SEED + 1);
     const path = await grownMirror();
     await requestsOf(sandbox, path);
     const requests = await requestsOf(sandbox, path);
@@ -50,8 +51,8 @@ test(
 
     for (let kill = 0; kill < KILLS; kill++) {
       changeAll(sandbox, `change ${kill}`);
-      const after = requestNumber(sandbox, 1 + (random() % requests));
-      await pullAndKill(sandbox, path, { after, turns: random() % MOST_TURNS });
+      const after = requestNumber(sandbox, 1 + random(requests));
+      await pullAndKill(sandbox, path, { after, turns: random(MOST_TURNS) });
       interrupted += await expectHealing(sandbox, path);
     }
 
@@ -104,15 +105,4 @@ async function expectHealing(sandbox: Sandbox, path: string): Promise<number> {
 
 function changeAll({ world }: Sandbox, text: string): void {
   for (const kind of KIND_NAMES) for (const id of world.ids(kind)) world.update(kind, id, { remark: text });
-}
-
-/** A pseudo-random generator (xorshift): the same moments in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 0;
-  };
 }

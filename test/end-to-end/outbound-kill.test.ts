@@ -18,6 +18,7 @@ import {
   type Staging,
   type Wish,
 } from './outbound-scene.ts';
+import { randomWholes } from '../support/random-numbers.ts';
 
 const LONGEST_MS = 75_000;
 const SQLITE_KILLS = sized({ quick: 2, acceptance: 6, deep: 60 });
@@ -64,14 +65,14 @@ async function suffer(
 
 /** Starts a process after the other, and kills each at a random moment of its work. */
 async function killOften({ scene, stream }: Streamed, env: Env, kills: number): Promise<void> {
-  const random = randomNumbers(20_260_301);
+  const random = randomWholes(20_260_301);
   for (let kill = 0; kill < kills; kill++) {
     await stream();
     const program = start(['serve'], { env });
     await serving(program);
     // Some die before they have sent anything.
-    await Promise.race([requestNumber(scene.gate, 1 + (random() % MOST_REQUESTS)), pause(1_500)]);
-    for (let turns = random() % MOST_TURNS; turns > 0; turns--) await turn();
+    await Promise.race([requestNumber(scene.gate, 1 + random(MOST_REQUESTS)), pause(1_500)]);
+    for (let turns = random(MOST_TURNS); turns > 0; turns--) await turn();
     program.child.kill('SIGKILL');
     expect(await program.ended).toMatchObject({ signal: 'SIGKILL' });
   }
@@ -96,26 +97,15 @@ test.concurrent(`all connections to PostgreSQL are cut ${CUTS} times (F07, G05)`
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     context.onTestFinished(() => client.end());
-    const random = randomNumbers(20_260_302);
+    const random = randomWholes(20_260_302);
     for (let cut = 0; cut < CUTS; cut++) {
       await stream();
-      await pause(random() % 300);
+      await pause(random(300));
       await client.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
       );
       await stream();
-      await pause(random() % 500);
+      await pause(random(500));
     }
   }),
 );
-
-/** A pseudo-random generator (xorshift): the same moments in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 0;
-  };
-}

@@ -12,6 +12,7 @@ import { requestNumber } from '../support/requests.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, tally } from './outbound-ledger.ts';
 import { serveBeside, serving, setScene, type Scene } from './outbound-scene.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 
 const ROWS = sized({ quick: 10, acceptance: 60, deep: 150 });
 const KILLS = sized({ quick: 2, acceptance: 12, deep: 40 });
@@ -110,12 +111,3 @@ test.concurrent.for(['sqlite', 'postgres'] as const)(
     );
   },
 );
-
-/** Numbers from 0 to 1 (a linear congruence): the same moments in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

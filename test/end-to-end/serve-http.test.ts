@@ -5,21 +5,10 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { settingsFor } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
+import { addressOf } from './three-processes-crew.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
 const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
-
-/** Where a `serve` listens, as its log says. */
-function addressOf({ child }: ReturnType<typeof start>): Promise<string> {
-  return new Promise((resolve) => {
-    let output = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      const found = /"address":"([^"]+)"/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-  });
-}
 
 test(
   'serve takes a create over HTTP, sends it, and shows what became of it',

@@ -62,7 +62,8 @@ export async function startCrew(atEnd: AtEnd, session: Session, settings: Env): 
   };
 }
 
-async function addressOf({ child, ended }: Program): Promise<string> {
+/** Where a `serve` listens, as its log says. */
+export async function addressOf({ child, ended }: Program): Promise<string> {
   let output = '';
   const address = new Promise<string>((resolve) => {
     child.stderr?.on('data', (chunk: Buffer) => {

@@ -13,6 +13,7 @@ import { start } from '../support/program.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';
 import { sized } from '../support/tiers.ts';
 import { serving } from './outbound-scene.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 
 const EVENTS = sized({ quick: 80, acceptance: 2_000, deep: 2_000 });
 const KILLS = sized({ quick: 2, acceptance: 20, deep: 20 });
@@ -28,15 +29,6 @@ const env = (url: string): Env => ({
   BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]',
   BMS__WEBHOOKS__RETRY_SECONDS: JSON.stringify(Array(40).fill(0.2)),
 });
-
-/** Numbers from 0 to 1 that are the same in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 async function commit(session: Session, from: number, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, index) => from + index);

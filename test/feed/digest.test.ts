@@ -24,9 +24,14 @@ test.each(DATABASES)(
       change: what,
       observed_at: '2026-03-01 12:00:00.000',
     });
+    await putChanges(session, {
+      ...change('clients', '0', 'created'),
+      observed_at: '2026-02-27 12:00:00.000',
+    });
     await putChanges(session, change('clients', '1', 'created'));
     const at = (instant: string): Promise<void> => addDigest(session, TIME, new Date(instant));
-    await at('2026-03-01T20:00:00Z'); // The first start: what was before is not of this day.
+    await at('2026-03-01T11:59:00Z'); // 06:59 in Toronto.
+    await at('2026-03-01T20:00:00Z'); // The first start: the digest comes on the same day.
     await putChanges(
       session,
       change('clients', '2', 'created'),
@@ -44,6 +49,10 @@ test.each(DATABASES)(
     select e.name, d.body from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id order by d.id`);
     const needs = [{ type: 'outbox.frozen', data: { reason: 'a back-up was restored' } }];
     expect(rows.map(({ name, body }) => ({ name, ...(JSON.parse(String(body)) as object) }))).toMatchObject([
+      {
+        name: 'anna',
+        data: { needs: [], changes: [{ kind: 'clients', created: 1, updated: 0, deleted: 0 }] },
+      },
       {
         name: 'anna',
         type: 'digest.daily',

@@ -1,18 +1,12 @@
 import { onTestFinished } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session, SqlValue } from '../../src/db/session/session.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
-import { grownMirror } from '../support/sqlite-templates.ts';
+import { GROWN_URLS } from '../support/grown-urls.ts';
 
 export interface Mirror {
   readonly session: Session;
   readonly url: string;
 }
-
-const ADDRESSES = {
-  SQLite: async () => `file:${await grownMirror()}`,
-  PostgreSQL: () => freshDatabaseUrl('template_grown'),
-};
 
 /** The databases by name, for tests that hold on both. */
 export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
@@ -22,7 +16,7 @@ export const ONE_DATABASE = DATABASES.slice(0, 1);
 
 /** A migrated mirror of its own in one of the databases. */
 export async function mirrorIn(database: (typeof DATABASES)[number]): Promise<Mirror> {
-  const url = await ADDRESSES[database]();
+  const url = await GROWN_URLS[database]();
   const session = await openSession(url);
   onTestFinished(() => session.close());
   return { session, url };
@@ -53,16 +47,9 @@ export async function putChanges(session: Session, ...changes: readonly StoredCh
     run_id: null,
   };
   const rows = changes.map((change): Readonly<Record<string, SqlValue>> => ({ ...plain, ...change }));
+  // prettier-ignore
   const columns = [
-    'kind',
-    'record_id',
-    'change',
-    'observed_from',
-    'observed_at',
-    'before',
-    'after',
-    'fields',
-    'origin',
+    'kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after', 'fields', 'origin',
     'run_id',
   ];
   await session.atomically((tx) =>

@@ -69,7 +69,9 @@ describe('signing in', () => {
     const page = await fetch(url);
     expect(page.status).toBe(401);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(await page.text()).toContain('<form method="post" action="/login">');
+    const form = await page.text();
+    expect(form).toContain('<form method="post" action="/login">');
+    expect(form).not.toContain('role="alert"'); // Nothing was tried yet.
   });
 
   test('by a link is good once, for ten minutes, and not used up by a look at it', async () => {
@@ -213,4 +215,14 @@ test('a damaged database file is a reason not to be ready, and part of the statu
   await session.atomically((tx) => saveCheck(tx, [], now));
   expect((await get('/ready')).status).toBe(200);
   expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: null });
+});
+
+test('a mistyped address is a page with a way back for a browser, and a problem for a program', async () => {
+  const { url, get } = await serveMirror(await mirror());
+  const asked = { accept: 'text/html,application/xhtml+xml' };
+  const form = await fetch(`${url}/klients`, { headers: asked });
+  expect([form.status, await form.text()]).toEqual([401, expect.stringContaining('action="/login"')]);
+  const page = await get('/klients', asked);
+  expect([page.status, await page.text()]).toEqual([404, expect.stringContaining('<a href="/">')]);
+  expect((await get('/klients')).headers.get('content-type')).toBe('application/problem+json');
 });

@@ -8,16 +8,9 @@ import { tempMirror } from '../store/temp-mirror.ts';
 import { findProgram } from '../support/apt.ts';
 import { freePort } from '../support/redis-server.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { serveMirror, TOKEN, type Stage } from './stage.ts';
+import { DEFAULTS, serveMirror, TOKEN, type Stage } from './stage.ts';
 
 const PUBLIC = 'https://bms.garage.example';
-const SENDING = {
-  allowHosts: [],
-  mail: { url: null, from: null },
-  publicUrl: PUBLIC,
-  language: 'en',
-  timezone: 'UTC',
-} as const;
 
 /** Starts nginx in front of a server, with these lines in its `location /`; returns its address. */
 async function startNginx(location: string): Promise<string> {
@@ -67,7 +60,7 @@ async function signInThrough(url: string): Promise<readonly number[]> {
 }
 
 const served = async (publicUrl: string | null = PUBLIC): Promise<Stage> =>
-  serveMirror(await tempMirror(), { webhooks: { ...SENDING, publicUrl } });
+  serveMirror(await tempMirror(), { webhooks: { ...DEFAULTS.webhooks, publicUrl } });
 
 test('people sign in and decide through an nginx that only passes on', async () => {
   const stage = await served();

@@ -5,6 +5,7 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { findEntry, insertEntry, type Entry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
+import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
@@ -235,4 +236,18 @@ export function textOf({ service }: Stage, id: string | null, field: string): st
 export function zoes({ service }: Stage): number {
   return service.world.ids('clients').filter((id) => service.world.get('clients', id)?.['code'] === 'ZZ-1')
     .length;
+}
+
+/** Lets all the looks up to patience pass. */
+export async function endPatience(on: Stage): Promise<void> {
+  for (const seconds of [300, 3300, 18_000, 21_600, 43_200]) await on.pass(seconds);
+}
+
+/** Pushes as the command does; the base is the mirror's row unless one is given. */
+export async function push(on: Stage, id: string, data: JsonObject, base?: JsonObject): Promise<number> {
+  await on.clock.sleep(1000);
+  const request = { operation: 'update', kind: 'clients', id, data, ...(base && { base }) } as const;
+  const [stored] = await storeEntries(on.session, { kinds: KINDS, requests: [request], now: on.clock.now() });
+  await on.clock.sleep(1000);
+  return stored?.id ?? 0;
 }

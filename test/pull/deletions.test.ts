@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import type { Session } from '../../src/db/session/session.ts';
 import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { mirror, rowsOf, sandbox } from './support.ts';
+import { mirror, liveIds, rowsOf, sandbox } from './support.ts';
 import {
   DATABASES,
   ONE_DATABASE,
@@ -26,11 +25,6 @@ function remove({ world }: Sandbox, kind: string, ...places: readonly number[]):
   const gone = places.map((place) => ids.at(place) ?? 0);
   for (const id of gone) world.remove(kind, id);
   return gone.map(String);
-}
-
-async function liveIds(session: Session, kind: string): Promise<string[]> {
-  const rows = await rowsOf(session, kind);
-  return rows.filter((row) => row['_deleted_at'] === null).map((row) => String(row['id']));
 }
 
 const truthIds = ({ world }: Sandbox, kind: string): string[] =>

@@ -9,17 +9,12 @@ import { migrate } from '../../src/views/migrate.ts';
 import { redecode } from '../../src/store/schema/redecode.ts';
 import { removeExcluded } from '../../src/store/schema/remove-excluded.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { identifier } from '../../src/db/session/sql-text.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { postgresMirror } from '../both/support.ts';
 import { NOON, NOON_TEXT } from '../store/temp-mirror.ts';
-import { documentedMirror, pullFrom, rewriting, sandbox } from './support.ts';
-
-const DATABASES = [
-  ['SQLite', documentedMirror],
-  ['PostgreSQL', async () => (await postgresMirror('template_all_kinds')).session],
-] as const;
+import { placesOf } from '../support/places-of.ts';
+import { DOCUMENTED_MIRRORS } from './steps.ts';
+import { pullFrom, rewriting, sandbox } from './support.ts';
 
 const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
   clients: ['email', 'contacts', 'credit', 'mood'],
@@ -47,27 +42,10 @@ function hide({ world }: Sandbox): { readonly client: number } {
   return { client };
 }
 
-const TABLES = {
-  sqlite: sql`select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite_%'`,
-  postgres: sql`select format('%I.%I', table_schema, table_name) from information_schema.tables
-    where table_schema in ('bms_sync', 'public')`,
-};
-
-/** The tables and views that hold one of the secrets. */
-async function placesOf(session: Session): Promise<string[]> {
-  const found: string[] = [];
-  for (const table of await readTexts(session, TABLES[session.dialect])) {
-    const name = session.dialect === 'sqlite' ? identifier(table) : table;
-    const rows = JSON.stringify(await session.query(sql.raw(`select * from ${name}`)));
-    for (const secret of SECRETS) if (rows.includes(secret)) found.push(`${table}: ${secret}`);
-  }
-  return found;
-}
-
 const events = (session: Session) =>
   session.query(sql`select kind, change, fields from changes order by seq`);
 
-describe.each(DATABASES)('%s', (_name, open) => {
+describe.each(Object.entries(DOCUMENTED_MIRRORS))('%s', (_name, open) => {
   test('an excluded field never lands, and a change in it is no event', async () => {
     const service = await sandbox({ size: 12 });
     const session = await open();
@@ -75,7 +53,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     await migrate(session, excluding);
     await pullOf(service, session, excluding);
     await pullOf(service, session, excluding);
-    expect(await placesOf(session)).toEqual([]);
+    expect(await placesOf(session, SECRETS)).toEqual([]);
     expect(await readTexts(session, sql`select count(*) from clients`)).toEqual([
       String(service.world.count('clients')),
     ]);
@@ -86,7 +64,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     service.world.update('clients', client, { email: 'hidden@example.test', city: 'Alma' });
     await pullOf(service, session, excluding);
     expect(await events(session)).toMatchObject([{ kind: 'clients', change: 'updated' }]);
-    expect(await placesOf(session)).toEqual([]);
+    expect(await placesOf(session, SECRETS)).toEqual([]);
     const columns = await session.query(sql`select * from bi_clients limit 1`);
     expect(columns[0]?.['email']).toBeNull(); // The view keeps the column for what reads it.
   });
@@ -104,7 +82,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     });
     await pullOf(service, session, kinds);
     await putEntries(session, client);
-    expect((await placesOf(session)).length).toBeGreaterThan(12);
+    expect((await placesOf(session, SECRETS)).length).toBeGreaterThan(12);
 
     const progress: number[] = [];
     await migrate(session, excluding);
@@ -112,7 +90,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     for (const kind of excluding)
       await redecode(session, await readMirroredKind(session, kind), { now: NOON });
     expect(progress.length).toBeGreaterThan(0);
-    const left = (await placesOf(session)).filter((place) => !/outbox/.test(place));
+    const left = (await placesOf(session, SECRETS)).filter((place) => !/outbox/.test(place));
     expect(left).toEqual([]);
     const entries = await session.query(
       sql`select idempotency_key as key, state, payload, base from outbox order by id`,
@@ -135,7 +113,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
 
     await session.atomically((tx) => tx.query(sql`update outbox set state = 'done' where state = 'parked'`));
     await removeExcluded(session, excluding);
-    expect(await placesOf(session)).toEqual([]);
+    expect(await placesOf(session, SECRETS)).toEqual([]);
     await session.close();
     const file = session.dialect === 'sqlite' ? readFileSync(session.location, 'latin1') : '';
     expect(SECRETS.filter((secret) => file.includes(Buffer.from(secret).toString('latin1')))).toEqual([]);
@@ -164,7 +142,7 @@ async function putEntries(session: Session, client: number): Promise<void> {
 
 test('a garbled answer of such a kind is reported without a word of it', async () => {
   const service = await sandbox({ size: 12 });
-  const session = await documentedMirror();
+  const session = await DOCUMENTED_MIRRORS.SQLite();
   hide(service);
   const garbled = await rewriting(service, (body, path) =>
     path.startsWith('/api/clients') ? `{"data":[{"email":"hidden@example.test"` : body,
@@ -172,12 +150,12 @@ test('a garbled answer of such a kind is reported without a word of it', async (
   const { kinds: reports } = await pullOf(garbled, session, excluding);
   expect(reports.find(({ kind }) => kind === 'clients')).toMatchObject({ state: 'invalid' });
   expect(JSON.stringify(reports)).not.toContain('hidden@');
-  expect(await placesOf(session)).toEqual([]);
+  expect(await placesOf(session, SECRETS)).toEqual([]);
 });
 
 test('an item of a list that is no record is reported without an excluded value', async () => {
   const service = await sandbox({ size: 12 });
-  const session = await documentedMirror();
+  const session = await DOCUMENTED_MIRRORS.SQLite();
   const wrapped = await rewriting(service, (body, path) => {
     if (!path.startsWith('/api/clients')) return body;
     const { data, ...beside } = JSON.parse(body) as { data: object[] };
@@ -186,5 +164,5 @@ test('an item of a list that is no record is reported without an excluded value'
   });
   await pullOf(wrapped, session, excluding);
   expect(await readTexts(session, sql`select detail from issues where record_id is null`)).not.toEqual([]);
-  expect(await placesOf(session)).toEqual([]);
+  expect(await placesOf(session, SECRETS)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ALL, DATABASES, MIRRORS, absencesOf, backfillFrom, pullOne, shortEvents } from './steps.ts';
-import { rowsOf, sandbox } from './support.ts';
+import { liveIds, sandbox } from './support.ts';
 import { send, serve } from '../support/serve.ts';
 
 const kind = 'clients';
@@ -34,8 +34,7 @@ async function behindGateway(
   return { ...service, url, asked };
 }
 
-const live = async (session: Session): Promise<number> =>
-  (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null).length;
+const live = async (session: Session): Promise<number> => (await liveIds(session, kind)).length;
 const driftOf = async (session: Session, code: string): Promise<unknown[]> =>
   (await session.query(sql`select detail from drift where code = ${code}`)).map(({ detail }) => detail);
 

@@ -2,15 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { readHolds } from '../../src/store/records/deletion-store.ts';
 import { decideHold, readCheck } from '../../src/store/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { mirror, rowsOf, sandbox } from './support.ts';
+import { mirror, liveIds, sandbox } from './support.ts';
 import { DATABASES, ONE_DATABASE, MIRRORS, absencesOf, pullOne, removeFirst, shortEvents } from './steps.ts';
 
 const decide = async (session: Session, kind: string, decision: 'approved' | 'rejected'): Promise<number> =>
   (await session.atomically((tx) => decideHold(tx, kind, decision))).records;
 
-async function liveCount(session: Session, kind: string): Promise<number> {
-  return (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null).length;
-}
+const liveCount = async (session: Session, kind: string): Promise<number> =>
+  (await liveIds(session, kind)).length;
 
 const holds = async (session: Session): Promise<string[]> =>
   (await readHolds(session)).map(({ kind, state, records }) => `${kind} ${state} ${records}`);

@@ -4,13 +4,8 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { postgresMirror } from '../both/support.ts';
-import { mirror, pullFrom, sandbox } from './support.ts';
-
-const DATABASES = [
-  ['SQLite', mirror],
-  ['PostgreSQL', async () => (await postgresMirror()).session],
-] as const;
+import { MIRRORS } from './steps.ts';
+import { pullFrom, sandbox } from './support.ts';
 
 const pullOf = (service: Sandbox, session: Session, ...names: readonly string[]) =>
   pullFrom(service, session, {
@@ -33,7 +28,7 @@ function elementsOf(service: Sandbox, kind: string, array: string): (readonly [J
   });
 }
 
-describe.each(DATABASES)('%s', (_name, open) => {
+describe.each(Object.entries(MIRRORS))('%s', (_name, open) => {
   test('a first pull fills the nested tables of documented, hinted and unknown arrays, each typed', async () => {
     const service = await sandbox({ size: 30 });
     const session = await open();
@@ -97,7 +92,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES.slice(0, 1))('%s', (_name, open) => {
+describe.each(Object.entries(MIRRORS).slice(0, 1))('%s', (_name, open) => {
   test('a field that was only ever empty has its column, which shows elements once it holds an array', async () => {
     const service = await sandbox({ size: 10 });
     const session = await open();
@@ -181,7 +176,7 @@ describe.each(DATABASES.slice(0, 1))('%s', (_name, open) => {
 
 test('a nested object is JSON in its column, and has a view of elements only once it was an array', async () => {
   const service = await sandbox({ size: 10 });
-  const session = await mirror();
+  const session = await MIRRORS.SQLite();
   const [first = 0, second = 0] = service.world.ids('departments');
   service.world.update('departments', first, { head: { name: 'Anne' } });
   await pullOf(service, session, 'departments');

@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/db/session/session.ts';
 import { readDisappeared } from '../../src/store/records/deletion-store.ts';
 import { decideHeld, readCheck, rememberShown } from '../../src/store/records/hold-store.ts';
 import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
 import { DATABASES, MIRRORS, absencesOf, kindState, pullOne, shortEvents } from './steps.ts';
-import { rowsOf } from './support.ts';
+import { liveIds } from './support.ts';
 
 interface Record {
   readonly id: number;
@@ -42,11 +41,6 @@ async function service(path: keyof typeof PATHS, records: Record[]) {
 const numbered = (count: number, more: (id: number) => object = () => ({})): Record[] =>
   Array.from({ length: count }, (_, index) => ({ id: index + 1, code: `C${index + 1}`, ...more(index + 1) }));
 
-async function liveIds(session: Session, kind: string): Promise<number[]> {
-  const rows = await rowsOf(session, kind);
-  return rows.filter((row) => row['_deleted_at'] === null).map((row) => Number(row['id']));
-}
-
 const DAY = 24 * 60;
 
 describe.each(DATABASES)('in %s', (database) => {
@@ -63,7 +57,7 @@ describe.each(DATABASES)('in %s', (database) => {
     await session.atomically((tx) => saveUnlisted(tx, kind, ['500']));
     for (const minute of [20, 40, 60, 80])
       expect(await pull(minute)).toMatchObject({ state: 'complete', reason: 'never_listed', deleted: 0 });
-    expect(await liveIds(session, kind)).toContain(500);
+    expect(await liveIds(session, kind)).toContain('500');
     await pull(8 * DAY);
     expect(await readDisappeared(session)).toMatchObject([
       { state: 'held', records: 1, why: 'never_listed' },
@@ -215,7 +209,7 @@ describe.each(DATABASES)('in %s', (database) => {
 
       world.records = world.records.filter(({ id }) => id !== 15); // A true deletion within the window.
       for (let times = 0; times < 2; times++) await pull();
-      expect(await liveIds(session, kind)).not.toContain(15);
+      expect(await liveIds(session, kind)).not.toContain('15');
     });
 
     test('is held at three rows at once', async () => {

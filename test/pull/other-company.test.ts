@@ -6,14 +6,12 @@ import { compactJson } from '../../src/lib/json/json.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { mirror, openSandboxSource, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
+import { mirror, openSandboxSource, pullFrom, liveIds, rewriting, rowsOf, sandbox } from './support.ts';
 import { clockAt, eventsOf, kindState, pullOne, shortEvents, watched } from './steps.ts';
 
 const kind = 'clients';
 
-async function liveCount(session: Session, of = kind): Promise<number> {
-  return (await rowsOf(session, of)).filter((row) => row['_deleted_at'] === null).length;
-}
+const liveCount = async (session: Session, of = kind): Promise<number> => (await liveIds(session, of)).length;
 
 test('another company in the middle of a sweep lands nothing of its own, and the list concludes nothing', async () => {
   const ours = await sandbox({ size: 260, systemId: 7 });

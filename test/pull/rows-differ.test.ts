@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { rowsOf, sandbox } from './support.ts';
+import { liveIds, rowsOf, sandbox } from './support.ts';
 import {
   ALL,
   DATABASES,
@@ -48,10 +48,7 @@ async function copyRow(session: Session, from: number, to: number): Promise<void
 }
 
 async function expectAsListed({ world }: Sandbox, session: Session): Promise<void> {
-  const live = (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null);
-  expect(live.map((row) => String(row['id']))).toEqual(
-    [...world.ids(kind)].sort((a, b) => a - b).map(String),
-  );
+  expect(await liveIds(session, kind)).toEqual([...world.ids(kind)].sort((a, b) => a - b).map(String));
 }
 
 const contactsOf = (session: Session): Promise<Row[]> =>

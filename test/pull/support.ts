@@ -76,6 +76,12 @@ export function rowsOf(session: Session, kind: string): Promise<Row[]> {
   );
 }
 
+/** The ids of a kind's rows that are not deleted, in order. */
+export async function liveIds(session: Session, kind: string): Promise<string[]> {
+  const rows = await rowsOf(session, kind);
+  return rows.filter((row) => row['_deleted_at'] === null).map((row) => String(row['id']));
+}
+
 /** The mirror's rows of every kind as the service would send them. */
 export async function contentOf(session: Session): Promise<Record<string, string[]>> {
   const content: Record<string, string[]> = {};

@@ -6,6 +6,7 @@ import type { KnownPage } from '../../src/source/paging/list-page.ts';
 import { documentedKind, open, sweepAll, ticker } from './open-source.ts';
 import { listBody, pageOf } from './list-answers.ts';
 import { send, serve, serveRaw } from '../support/serve.ts';
+import { randomNumbers } from '../support/random-numbers.ts';
 
 const STRIDE = 10;
 const TOTAL = 75;
@@ -242,11 +243,7 @@ describe('a list of 1,000 pages', () => {
 
   /** A service without a network; of its answers four in 1,000 are garbled, at random. */
   function garblingService(seed: number): { readonly http: HttpClient; garbled: number } {
-    let state = seed;
-    const random = (): number => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
+    const random = randomNumbers(seed);
     const service = {
       garbled: 0,
       http: {

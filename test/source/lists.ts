@@ -9,19 +9,9 @@ export interface ListText {
   readonly behind: string;
 }
 
+// prettier-ignore
 const STRINGS = [
-  '[',
-  ']',
-  '{"data":[1]}',
-  '"data":[',
-  '\\"',
-  '"',
-  '\\',
-  '],"data":[',
-  'é',
-  '🍁',
-  '\u0000',
-  '\ufeff',
+  '[', ']', '{"data":[1]}', '"data":[', '\\"', '"', '\\', '],"data":[', 'é', '🍁', '\u0000', '\ufeff',
 ];
 
 /** Values, some with strings that look like the ends of values. */

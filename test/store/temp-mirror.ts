@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
+import { SyncError } from '../../src/lib/sync-error.ts';
 import type { Row, Session, Transaction, Values } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';
@@ -83,6 +84,13 @@ export async function thrownBy(work: () => unknown): Promise<unknown> {
     return error;
   }
   throw new Error('Nothing was thrown.');
+}
+
+/** The SyncError that was thrown; another error is passed on. */
+export async function syncErrorOf(work: () => unknown): Promise<SyncError> {
+  const error = await thrownBy(work);
+  if (error instanceof SyncError) return error;
+  throw error;
 }
 
 /** The `code` of the MirrorError that was thrown; another error is passed on. */

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { findProgram } from './apt.ts';
-import { freePort } from './redis-server.ts';
+import { freePort, isListening } from './redis-server.ts';
 
 const NOBODY = 65_534;
 
@@ -52,23 +51,10 @@ default_pool_size = ${connections}
     await exited;
     rmSync(folder, { recursive: true, force: true });
   });
-  while (!(await accepts(port))) {
+  while (!(await isListening(port))) {
     if (child.exitCode !== null) throw new Error(`PgBouncer did not start on port ${port}.`);
     await delay(10);
   }
   server.host = `127.0.0.1:${port}`;
   return server.href;
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ host: '127.0.0.1', port });
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => {
-      resolve(false);
-    });
-  });
 }

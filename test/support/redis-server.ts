@@ -116,6 +116,19 @@ function isAnswering(port: number): Promise<boolean> {
   });
 }
 
+/** Whether anything listens on a port of this machine. */
+export function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port }, () => {
+      resolve(true);
+      socket.destroy();
+    });
+    socket.on('error', () => {
+      resolve(false);
+    });
+  });
+}
+
 /** A port on which nobody listens. */
 export async function freePort(): Promise<number> {
   await using server = await listening(createServer());

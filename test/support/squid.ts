@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { findProgram } from './apt.ts';
-import { freePort } from './redis-server.ts';
+import { freePort, isListening } from './redis-server.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Starts squid with these rules of access until the test ends; returns its address. */
@@ -36,16 +35,4 @@ export async function startSquid(rules: readonly string[]): Promise<URL> {
     await delay(20);
   }
   throw new Error('squid did not start.');
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ host: '127.0.0.1', port }, () => {
-      resolve(true);
-      socket.destroy();
-    });
-    socket.on('error', () => {
-      resolve(false);
-    });
-  });
 }

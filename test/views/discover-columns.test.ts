@@ -39,18 +39,9 @@ test('a field gets its column and its place at the end of the view, in order of 
   const none = textField('none');
   expect(grown.fields.slice(2)).toEqual([integerField('zoo'), decimalField('price', 2), ant, none]);
   expect(await readMirroredKind(session, THINGS)).toEqual(grown);
+  // prettier-ignore
   const shown = [
-    'id',
-    'name',
-    '_first_seen_at',
-    '_changed_at',
-    '_search',
-    'zoo',
-    'price',
-    'price_exact',
-    'price_e4',
-    'ant',
-    'none',
+    'id', 'name', '_first_seen_at', '_changed_at', '_search', 'zoo', 'price', 'price_exact', 'price_e4', 'ant', 'none',
   ];
   expect(await namesOf(session, 'bi_things')).toEqual(shown);
   expect(await session.query(sql`select * from bi_things`)).toMatchObject([{ name: 'kept', zoo: null }]);

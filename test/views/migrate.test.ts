@@ -19,49 +19,19 @@ import {
 } from '../store/temp-mirror.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
+// prettier-ignore
 const ENGINE = [
-  'calendar_days',
-  'changes',
-  'decisions',
-  'deletions',
-  'drift',
-  'fields',
-  'issues',
-  'kind_state',
-  'links',
-  'mirror_meta',
-  'outbox',
-  'outbox_attempts',
-  'outbox_keys',
-  'pages',
-  'run_kinds',
-  'runs',
-  'sightings',
-  'touched',
-  'unlisted_rows',
-  'users',
-  'webhook_deliveries',
-  'webhook_endpoints',
-  'webhook_secrets',
-  'workers',
-  'write_blocks',
-  'dictionary',
-  'erasures',
-  'relations',
-  'request_budgets',
-  'plans',
-  'plan_rows',
+  'calendar_days', 'changes', 'decisions', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta',
+  'outbox', 'outbox_attempts', 'outbox_keys', 'pages', 'run_kinds', 'runs', 'sightings', 'touched',
+  'unlisted_rows', 'users', 'webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers',
+  'write_blocks', 'dictionary', 'erasures', 'relations', 'request_budgets', 'plans', 'plan_rows',
 ];
 
 /** The catalogue's nested arrays, the ones that were only seen in the wild included. */
+// prettier-ignore
 const NESTED = [
-  'projects_tasks',
-  'clients_contacts',
-  'departments_categories',
-  'categories_img_paths',
-  'products_medias',
-  'products_variantes',
-  'bookings_items',
+  'projects_tasks', 'clients_contacts', 'departments_categories', 'categories_img_paths', 'products_medias',
+  'products_variantes', 'bookings_items',
 ];
 
 const schemaOf = (session: Session): Promise<Row[]> =>

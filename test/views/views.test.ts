@@ -93,17 +93,10 @@ describe('bi_<kind>', () => {
 });
 
 describe('bi_sync_status', () => {
+  // prettier-ignore
   const COLUMNS = [
-    'kind',
-    'state',
-    'reason',
-    'rows',
-    'last_sweep_at',
-    'certified_at',
-    'lag_seconds',
-    'last_change_at',
-    'open_issues',
-    'held_deletions',
+    'kind', 'state', 'reason', 'rows', 'last_sweep_at', 'certified_at', 'lag_seconds', 'last_change_at',
+    'open_issues', 'held_deletions',
   ];
 
   test('has the documented columns, and one row for each listed kind in the order of the catalogue', async () => {

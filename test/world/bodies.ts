@@ -12,13 +12,9 @@ interface Bodies {
   readonly edit: (unique: number, random: Random) => Content;
 }
 
+// prettier-ignore
 const WORDS = [
-  'Zoé Tremblay',
-  'Garage Lévesque',
-  "L'Étoile & fils",
-  'Noël Côté',
-  'Atelier du Nord',
-  'Éric  Roy',
+  'Zoé Tremblay', 'Garage Lévesque', "L'Étoile & fils", 'Noël Côté', 'Atelier du Nord', 'Éric  Roy',
 ];
 const phrase = (unique: number, random: Random): string => `${random.pick(WORDS)} ${unique}`;
 const money = (random: Random): string => `${random.integer(1, 9_999)}.${random.digits(2)}`;
@@ -78,15 +74,9 @@ export const BODIES: Readonly<Record<string, Bodies>> = {
 };
 
 /** Clients stand for the kinds that are documented best, and are written most. */
+// prettier-ignore
 const KIND_NAMES = [
-  'clients',
-  'clients',
-  'clients',
-  'projects',
-  'categories',
-  'products',
-  'punches',
-  'purchase_products',
+  'clients', 'clients', 'clients', 'projects', 'categories', 'products', 'punches', 'purchase_products',
 ];
 
 export const drawKind = (random: Random): ListedKind => kindOf(random.pick(KIND_NAMES));

@@ -133,7 +133,7 @@ export function overwritten(recording: Recording): Found {
     });
 }
 
-function sendOf({ service }: Recording, { is, actor }: RecordAction): Send | null {
+export function sendOf({ service }: Recording, { is, actor }: RecordAction): Send | null {
   return is === 'edited' && typeof actor === 'object' ? (service.sends[actor.send] ?? null) : null;
 }
 

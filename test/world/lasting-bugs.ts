@@ -1,7 +1,8 @@
 import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
 import type { saveVolatileFields } from '../../src/store/runs/volatile-fields.ts';
-import { merge, type isSameInAnySpelling } from '../../src/diff/merge-update.ts';
-import { canonicalJson, parseObject } from '../../src/lib/json/json.ts';
+import { merge } from '../../src/diff/merge-update.ts';
+import type { normalizeSpelling } from '../../src/diff/normalize-spelling.ts';
+import { parseObject } from '../../src/lib/json/json.ts';
 import type { unlistedLinks } from '../../src/store/outbox/attempts-and-links.ts';
 import { blockKind, type postponeForbidden } from '../../src/outbound/attempt/conclude.ts';
 import type { isProvenCreated } from '../../src/outbound/attempt/grade.ts';
@@ -21,7 +22,7 @@ interface Plantable {
   concludeAbsences: typeof concludeAbsences;
   decideSettlement: typeof decideSettlement;
   findOtherTarget: typeof findOtherTarget;
-  isSameInAnySpelling: typeof isSameInAnySpelling;
+  normalizeSpelling: typeof normalizeSpelling;
   mergeUpdate: typeof mergeUpdate;
   saveVolatileFields: typeof saveVolatileFields;
   findRepeatedPage: typeof findRepeatedPage;
@@ -142,9 +143,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
   {
     name: 'what a list spells otherwise is another user’s change',
     trait: 'spelling:',
-    parts: {
-      isSameInAnySpelling: () => (_kind, _name, one, other) => canonicalJson(one) === canonicalJson(other),
-    },
+    parts: { normalizeSpelling: () => (value) => value },
   },
   {
     name: 'what our own update wrote is another user’s change',
@@ -161,8 +160,8 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     trait: 'downtimes:',
     parts: {
       readControl: () => () => Promise.resolve('answers'),
-      updateRecord: (real) => (parts, target) =>
-        real({ ...parts, rules: { ...parts.rules, graceSeconds: 0 } }, target),
+      updateRecord: (real) => (parts, kind, entry) =>
+        real({ ...parts, rules: { ...parts.rules, graceSeconds: 0 } }, kind, entry),
     },
   },
   {

@@ -1,4 +1,5 @@
 import { kindOf } from './bodies.ts';
+import { sendOf } from './entry-truths.ts';
 import { recordsOf, type Finding, type Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits } from './mirror-truths.ts';
@@ -57,10 +58,6 @@ const updatesOf = ({ entries }: Recording): readonly EntryRecord[] =>
 
 const lagOf = ({ personality }: Recording): number =>
   (personality.replica === 'none' ? 0 : MOST_LAG_MS) + (personality.cache === 'none' ? 0 : MOST_KEPT_MS);
-
-function sendOf({ service }: Recording, { is, actor }: RecordAction): Send | null {
-  return is === 'edited' && typeof actor === 'object' ? (service.sends[actor.send] ?? null) : null;
-}
 
 function isFor({ body }: Send, wanted: Content): boolean {
   return Object.entries(JSON.parse(body) as Content).every(

@@ -178,10 +178,14 @@ export function fits(one: string | null | undefined, other: string | null): bool
   );
 }
 
-/** The mirror against the service, once everything has come to rest. A list that is not certified promises nothing. */
+/**
+ * The mirror against the service, once everything has come to rest. A list that is not certified promises nothing; but where its
+ * rows differ from the mirror's, and no stranger has written to the tables, a row was lost or kept by us.
+ */
 export function unequal(recording: Recording): Found {
   return recording.kinds.flatMap(({ name }): Finding[] => {
     const last = recording.pulls.at(-1)?.states.get(name);
+    if (last === 'rows_differ') return [{ invariant: 'unequal', detail: `${name}: ${last}` }];
     if (last !== 'certified') return [];
     const plain = (text: string): string => plainText(text, name, recording.personality);
     const rows = recordsOf(recording, name).at(recording.endMs);

@@ -26,6 +26,7 @@ vi.mock('../../src/diff/match.ts', planted.withDoubles);
 vi.mock('../../src/diff/decide-deletions.ts', planted.withDoubles);
 vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
 vi.mock('../../src/diff/merge-update.ts', planted.withDoubles);
+vi.mock('../../src/diff/normalize-spelling.ts', planted.withDoubles);
 vi.mock('../../src/store/kinds/kind-lease.ts', planted.withDoubles);
 vi.mock('../../src/store/outbox/attempts-and-links.ts', planted.withDoubles);
 vi.mock('../../src/store/outbox/outbox-queue.ts', planted.withDoubles);

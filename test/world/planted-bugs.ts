@@ -142,12 +142,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a record that took the id of a deleted one is no newcomer',
     parts: {
-      readPossibleMatches: (real) => async (tx, searched) => {
+      readPossibleMatches: (real) => async (tx, kind, entry) => {
         const rows = await tx.query(
-          sql`select record_id from changes where kind = ${searched.kind.name} and change in ('restored', 'deleted')`,
+          sql`select record_id from changes where kind = ${kind.name} and change in ('restored', 'deleted')`,
         );
         const old = new Set(rows.map((row) => String(row['record_id'])));
-        return (await real(tx, searched)).filter(({ id, wasLive }) => !wasLive && !old.has(id));
+        return (await real(tx, kind, entry)).filter(({ id, wasLive }) => !wasLive && !old.has(id));
       },
     },
   },
@@ -328,6 +328,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a record that is back stays deleted',
+    trait: 'returning: restored',
     parts: {
       compareRecord: (real) => (kind, stored, received) =>
         stored?.isDeleted === true ? { is: 'unchanged' } : real(kind, stored, received),

@@ -57,7 +57,6 @@ export function outboxCommand(context: CommandContext): Command {
     .addCommand(operationCommand(context, resumeOutbox, { lines: frozenText }));
 }
 
-/** Explains why sends were paused. */
 function frozenText({ reason, since }: Readonly<Record<string, unknown>>): readonly string[] {
   if (typeof reason !== 'string' || typeof since !== 'string') return ['Sends were not paused.'];
   return [`Sends had been paused since ${since} UTC: ${reason}.`];

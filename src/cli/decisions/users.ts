@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { addUser, readUserList, removeUser } from '../../operations/users.ts';
+import { addedUser, addUser, changeRole, readUserList, removeUser } from '../../operations/users.ts';
+import type { Config } from '../../config/settings.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
@@ -18,15 +20,17 @@ export function usersCommand(context: CommandContext): Command {
   return createCommand('users', 'manage the users who may read, decide or administer')
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
-    .addCommand(
-      operationCommand(context, removeUser, { lines: () => ['The token and all sessions have ended.'] }),
-    );
+    .addCommand(operationCommand(context, changeRole))
+    .addCommand(operationCommand(context, removeUser));
 }
 
 const NONE = 'No users yet (ADMIN_TOKEN always works). To add one: bms-sync users add NAME --role ROLE';
 
-/** Shows a token, which nothing shows again. */
-const tokenLines = ({ name, role, token }: Readonly<Record<string, unknown>>): readonly string[] => [
-  `${String(name)} (${String(role)}) signs in with this token, which is not shown again:`,
-  String(token),
-];
+function tokenLines(document: JsonObject, { server }: Config): readonly string[] {
+  const { name, role, token } = addedUser.parse(document);
+  const head = `${name} (${role}) signs in with this token, which is not shown again:`;
+  return [head, token, ...(server.adminToken === null ? [NO_ADMIN_TOKEN] : [])];
+}
+
+const NO_ADMIN_TOKEN =
+  'ADMIN_TOKEN is not set here: `serve` lets nobody sign in until it is set to 32 characters or more.';

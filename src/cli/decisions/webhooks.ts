@@ -70,11 +70,19 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
   }
 }
 
-/** Shows a secret, which nothing shows again. */
 function secretLines(document: object): readonly string[] {
   const { name, secret } = document as RevealedSecret;
   return [`The receiver ${name} verifies by this secret, which is not shown again:`, secret];
 }
+
+/** The reasons for which a receiver cannot have answered. */
+const FAULTS: Readonly<Record<string, string>> = {
+  'mail.unset': 'SMTP_URL is not set',
+  address_refused: 'its address is not public; allow it in webhooks.allowHosts',
+  no_secret: 'it has no secret; bms-sync webhooks rotate makes one',
+  timeout: 'no answer in time',
+  no_status: 'the mail server answered without a status',
+};
 
 const SENT_HERE =
   'No background service is running, so this command sent it, with its own network and webhooks.allowHosts.';
@@ -84,9 +92,12 @@ function testLines(document: object): readonly string[] {
   const { name, status, error, delivered, durationMs, byService } = document as EndpointTest;
   if (error === 'not_sent_yet')
     return [`The background service has not sent the event to ${name} yet; it will.`];
-  const reply = status === null ? `gave no answer (${error ?? ''})` : `answered ${status}`;
-  const answered = `${name} ${reply} after ${durationMs} ms: the event was ${delivered ? 'accepted' : 'not accepted'}.`;
-  return [answered, byService ? 'The background service has sent it.' : SENT_HERE];
+  const cause =
+    status === null ? (FAULTS[error ?? ''] ?? `no answer (${error ?? ''})`) : `it answered ${status}`;
+  const end = delivered
+    ? `${name} accepted the event (${status ?? ''}) after ${durationMs} ms.`
+    : `Delivery to ${name} failed: ${cause}.`;
+  return [end, byService ? 'The background service sent it.' : SENT_HERE];
 }
 
 function addCommand(context: CommandContext): Command {

@@ -51,7 +51,6 @@ export function changeOne(world: World, step: number): void {
   else world.update('clients', at(world, 'clients', step * 7), { phone: `(514) 555-0${digits}` });
 }
 
-/** The id at a place of the list, counted round. */
 function at(world: World, kind: string, place: number): number {
   const ids = world.ids(kind);
   return ids[place % ids.length] ?? 0;

@@ -67,7 +67,6 @@ export async function eventsAfter(stage: DemoStage, after: number): Promise<Reco
   return events;
 }
 
-/** Writes an event as a line of the story, with the values before and after. */
 export function eventLine(recordedChange: RecordedChange): string {
   const { kind, recordId, change, fields, before, after, origin } = recordedChange;
   const content = change === 'updated' ? fieldsShown(fields) : namesIn(after ?? before);

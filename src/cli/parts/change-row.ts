@@ -20,7 +20,6 @@ export const CHANGE_HEADER = [
   line(COLUMNS.map(({ title, width }) => '-'.repeat(Math.abs(width) || title.length))),
 ];
 
-/** Writes an event as one line for a person. */
 export function changeRow(recordedChange: RecordedChange): string {
   return line([
     String(recordedChange.seq),
@@ -41,7 +40,6 @@ function line(cells: readonly string[]): string {
     .trimEnd();
 }
 
-/** The first few changed fields. */
 export function fieldsShown(text: string): string {
   const all = changedFieldTexts(text, LONGEST_VALUE);
   const hiddenFields = all.length - FIELDS_SHOWN;

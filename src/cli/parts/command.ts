@@ -6,16 +6,13 @@ import { createLogger, formatLogLine, type Logger } from '../../lib/log/logger.t
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { printJson, printLine, type Io, type Output, type Printed } from './io.ts';
 
-/** Options that every command takes. */
 export interface CommonOptions {
   readonly json?: true;
   readonly config?: string;
 }
 
-/** What a command works with, besides its own arguments. */
 export interface CommandContext {
   readonly io: Io;
-  /** Ends the command with this code. */
   readonly exit: (code: ExitCode) => void;
   /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
   readonly settings: (options: CommonOptions, flags?: ConfigInputs['flags']) => Config;
@@ -62,7 +59,6 @@ export function createCommand(name: string, summary: string): Command {
     .option('--config <file>', 'settings file (YAML); BMS_CONFIG sets it for every command');
 }
 
-/** The exit codes of the commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

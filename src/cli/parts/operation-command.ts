@@ -15,7 +15,7 @@ import { EXIT, createCommand, type CommandContext, type CommonOptions } from './
 
 /** What the operation's own words do not say of a result. */
 interface Result {
-  readonly lines?: (document: JsonObject) => readonly string[];
+  readonly lines?: (document: JsonObject, config: Config) => readonly string[];
   readonly hasFailed?: (document: JsonObject) => boolean;
 }
 
@@ -40,7 +40,7 @@ export function operationCommand(
     await using session = await openExistingMirror(config);
     const document = await operation.run(operationParts(context, config, session), input);
     if (hasFailed?.(document) === true) context.exit(EXIT.failed);
-    const texts = [operation.words.notice, document['warning'], ...(lines?.(document) ?? [])];
+    const texts = [operation.words.notice, document['warning'], ...(lines?.(document, config) ?? [])];
     context.printResult(
       options,
       document,

@@ -42,7 +42,6 @@ export function* outboxTexts(list: OutboxList): Iterable<Printed> {
     yield '\nTo see what to do: bms-sync outbox show ENTRY';
 }
 
-/** Prints one entry: its content, its state, its attempts. */
 export function* historyTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, attempts } = history;
   const { id, operation, kind, recordId, state, verdict, key } = entry;

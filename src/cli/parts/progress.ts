@@ -74,7 +74,6 @@ export function readingService<T>(
   });
 }
 
-/** Shows on stderr how many rows are exported. */
 export function createExportProgress(what: string, stderr: Output) {
   const startedMs = systemClock.monotonicMs();
   let rows = 0;
@@ -86,6 +85,16 @@ export function createExportProgress(what: string, stderr: Output) {
     rows += count;
   };
   return { onRows, stop: line.stop };
+}
+
+/** Shows on stderr how many entries of the outbox have ended. */
+export function createEntriesProgress(entries: number, stderr: Output) {
+  let ended = 0;
+  const line = createLine(stderr, () => `${ended} of ${entries} entries have ended`);
+  const onEnded = (count: number): void => {
+    ended = count;
+  };
+  return { onEnded, stop: line.stop };
 }
 
 const REDRAWN_EVERY_MS = 250;

@@ -71,7 +71,6 @@ function* requestTexts(shown: RequestShown): Iterable<Printed> {
   yield `${compactJson(shown.body)}\n`;
 }
 
-/** An entry as it was stored and, with `--wait`, its outcome. */
 interface Pushed {
   readonly entry: StoredEntry;
   readonly outcome: Entry | undefined;

@@ -74,8 +74,8 @@ function isTooLarge(place: string): boolean {
   if (bits === undefined) return false;
   const list = new BlockList();
   list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
-  const isIn = (one: string): boolean =>
-    isIPv6(one) ? list.check(one, 'ipv6') : list.check(one, 'ipv4') || list.check(`::ffff:${one}`, 'ipv6');
+  const isIn = (ip: string): boolean =>
+    isIPv6(ip) ? list.check(ip, 'ipv6') : list.check(ip, 'ipv4') || list.check(`::ffff:${ip}`, 'ipv6');
   return SPREAD_ADDRESSES.filter(isIn).length > 1;
 }
 
@@ -117,9 +117,12 @@ function textLike(pattern: RegExp, expected: string) {
 
 /** A URL whose user and password can be read and masked; a path after `file:` may have any character. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => url.startsWith('file:') || hasReadableUser(url), {
-    error: `${expected}; ${ESCAPES}`,
-  });
+  return z
+    .string(expected)
+    .regex(pattern, { error: expected, abort: true })
+    .refine((url) => url.startsWith('file:') || hasReadableUser(url), {
+      error: `${expected}; ${ESCAPES}`,
+    });
 }
 
 /** A `/`, `#` or `?` in a password ends the host, and a `%` without two digits after it encodes nothing. */

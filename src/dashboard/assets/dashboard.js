@@ -125,19 +125,16 @@ function drawPlot(canvas, { data, unit, timezone, isStepped }) {
   const paths = isStepped ? { paths: window.uPlot.paths.bars({ size: [0.8, 30] }) } : {};
   const fill = isStepped ? { fill: colour('--accent') } : {};
   const line = { label: unit, stroke: colour('--accent'), width: isStepped ? 0 : 2, points: { show: false } };
-  const clock = new Intl.DateTimeFormat('sv-SE', {
-    timeZone: timezone,
-    dateStyle: 'short',
-    timeStyle: 'short',
-  });
-  const locale = `${document.documentElement.lang}-CA`;
-  const numbers = new Intl.NumberFormat(locale);
-  const hours = new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: 'short', hourCycle: 'h23' });
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, timeStyle: 'short' });
+  const { lang } = document.documentElement;
+  const numbers = new Intl.NumberFormat(`${lang}-CA`);
+  const dates = lang === 'en' ? 'en-GB' : 'fr-CA';
+  const hours = new Intl.DateTimeFormat(dates, { timeZone: timezone, timeStyle: 'short' });
+  const days = new Intl.DateTimeFormat(dates, { timeZone: timezone, day: 'numeric', month: 'short' });
   const moments = (_plot, splits) =>
     splits.map((seconds) => {
       const at = new Date(seconds * 1000);
-      const [day, time] = clock.format(at).split(' ');
-      return time === '00:00' ? day.slice(5) : hours.format(at);
+      return (clock.format(at) === '00:00' ? days : hours).format(at);
     });
   const size = () => ({ width: canvas.clientWidth, height: 190 });
   const options = {
@@ -164,6 +161,15 @@ function drawPlot(canvas, { data, unit, timezone, isStepped }) {
   new ResizeObserver(() => plot.setSize(size())).observe(canvas);
 }
 
+/** Copies the text of a field; without https, browsers have no other way than its selection. */
+function copyOnClick({ target }) {
+  const id = target.closest?.('[data-copy]')?.dataset.copy;
+  if (id === undefined) return;
+  document.getElementById(id).select();
+  document.execCommand('copy');
+}
+
+document.addEventListener('click', copyOnClick);
 forgetNotice();
 drawPlots();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPlots);

@@ -1,3 +1,4 @@
+import { kindLabel } from '../../catalog/descriptions.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { isArray, type Json } from '../../lib/json/json.ts';
 import { dataTable, html, type Html, type Part } from '../../http/html.ts';
@@ -30,7 +31,7 @@ export function changeList(
     const fields = Object.entries(parseObjectText(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
       <div class="head">
-        ${badge(reader, change.change, TONES)} ${recordLink(kind, recordId)}
+        ${badge(reader, change.change)} ${recordLink(reader, kind, recordId)}
         <span class="name" translate="no">${recordName(after ?? before)}</span>
         ${fields.length > 1 ? html`<span class="narrow quiet small">${t('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
         ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${who === undefined ? t('by entry {entry}', { entry }) : t('by entry {entry} of {who}', { entry, who })}</a>`}
@@ -45,7 +46,6 @@ export function changeList(
   return itemList(items);
 }
 
-/** When the service got a change of others. */
 function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
   const to = exactTime(change.observedAt);
   return change.observedFrom === null
@@ -53,15 +53,16 @@ function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
     : t('In the service, between {from} and {to}', { from: exactTime(change.observedFrom), to });
 }
 
-const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };
-
-/** The page of a record. */
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
 /** A record as a link to its page; a kind alone where there is none. */
-export const recordLink = (kind: string, id: string | null): Html =>
-  id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
+export function recordLink(translator: Translator, kind: string, id: string | null): Html {
+  const label = kindLabel(translator, kind, 'one');
+  return id === null
+    ? html`<span title="${kind}">${label}</span>`
+    : html`<a href="${recordAddress(kind, id)}" title="${kind} ${id}">${label} ${id}</a>`;
+}
 
 function fieldTable(
   translator: Translator,
@@ -80,7 +81,9 @@ function fieldTable(
   });
   const { t } = translator;
   const more = inAll - rows.length;
-  const caption = t('Fields of {record} that changed', { record: `${kind} ${recordId}` });
+  const caption = t('Fields of {record} that changed', {
+    record: `${kindLabel(translator, kind, 'one')} ${recordId}`,
+  });
   const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}"
     >${t('and {n, number} more', { n: more })}</a
   >`;

@@ -8,7 +8,6 @@ import type { Session } from '../../db/session/session.ts';
 import { integerColumn, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 
-/** The hours that are counted, the present one included. */
 const HOURS = 48;
 
 interface CountParts {
@@ -21,7 +20,6 @@ interface CountParts {
 export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
-    /** Live rows of these kinds. */
     rows: cachedCount(parts, async (kinds: readonly string[]) => {
       const rows = new Map<string, number>();
       for (const kind of kinds) rows.set(kind, await countLiveRows(session, kind));

@@ -1,3 +1,4 @@
+import { kindLabel } from '../../catalog/descriptions.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { ShownHold } from '../../store/records/deletion-store.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
@@ -13,7 +14,6 @@ import { disableWebhook, enableWebhook, replayWebhook } from '../../operations/w
 import { sentence } from '../../lib/text/text.ts';
 import { html, type Html } from '../../http/html.ts';
 
-/** A button that carries out a person's decision. */
 export interface DecisionButton {
   readonly label: string;
   readonly address: string;
@@ -26,7 +26,6 @@ export interface DecisionButton {
   readonly confirmation?: Readonly<Record<'question' | 'answer', string>>;
 }
 
-/** Whether who has this role may send a form to this address. */
 export function canSend(role: UserRole | undefined, address: string): boolean {
   const form = FORMS.find((form) => form.pattern.test(address));
   return role !== undefined && form !== undefined && isRoleAllowed(role, form.role);
@@ -73,7 +72,6 @@ function effectsOf(translator: Translator, operations: readonly AnyOperation[]):
 const labelOf = (translator: Translator, name: string): string =>
   translator.term(sentence(name).slice(0, -1));
 
-/** The effects of decisions on disappeared records. */
 export const holdEffects = (translator: Translator): string =>
   effectsOf(translator, [approveDeletions, rejectDeletions]);
 
@@ -84,7 +82,7 @@ export function holdButtons(
 ): readonly DecisionButton[] {
   const { t } = translator;
   const { kind: name, state, records: n, check } = hold;
-  const kind = translator.term(name);
+  const kind = kindLabel(translator, name);
   const values = check === undefined ? {} : { only: check };
   const about = t('the deletions of {kind}', { kind });
   const confirmation = { question: t(APPROVE, { n, kind }), answer: t(APPROVE_ANSWER, { n }) };
@@ -111,7 +109,6 @@ const decisionsOn = (entry: Entry) => choicesOf(entry).map((choice) => ENTRY_OPE
 
 const ADOPTABLE = 2;
 
-/** The effects of decisions on an entry. */
 export const entryEffects = (translator: Translator, entry: Entry): string =>
   effectsOf(translator, decisionsOn(entry));
 
@@ -148,7 +145,6 @@ export function entryDecisions(translator: Translator, entry: Entry, role?: User
     ${choices.includes('adopt') && canSend(role, `${back}/adopt`) ? adoptForm : null}`;
 }
 
-/** The decisions on an endpoint. */
 export function endpointButtons(
   translator: Translator,
   endpoint: Pick<EndpointWithHealth, 'name' | 'health'>,
@@ -166,7 +162,6 @@ export function endpointButtons(
     : [button(replayWebhook), button(disableWebhook)];
 }
 
-/** The effects of decisions on an endpoint that is disabled or failing. */
 export const endpointEffects = (
   translator: Translator,
   standing: Pick<EndpointWithHealth, 'health'>,

@@ -3,7 +3,6 @@ import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 import type { Reader } from './reader.ts';
 
 interface Plot {
-  /** Unique on the page. */
   readonly id: string;
   readonly title: string;
   readonly unit: string;

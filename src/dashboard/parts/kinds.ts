@@ -1,3 +1,4 @@
+import { kindLabel } from '../../catalog/descriptions.ts';
 import { isListed } from '../../catalog/kind.ts';
 import { nextSlots } from '../../runs/schedule.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
@@ -5,7 +6,7 @@ import { describeOutcome } from '../../words/outcome-texts.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
-import { panel } from './layout.ts';
+import { badge, panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
 import type { Translator } from '../../lib/text/translator.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
@@ -49,14 +50,13 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   });
 }
 
-/** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter((kind) => kind.state === 'certified').length;
   const { t, count, when } = reader;
   const note = t(
     certified === kinds.length
       ? 'All are certified: the mirror has exactly the rows of the service’s lists'
-      : '{n} of {all} are certified: the mirror has exactly the rows of their lists',
+      : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
@@ -71,7 +71,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
         : html`<span class="quiet small nowrap wide">${t('certified {when}', { when: when(at) })}</span>`;
     const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
-      <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
+      <th scope="row"><a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a></th>
       <td class="parts">${stateBadge(reader, line)} ${proven} ${doubt}</td>
       <td data-title="${t('last read')}">${lastReadWords(line, reader)}</td>
       <td class="number" data-title="${t('rows')}">
@@ -92,17 +92,8 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   return panel({ id: 'kinds', title: t('Record kinds'), note, isLive: true }, table);
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  certified: 'good',
-  complete: 'warn',
-  running: 'info',
-  invalid: 'bad',
-  aborted: 'bad',
-};
-
-/** The state of a kind, or the end of a reading of its list, as a coloured word. */
 export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' | 'reason'>): Html =>
-  html`<span class="state ${TONES[end.state] ?? 'plain'}">${describeOutcome(end, translator).label}</span>`;
+  badge(translator, end.state, describeOutcome(end, translator).label);
 
 const BAR = 120;
 const THICK = 4;

@@ -1,23 +1,20 @@
 import { html, type Html, type Part } from '../../http/html.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 
-/** The heading of a page, with a line about it. */
-export const pageTitle = (title: string, about: Part): Html =>
+export const pageTitle = (title: Part, about: Part): Html =>
   html`<div class="title">
     <h1>${title}</h1>
     <p>${about}</p>
   </div>`;
 
 interface PanelHead {
-  /** Unique on the page. */
   readonly id: string;
-  readonly title: string;
+  readonly title: Part;
   readonly note?: Part;
   /** Whether it is exchanged when events come; absent where what is around it is. */
   readonly isLive?: boolean;
 }
 
-/** A part of a page under a heading of its own. */
 export function panel({ id, title, note, isLive }: PanelHead, content: Part): Html {
   const liveAttributes = isLive === undefined ? null : html`id="${id}" ${isLive ? html`data-live` : null}`;
   return html`<section class="panel" aria-labelledby="${id}-title" ${liveAttributes}>
@@ -36,7 +33,9 @@ export const listPanel = (id: string, label: string, isLive: boolean, content: P
   </section>`;
 
 /** Names with their values; one without a value is left out. */
-export const factList = (facts: readonly (readonly [name: string, value: Html | string | null])[]): Html =>
+export const factList = (
+  facts: readonly (readonly [name: Html | string, value: Html | string | null])[],
+): Html =>
   html`<dl class="facts">
     ${facts.map(([name, value]) =>
       value === null
@@ -54,21 +53,26 @@ export function markEnglish(translator: Translator, english: string): Part {
     : html`<span lang="en">${english}</span>`;
 }
 
-/** Words in the place of a list without items. */
 export const emptyNote = (words: string): Html => html`<p class="none">${words}</p>`;
 
-/** Items one below the other. */
 export const itemList = (items: readonly Html[]): Html =>
   html`<ol class="feed">
     ${items}
   </ol>`;
 
-/** A state as a coloured word; one without a tone is plain. */
-export const badge = (
-  translator: Translator,
-  state: string,
-  tones: Readonly<Record<string, string>> = {},
-): Html => html`<span class="state ${tones[state] ?? 'plain'}">${translator.term(state)}</span>`;
+const TONES = {
+  good: 'certified done delivered accepted healthy live created approved released applied',
+  info: 'running ready sending updated suspected not-applied',
+  warn: 'complete incomplete interrupted unsettled ambiguous parked failing restored held stale',
+  bad: 'invalid aborted failed rejected refused disabled deleted',
+};
+
+const TONE_BY_STATE: ReadonlyMap<string, string> = new Map(
+  Object.entries(TONES).flatMap(([tone, states]) => states.split(' ').map((state) => [state, tone])),
+);
+
+export const badge = ({ term }: Translator, state: string, label = term(state).replaceAll('_', ' ')): Html =>
+  html`<span class="state ${TONE_BY_STATE.get(state.replace(' ', '-')) ?? 'plain'}">${label}</span>`;
 
 /** A number that leads to its page; null = not counted yet. */
 export const tile = (translator: Translator, address: string, number: number | null, words: string): Html =>

@@ -1,3 +1,4 @@
+import { kindLabel } from '../../catalog/descriptions.ts';
 import type { Session } from '../../db/session/session.ts';
 import { html, type Html, type Part } from '../../http/html.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
@@ -18,11 +19,11 @@ import {
 import { panel } from './layout.ts';
 import type { Reader } from './reader.ts';
 
-/** A need on the page, with the decisions on it. */
 export interface NeedCard extends NeedWords {
   readonly buttons: readonly DecisionButton[];
   /** Nothing goes on at all meanwhile, or what the mirror shows may be wrong. */
   readonly isGrave?: boolean;
+  readonly technical?: string;
 }
 
 /** Reads everything that needs a person, with the decisions on it. @param stale The kinds that are stale by their schedules. */
@@ -37,10 +38,18 @@ export async function readNeedCards(
     const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;
     const words = needWords(withResult(need, entry), reader, names);
     const isGrave = need.type === 'mirror.damaged' || need.type === 'outbox.frozen';
-    cards.push({ ...words, isGrave, ...decisionsOn(need, entry, words, reader) });
+    cards.push({
+      ...words,
+      isGrave,
+      technical: technicalNames(need.facts),
+      ...decisionsOn(need, entry, words, reader),
+    });
   }
   return cards;
 }
+
+const technicalNames = (facts: Need['facts']): string =>
+  'kinds' in facts ? facts.kinds.join(', ') : 'kind' in facts ? facts.kind : '';
 
 /** The entry's note may hold content of a record, so the need does not include it. */
 const withResult = (need: Need, entry: Entry | null) =>
@@ -73,20 +82,22 @@ function decisionsOn(
 function pullButton(kinds: readonly string[], reader: Reader): DecisionButton {
   const [kind = ''] = kinds;
   const values = kinds.length === 1 ? { kinds: kind } : {};
-  return { label: reader.t('Pull'), about: kinds.join(', '), address: '/pulls', values };
+  const about = kinds.map((name) => kindLabel(reader, name)).join(', ');
+  return { label: reader.t('Pull'), about, address: '/pulls', values };
 }
 
-/** What needs a person, each with its decisions. */
 export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: UserRole): Html {
   const { t, when } = reader;
   const note =
     role === 'viewer'
       ? t('Operators decide here. Without ADMIN_TOKEN, use the command line.')
       : t('{n, plural, one {# item} other {# items}}', { n: needs.length });
-  const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons }) => {
+  const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons, technical = '' }) => {
     return html`<li ${isGrave ? html`class="grave"` : null}>
       <div>
-        <h3>${page === '/' ? title : html`<a href="${page}">${title}</a>`}</h3>
+        <h3 ${technical === '' ? null : html`title="${technical}"`}>
+          ${page === '/' ? title : html`<a href="${page}">${title}</a>`}
+        </h3>
         <p>${why.map(written)} ${since === null ? null : html`<span class="quiet">${when(since)}</span>`}</p>
         <p class="quiet small">${effect}</p>
       </div>

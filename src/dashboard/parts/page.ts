@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import type { Counts } from './counts.ts';
+import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
@@ -14,17 +15,17 @@ import { languageSwitch } from './language-switch.ts';
 import type { Reader } from './reader.ts';
 import { html, type Html } from '../../http/html.ts';
 
-/** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
-  /** The reader who has asked. */
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
 
 interface PageRoute<Params extends z.ZodType, Query extends z.ZodType> {
   readonly path: string;
   readonly summary: string;
+  /** Who may see it; without one, a viewer. */
+  readonly role?: UserRole;
   readonly params?: Params;
   readonly querystring?: Query;
 }
@@ -41,11 +42,11 @@ interface PageRequest<Params, Query> {
 export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   app: Server,
   dashboard: Dashboard,
-  { path, ...described }: PageRoute<Params, Query>,
+  { path, role = 'viewer', ...described }: PageRoute<Params, Query>,
   show: (asked: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
   const schema = { tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...described };
-  app.get(path, { config: { signsIn: true }, schema }, async (request, reply) => {
+  app.get(path, { config: { signsIn: true, role }, schema }, async (request, reply) => {
     const after = await latestSeq(dashboard.session); // Before all else is read: what comes meanwhile updates the page.
     const { user } = request;
     const query = request.query as z.output<Query> & { readonly done?: string };
@@ -56,7 +57,6 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   });
 }
 
-/** The place in a list. */
 export const beforeId = wholeNumber(1)
   .optional()
   .describe('only rows before this one: where a page of the list begins');
@@ -83,9 +83,10 @@ interface Page {
   readonly searched?: string;
 }
 
-const PARTS: readonly (readonly [address: string, name: MessageKey])[] = [
+const PARTS: readonly (readonly [address: string, name: MessageKey, role?: UserRole])[] = [
   ['/', 'Overview'],
   ['/kinds', 'Kinds'],
+  ['/exports', 'Export'],
   ['/changes', 'Changes'],
   ['/runs', 'Runs'],
   ['/outbox', 'Outbox'],
@@ -94,14 +95,18 @@ const PARTS: readonly (readonly [address: string, name: MessageKey])[] = [
   ['/issues', 'Issues'],
   ['/webhooks', 'Webhooks'],
   ['/decisions', 'Decisions'],
+  ['/users', 'Users', 'admin'],
 ];
 
-/** Sends a page with the ways to the other parts; the script updates it when an event after `after` comes. */
-function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
+export function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
   const { title, part, content, isStill = false, hasPlots, done, searched = '' } = page;
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
-  const links = PARTS.map(
+  const { user } = reply.request;
+  const parts = PARTS.filter(
+    ([, , role]) => role === undefined || (user !== null && isRoleAllowed(user.role, role)),
+  );
+  const links = parts.map(
     ([address, name]) =>
       html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${t(name)}</a>`,
   );
@@ -146,7 +151,6 @@ function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply
   return sendHtml(reply, document);
 }
 
-/** What the script says of a page that it keeps up to date. */
 const scriptTexts = ({ t }: Translator): string =>
   JSON.stringify({
     live: t('Live'),

@@ -1,7 +1,6 @@
 import { html, type Html } from '../../http/html.ts';
 import type { Translator } from '../../lib/text/translator.ts';
 
-/** Rows that a page of a list shows. */
 export const PAGE_ROWS = 50;
 
 /** A page of rows that were read with a limit of one more than it shows; `next` is the value of `before` for the next page. */
@@ -15,7 +14,6 @@ export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => numbe
 /** Query values by name; absent ones are left out. */
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** An address with these values. */
 export function linkTo(path: string, query: Query): string {
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
@@ -63,14 +61,13 @@ interface FilterField {
   readonly value: string | undefined;
   /** The values to choose from, after one that filters nothing; absent: any text. */
   readonly choices?: readonly string[];
-  /** Whether they are states, which have words; else names. */
-  readonly hasTerms?: boolean;
+  /** Their labels; absent: themselves. */
+  readonly labelOf?: (choice: string) => string;
 }
 
-/** A form that filters a list by what its address says. */
 export function filterForm(translator: Translator, path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map(
-    ({ name, label, value = '', choices, hasTerms = false }) =>
+    ({ name, label, value = '', choices, labelOf = String }) =>
       html`<label>
         ${label}
         ${
@@ -78,7 +75,7 @@ export function filterForm(translator: Translator, path: string, fields: readonl
             ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
             : html`<select name="${name}">
                 <option value="">${translator.t('all')}</option>
-                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${hasTerms ? translator.term(choice) : choice}</option>`)}
+                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${labelOf(choice)}</option>`)}
               </select>`
         }
       </label>`,

@@ -6,17 +6,14 @@ import type { RequestUser } from '../../http/access.ts';
 import { isSameUserName } from '../../store/users/user-store.ts';
 import { plansToApprove } from '../../store/outbox/plan-store.ts';
 import { needWords } from '../../words/needs.ts';
-import { showPlan, type ShownPlan } from '../../outbound/plans/plan-document.ts';
+import { summarizePlan, type PlanSummary } from '../../outbound/plans/plan-document.ts';
 import type { DecisionButton } from './decisions.ts';
 import { badge } from './layout.ts';
 import type { NeedCard } from './needs.ts';
 import type { Reader } from './reader.ts';
 
-/** The state of a plan as a coloured word. */
-export const planBadge = (translator: Translator, state: ShownPlan['state']): Html =>
-  badge(translator, state === 'open' ? 'not applied' : state, TONES);
-
-const TONES = { 'not applied': 'info', applied: 'good', stale: 'warn' };
+export const planBadge = (translator: Translator, state: PlanSummary['state']): Html =>
+  badge(translator, state === 'open' ? 'not applied' : state);
 
 /** Who looks at plans, and how many others must approve one. */
 interface PlanRules {
@@ -26,7 +23,7 @@ interface PlanRules {
 
 /** The decisions on a plan that somebody may make in its state; applying asks once. */
 export function planButtons(
-  plan: ShownPlan,
+  plan: PlanSummary,
   rules: PlanRules,
   translator: Translator,
 ): readonly DecisionButton[] {
@@ -60,7 +57,7 @@ export async function planNeeds(
   if (rules.approvals === 0) return [];
   const needs: NeedCard[] = [];
   for (const id of await plansToApprove(session, PLANS_NAMED)) {
-    const plan = await showPlan(session, kinds, id);
+    const plan = await summarizePlan(session, kinds, id);
     const buttons = planButtons(plan, rules, reader);
     if (buttons.length === 0) continue;
     const { kind, origin, createdBy, createdAt: since, counts } = plan;

@@ -1,14 +1,13 @@
 import { parseInstant } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns, type Run, type RunSums } from '../../store/runs/run-store.ts';
-import type { Translator } from '../../lib/text/translator.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import { badge, countCell, emptyNote } from './layout.ts';
+import { labelledKinds } from './values.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 
 type SummedRun = Run & { readonly sums: RunSums };
 
-/** The latest runs before an id, newest first. */
 export async function readRuns(
   dashboard: Dashboard,
   wanted: { readonly limit: number; readonly before?: number | undefined },
@@ -19,7 +18,6 @@ export async function readRuns(
   return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? { rows: 0, changes: 0 } }));
 }
 
-/** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   const { t, term, when } = reader;
   if (runs.length === 0) return emptyNote(t('No run yet.'));
@@ -28,9 +26,9 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   const rows = runs.map((run) => {
     const { id, command, kinds, state, startedAt, finishedAt, sums } = run;
     const more = kinds.length - KINDS_SHOWN;
-    const names = kinds.slice(0, KINDS_SHOWN).join(', ');
+    const names = labelledKinds(reader, kinds.slice(0, KINDS_SHOWN));
     return html`<tr>
-      <th scope="row"><a href="/runs/${id}">${term(command)} ${id}</a> ${runBadge(reader, state)}</th>
+      <th scope="row"><a href="/runs/${id}">${term(command)} ${id}</a> ${badge(reader, state)}</th>
       <td class="brief">${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}</td>
       <td class="nowrap early">${startedAt === null ? t('waits') : when(startedAt)}</td>
       <td class="number wide" data-title="${t('took')}">${duration(startedAt, finishedAt, reader)}</td>
@@ -42,20 +40,8 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
 
 const KINDS_SHOWN = 3;
 
-/** How long something took between two of our instants. */
 export function duration(from: string | null, to: string | null, reader: Reader): string {
   if (from === null || to === null) return '–';
   const ms = parseInstant(to).getTime() - parseInstant(from).getTime();
   return ms < 10_000 ? reader.tenths(ms) : reader.durationText(ms);
 }
-
-const TONES = {
-  running: 'info',
-  done: 'good',
-  incomplete: 'warn',
-  failed: 'bad',
-  interrupted: 'warn',
-};
-
-/** The state of a run as a coloured word. */
-export const runBadge = (translator: Translator, state: string): Html => badge(translator, state, TONES);

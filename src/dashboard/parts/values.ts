@@ -1,7 +1,7 @@
-import { describeField } from '../../catalog/descriptions.ts';
+import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import type { Translator } from '../../lib/text/translator.ts';
-import { truncate } from '../../lib/text/text.ts';
+import { capitalize, truncate } from '../../lib/text/text.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
 
@@ -22,15 +22,19 @@ export const fieldRows = (translator: Translator, kind: string, record: JsonObje
   });
 
 /** A record's lists, each as a table with a column for each field of its items. */
-export const listPanels = (translator: Translator, record: JsonObject): readonly Html[] =>
+export const listPanels = (translator: Translator, kind: string, record: JsonObject): readonly Html[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const items = itemsOf(value);
     if (items.length === 0) return [];
+    const owner = `${kind}_${name}`;
     const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
     const rows = items.slice(0, ITEMS_SHOWN).map((item) => {
       const cells = names.map((column) => {
         const value = item[column] ?? '';
-        return html`<td data-title="${column}" class="${value === '' ? 'blank' : ''}">
+        return html`<td
+          data-title="${fieldLabel(translator, owner, column)}"
+          class="${value === '' ? 'blank' : ''}"
+        >
           ${plainValue(value)}
         </td>`;
       });
@@ -42,12 +46,12 @@ export const listPanels = (translator: Translator, record: JsonObject): readonly
     const note =
       rows.length < items.length ? translator.t('the first {shown, number} of {all, number}', part) : null;
     const table = dataTable(
-      translator.t('The list {name}', { name }),
-      names.map((column) => breakableName(column)),
+      translator.t('The list {name}', { name: fieldLabel(translator, kind, name) }),
+      names.map((column) => labelledField(translator, owner, column)),
       rows,
       'cards',
     );
-    const head = { id: `list-${name}`, title: name, note, isLive: false };
+    const head = { id: `list-${name}`, title: labelledField(translator, kind, name), note, isLive: false };
     return [panel(head, html`<div class="scroll items">${table}</div>`)];
   });
 
@@ -60,29 +64,33 @@ function itemsOf(value: Json): readonly JsonObject[] {
 function plainValue(value: Json): Html {
   if (value === null) return html`<span class="quiet">null</span>`;
   if (!isArray(value)) return verbatim(ellipsize(membersText(value), LONGEST_VALUE));
-  return verbatim(ellipsize(value.map(membersText).join('\n'), LONGEST_VALUE));
+  return verbatim(ellipsize(value.map((item) => membersText(item)).join('\n'), LONGEST_VALUE));
 }
 
-/** The name of a kind's field, with its label in the language of the page as a title. */
+/** The label of a kind's field; the title has its technical name. */
 export const labelledField = (translator: Translator, kind: string, name: string): Html =>
-  breakableName(name, describeField(kind, { name })[translator.language]);
+  html`<span class="field" title="${name}">${fieldLabel(translator, kind, name)}</span>`;
 
-/** The name of a field, which may break after each `_` and nowhere else. */
-export function breakableName(name: string, title: string | null = null): Html {
-  const parts = name.split('_').map((part, index) => html`${index === 0 ? '' : html`_<wbr />`}${part}`);
-  return html`<span class="field" ${title === null ? null : html`title="${title}"`}>${parts}</span>`;
-}
+export const labelledKind = (translator: Translator, kind: string): Html =>
+  html`<span title="${kind}">${kindLabel(translator, kind)}</span>`;
 
-/** A value as a person reads it: a text without its quotes. */
+export const labelledKinds = (translator: Translator, kinds: readonly string[]): Html =>
+  html`<span title="${kinds.join(', ')}"
+    >${kinds.map((kind) => kindLabel(translator, kind)).join(', ')}</span
+  >`;
+
+export const kindHeading = (translator: Translator, kind: string): Html =>
+  html`<span title="${kind}">${capitalize(kindLabel(translator, kind))}</span>`;
+
 export function valueAsText(value: Json | undefined): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : compactJson(value);
 }
 
 /** The members of an object as a line; any other value as `valueAsText` writes it. */
-export function membersText(value: Json | undefined): string {
+export function membersText(value: Json | undefined, labelOf: (name: string) => string = String): string {
   if (!isObject(value)) return valueAsText(value);
-  const members = Object.entries(value).map(([name, member]) => `${name}: ${valueAsText(member)}`);
+  const members = Object.entries(value).map(([name, member]) => `${labelOf(name)}: ${valueAsText(member)}`);
   return members.join(', ');
 }
 

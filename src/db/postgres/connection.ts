@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
-import pg from 'pg';
-import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
+import pg, { type QueryArrayConfig, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import { describeFileFault } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { SqlValue } from '../session/session.ts';

@@ -9,7 +9,6 @@ const ROWS_A_STATEMENT = 1_000; // More gain nothing, and a page of records can 
 
 const dialect = new PgDialect();
 
-/** Runs one statement and returns its rows. */
 export async function runPostgresStatement(connection: Connection, statement: SQL): Promise<Row[]> {
   const { sql, params } = dialect.sqlToQuery(statement);
   // Without a name, here and below: behind a pooler the next statement may meet a connection that does not know it.

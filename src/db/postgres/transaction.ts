@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import type { Connection } from './connection.ts';
 import { MirrorError } from '../session/errors.ts';
 import { LOCKED, TABLES_MISSING, WRITER_BUSY, isConnectionLost, isTransient } from './errors.ts';
@@ -8,7 +9,7 @@ import {
   runPostgresStatement,
   readPostgresColumns,
 } from './statements.ts';
-import type { Transaction } from '../session/session.ts';
+import type { Row, Transaction } from '../session/session.ts';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 
@@ -70,16 +71,10 @@ async function rollBack(connection: Connection): Promise<void> {
   }
 }
 
-/**
- * A handle for one transaction. It fails after the end, so that late code cannot write into the next transaction. Its statements run in the
- * order in which they were asked for.
- */
-function createTransaction(connection: Connection) {
-  const enqueue = createSerialQueue();
-  let isOver = false;
-  let firstFault: Error | null = null;
+function createFaults() {
+  let first: Error | null = null;
   const noteFault = (error: unknown): void => {
-    firstFault ??= error instanceof Error ? error : new Error(String(error));
+    first ??= error instanceof Error ? error : new Error(String(error));
   };
   const noteErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -89,6 +84,25 @@ function createTransaction(connection: Connection) {
       throw error;
     }
   };
+  return { noteFault, noteErrors, firstFault: (): Error | null => first };
+}
+
+/** Writes that wait while the server works on the one before them; more would only take memory. */
+const MAX_WAITING = 4;
+
+/**
+ * A handle for one transaction. It fails after the end, so that late code cannot write into the next transaction. Its statements run in the
+ * order in which they were asked for.
+ *
+ * A write is sent when the one before it is answered: while a server waits for the rest of a long statement it heeds no timeout, so
+ * that a process that is frozen then keeps all others from writing.
+ */
+function createTransaction(connection: Connection) {
+  const enqueue = createSerialQueue();
+  const waiting: Promise<void>[] = [];
+  let latestAnswer: Promise<unknown> = Promise.resolve();
+  let isOver = false;
+  const { noteFault, noteErrors, firstFault } = createFaults();
   const refuseEnded = (): void => {
     if (isOver) throw new Error('This transaction has ended.');
   };
@@ -96,15 +110,25 @@ function createTransaction(connection: Connection) {
     refuseEnded();
     return enqueue(() => noteErrors(work));
   };
-  /** Does not wait for the server. The commit waits for all writes and fails if one of them failed. */
+  /** Sends a statement that is short; several that are asked for together are answered in the time of one. */
+  const ask = async (statement: SQL): Promise<Row[]> => {
+    refuseEnded();
+    const { answer } = await enqueue(() => {
+      const answer = noteErrors(() => runPostgresStatement(connection, statement));
+      latestAnswer = answer.catch(() => undefined);
+      return Promise.resolve({ answer });
+    });
+    return answer;
+  };
+  /** Does not wait for the server unless it is far behind. The commit waits for all writes and fails if one of them failed. */
   const queueStep = async (work: () => Promise<unknown>): Promise<void> => {
     refuseEnded();
-    void enqueue(() => work().catch(noteFault));
-    return Promise.resolve();
+    waiting.push(enqueue(() => work().then(() => undefined, noteFault)));
+    if (waiting.length > MAX_WAITING) await waiting.shift();
   };
   const tx: Transaction = {
     dialect: 'postgres',
-    query: (statement) => runStep(() => runPostgresStatement(connection, statement)),
+    query: ask,
     write: (statement) => queueStep(() => runPostgresStatement(connection, statement)),
     readRowsById: (table, columns, ids) => runStep(() => readPostgresRows(connection, table, columns, ids)),
     upsertRows: (rows) => queueStep(() => insertPostgresRows(connection, rows, 'replace')),
@@ -123,10 +147,10 @@ function createTransaction(connection: Connection) {
     /** Refuses further steps and waits for the started ones. */
     end: (): Promise<void> => {
       isOver = true;
-      return enqueue(() => Promise.resolve());
+      return enqueue(() => latestAnswer.then(() => undefined));
     },
     /** The first error of a step; null if there was none. */
-    fault: (): Error | null => firstFault,
+    fault: firstFault,
   };
 }
 

@@ -113,7 +113,6 @@ export async function readNumber(db: Queryable, statement: SQL): Promise<number 
   return value === null ? null : Number(value);
 }
 
-/** Returns whether a statement returns a row. */
 export async function hasRow(db: Queryable, statement: SQL): Promise<boolean> {
   return (await db.query(statement)).length > 0;
 }

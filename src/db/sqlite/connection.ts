@@ -1,7 +1,6 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Sqlite from 'better-sqlite3';
-import type { Database, Statement } from 'better-sqlite3';
+import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { errorCode } from '../../lib/sync-error.ts';
@@ -92,7 +91,6 @@ type Native = SqlValue | bigint;
 
 const dialect = new SQLiteSyncDialect();
 
-/** Runs one statement and returns its rows. */
 export function runStatementSync(connection: Database, statement: SQL): Row[] {
   const { sql, params } = dialect.sqlToQuery(statement);
   const prepared = prepare(connection, sql);

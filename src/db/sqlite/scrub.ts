@@ -1,5 +1,4 @@
-import Sqlite from 'better-sqlite3';
-import type { Database } from 'better-sqlite3';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { errorCode } from '../../lib/sync-error.ts';
 
 /** A step that must still be done before a file no longer holds removed content. */

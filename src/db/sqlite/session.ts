@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop, setTimeout as delay } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { SQL, is } from 'drizzle-orm';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, sqliteReadError } from '../session/errors.ts';
@@ -49,21 +50,42 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
   };
 }
 
-/** Runs work with a handle that is good for this transaction: a branch that runs on must not write into the next one. */
+const ROWS_A_TURN = 200; // Counted, not timed, so that a test repeats the same order.
+const PARTS_A_ROW = 10;
+
+/** How many rows a statement is worth: a list of ids, or many rows to insert, take time whatever they return. */
+const weightOf = (statement: SQL): number => 1 + Math.floor(countParts(statement) / PARTS_A_ROW);
+
+const countParts = (statement: SQL): number =>
+  statement.queryChunks.reduce<number>((count, part) => count + (is(part, SQL) ? countParts(part) : 1), 0);
+
+/**
+ * Runs work with a handle that is good for this transaction: a branch that runs on must not write into the next one. Every two
+ * hundred rows a step lets other work of the process in, which reads the state before the transaction.
+ */
 async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   let isOver = false;
-  const step = async <R>(run: () => R): Promise<R> => {
+  let rows = 0;
+  const step = async <R>(run: () => R, weight = 1): Promise<R> => {
     if (isOver) throw new Error('This transaction has ended.');
-    return Promise.resolve(run());
+    const result = run();
+    rows += weight + (Array.isArray(result) ? result.length : 0);
+    if (rows >= ROWS_A_TURN) {
+      rows = 0;
+      await yieldToEventLoop();
+    }
+    return result;
   };
   try {
     return await work({
       dialect: 'sqlite',
-      query: (statement) => step(() => connection.runStatementSync(writer, statement)),
-      write: (statement) => step(() => void connection.runStatementSync(writer, statement)),
-      readRowsById: (table, columns, ids) => step(() => connection.readByIdSync(writer, table, columns, ids)),
-      upsertRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'replace')),
-      insertRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'refuse')),
+      query: (statement) => step(() => connection.runStatementSync(writer, statement), weightOf(statement)),
+      write: (statement) =>
+        step(() => void connection.runStatementSync(writer, statement), weightOf(statement)),
+      readRowsById: (table, columns, ids) =>
+        step(() => connection.readByIdSync(writer, table, columns, ids), ids.length),
+      upsertRows: (some) => step(() => connection.insertAllSync(writer, some, 'replace'), some.rows.length),
+      insertRows: (some) => step(() => connection.insertAllSync(writer, some, 'refuse'), some.rows.length),
       listColumns: (table) => step(() => connection.tableColumnsSync(writer, table)),
       execute: (statement) => step(() => void writer.exec(statement)),
     });

@@ -1,21 +1,24 @@
 import { existsSync, statSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
-import type { Database } from 'better-sqlite3';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { createDraft } from '../../lib/draft-file.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Queryable, Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
 import { runStatementSync } from './connection.ts';
 
-/** A table of a snapshot: a view's name, columns with SQLite's declared types, and the columns that find its rows. */
+/** A table of a snapshot: a view's name, columns with SQLite's declared types, and the columns that name its rows. */
 export interface SnapshotTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
-  /** Other tables refer to its `id`, which is then its primary key. */
-  readonly isReferred: boolean;
-  /** The tables whose ids its columns hold, by column. Not enforced: the service may refer to a record that is gone. */
-  readonly references: ReadonlyMap<string, string>;
+  /** Which columns refer to the records of which other tables. */
+  readonly references?: readonly {
+    readonly column: string;
+    readonly to: string;
+    readonly toColumn: string;
+  }[];
+  /** What the content depends on, as a hash: a former snapshot with an equal one has the same rows. Null if that is not known. */
+  readonly state?: string | null;
 }
 
 /** A snapshot under construction. */
@@ -23,7 +26,10 @@ export type SnapshotFile = ReturnType<typeof beginSnapshot>;
 
 /** Marks a file as our snapshot, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
-const MIRROR = 'mirror';
+/** The name of an attached mirror. */
+export const MIRROR = 'mirror';
+const FORMER = 'former';
+const CACHE_KIB = 64 * 1024; // A primary key of millions of rows in no order.
 
 /** Whether a file may be replaced by a snapshot: there is none, it is empty, or it is a snapshot. */
 export function isReplaceable(path: string): boolean {
@@ -39,24 +45,20 @@ export function isReplaceable(path: string): boolean {
   }
 }
 
-/** Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. */
+/**
+ * Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. The file is
+ * always a new one, so that no page of it holds what a former one did.
+ */
 export function beginSnapshot(path: string) {
   const draft = createDraft(path);
   const file = new Sqlite(draft.path);
   file.pragma('journal_mode = OFF');
   file.pragma('synchronous = OFF');
-  file.pragma('foreign_keys = OFF');
+  file.pragma('foreign_keys = OFF'); // A reference may name a record that is gone.
+  file.pragma(`cache_size = -${CACHE_KIB}`);
   file.pragma(`application_id = ${APPLICATION_ID}`);
-  const keys: SnapshotTable[] = [];
-  const create = (table: SnapshotTable): void => {
-    const columns = table.columns.map(({ name, type }) => {
-      const target = table.references.get(name);
-      const reference = target === undefined ? '' : ` references ${identifier(target)} (id)`;
-      return `${identifier(name)} ${type}${table.isReferred && name === 'id' ? ' primary key' : ''}${reference}`;
-    });
-    file.exec(`create table main.${identifier(table.name)} (${columns.join(', ')})`);
-    keys.push(table);
-  };
+  let formerTables: ReadonlyMap<string, string> = new Map();
+  const create = (table: SnapshotTable) => void file.exec(`create table main.${definition(table)}`);
   return {
     /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
     attach: (mirror: string): Queryable => {
@@ -70,20 +72,36 @@ export function beginSnapshot(path: string) {
       create(table);
       const name = identifier(table.name);
       const columns = table.columns.map((column) => identifier(column.name)).join(', ');
-      return file
+      const { changes } = file
         .prepare(`insert into main.${name} (${columns}) select ${columns} from ${MIRROR}.${name}`)
-        .run().changes;
+        .run();
+      createIndexes(file, table);
+      return changes;
     },
-    /** Creates an empty table, and returns a function that adds rows to it. */
+    /** Makes a former snapshot at the same place usable by `reuse`; call it when nothing is read from the mirror by unqualified names. */
+    attachFormer: (): void => {
+      if (!existsSync(path) || statSync(path).size === 0) return;
+      file.exec(`attach ${literal(path)} as ${FORMER}`);
+      const tables = file.prepare(`select name, sql from ${FORMER}.sqlite_schema where type = 'table'`);
+      formerTables = new Map(tables.raw().all() as [string, string][]);
+    },
+    /** Copies a table of the former snapshot, page by page, if it has the same definition and state; returns the rows, or null. */
+    reuse: (table: SnapshotTable): number | null => {
+      const isSame = formerTables.get(table.name) === `CREATE TABLE ${definition(table)}`;
+      if (!isSame || (table.state ?? null) === null) return null;
+      create(table);
+      createIndexes(file, table); // The same ones on both sides: SQLite then copies their pages, too.
+      const name = identifier(table.name);
+      return file.prepare(`insert into main.${name} select * from ${FORMER}.${name}`).run().changes;
+    },
+    /** Creates an empty table; returns functions that add rows to it, and that index them at last. */
     create: (table: SnapshotTable) => {
       create(table);
-      return inserter(file, table);
+      return { add: inserter(file, table), end: createIndexes.bind(null, file, table) };
     },
     /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
     finish: (): number => {
-      if (file.inTransaction) file.exec(`commit; detach ${MIRROR}`);
-      for (const { name, key, isReferred } of keys)
-        if (key.length > 0 && !isReferred) file.exec(indexOn(name, key));
+      if (file.inTransaction) file.exec('commit');
       file.close();
       return draft.publish();
     },
@@ -95,8 +113,27 @@ export function beginSnapshot(path: string) {
   };
 }
 
-const indexOn = (table: string, key: readonly string[]): string =>
-  `create index ${identifier(`${table}_key`)} on ${identifier(table)} (${key.map(identifier).join(', ')})`;
+/** What follows `create table`: the columns, the keys, and the state as a comment, which SQLite keeps. */
+function definition({ name, columns, key, references = [], state = null }: SnapshotTable): string {
+  const list = (names: readonly string[]): string => names.map(identifier).join(', ');
+  const parts = [
+    ...columns.map((column) => `${identifier(column.name)} ${column.type}`),
+    ...(key.length > 0 ? [`primary key (${list(key)})`] : []),
+    ...references.map(
+      ({ column, to, toColumn }) =>
+        `foreign key (${list([column])}) references ${identifier(to)} (${list([toColumn])})`,
+    ),
+  ];
+  return `${identifier(name)} (${parts.join(', ')}${state === null ? '' : ` /* ${state} */`})`;
+}
+
+/** Indexes the columns that refer to records: the rows of one parent are found at once. */
+function createIndexes(file: Database, { name, references = [] }: SnapshotTable): void {
+  for (const { column } of references)
+    file.exec(
+      `create index main.${identifier(`${name}_${column}`)} on ${identifier(name)} (${identifier(column)})`,
+    );
+}
 
 function inserter(file: Database, table: SnapshotTable): (rows: readonly Values[]) => void {
   const places = table.columns.map(() => '?').join(', ');

@@ -1,9 +1,16 @@
+import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { hasRow } from '../../db/rows/rows.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { readFreshness } from '../../store/kinds/status-store.ts';
+import { readNeeds } from '../../store/needs/read-needs.ts';
+import { entriesWhere } from '../../store/outbox/outbox-store.ts';
 import * as queue from '../../store/webhooks/delivery-queue.ts';
 import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/notifications.ts';
 import { readChangesBySeq } from '../read-changes.ts';
+import { groupByCause, isSettled, type DueNotification, type Situation } from './causes.ts';
 import { nameNotification } from './named-notification.ts';
 import type { NamedNotification, ReaderRules } from './notification-text.ts';
 import { changeBody, formatNotifications, type FormattedBody } from './payload.ts';
@@ -38,30 +45,109 @@ export async function chooseSends(
 ): Promise<ChosenSends> {
   const due = await readDueDeliveries(tx, endpoint, facts);
   if (due.length === 0) return { sends: [], hasMore: false };
-  const secrets = await readSecrets(tx, endpoint.id, facts.now);
-  const { reader: rules } = facts;
-  if (endpoint.format === 'email') {
-    const email = await writeEmail(tx, endpoint, due, rules);
-    return { sends: [{ ...email, endpoint, secrets }], hasMore: false };
-  }
+  return endpoint.format === 'json'
+    ? chooseEvents(tx, endpoint, due, facts)
+    : chooseMessages(tx, endpoint, due, facts);
+}
+
+/** Events and notifications for a program: each by itself, as stored. */
+async function chooseEvents(
+  tx: Transaction,
+  endpoint: WebhookEndpoint,
+  due: readonly queue.Delivery[],
+  { now }: ChoiceFacts,
+): Promise<ChosenSends> {
+  const secrets = await readSecrets(tx, endpoint.id, now);
   const seqs = due.flatMap((delivery) => delivery.seq ?? []);
   const changes = new Map((await readChangesBySeq(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
   const dropped: queue.DeliveryOutcome[] = [];
   for (const delivery of due) {
-    const { webhookId, seq, body } = delivery;
+    const { webhookId, seq } = delivery;
     const change = changes.get(seq ?? 0);
-    const event = change && { contentType: 'application/json', body: changeBody(change) };
-    const content = body === null ? event : await renderNotifications(tx, [body], endpoint, rules);
-    // Without content, the event was erased meanwhile.
-    if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
-    else sends.push({ ...content, endpoint, webhookId, secrets, deliveries: [delivery] });
+    const body = delivery.body ?? (change && changeBody(change));
+    // Without a body, the event was erased meanwhile.
+    if (body === undefined) dropped.push(dropOf(delivery));
+    else
+      sends.push({
+        contentType: 'application/json',
+        body,
+        endpoint,
+        webhookId,
+        secrets,
+        deliveries: [delivery],
+      });
   }
-  await writeDeliveryOutcomes(tx, dropped, facts.now);
+  await writeDeliveryOutcomes(tx, dropped, now);
   return { sends, hasMore: dropped.length > 0 };
 }
 
-/** Returns nothing during a pause, before a replay, or while an e-mail is being sent; the next e-mail includes it. */
+/** Messages for people: one for each cause, by e-mail all in one letter. What is settled meanwhile is left out. */
+async function chooseMessages(
+  tx: Transaction,
+  endpoint: WebhookEndpoint,
+  due: readonly queue.Delivery[],
+  { now, reader }: ChoiceFacts,
+): Promise<ChosenSends> {
+  const notifications = due.map((delivery): DueNotification => {
+    const { data } = JSON.parse(delivery.body ?? '{}') as { readonly data?: DueNotification['facts'] };
+    return { delivery, facts: data ?? {} };
+  });
+  const situation = await readSituation(tx, notifications);
+  const [settled = [], open = []] = partition(notifications, (one) => isSettled(one, situation));
+  await writeDeliveryOutcomes(
+    tx,
+    settled.map(({ delivery }) => dropOf(delivery)),
+    now,
+  );
+  const causes = groupByCause(open).map((cause) => cause.map(({ delivery }) => delivery));
+  const secrets = await readSecrets(tx, endpoint.id, now);
+  const sends: EndpointSend[] = [];
+  for (const some of endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause])) {
+    const deliveries = some.flat();
+    const content = await renderNotifications(tx, some, endpoint, reader);
+    const [first] = deliveries;
+    const webhookId =
+      deliveries.length === 1 && first
+        ? first.webhookId
+        : webhookIdOf(
+            endpoint.publicId,
+            deliveries.map((delivery) => delivery.webhookId),
+          );
+    sends.push({ ...content, endpoint, webhookId, secrets, deliveries });
+  }
+  return { sends, hasMore: settled.length > 0 };
+}
+
+/** One letter with all that is due; the digest is a letter of its own, after it. */
+function lettersOf(causes: readonly (readonly queue.Delivery[])[]) {
+  const [digests = [], others = []] = partition(causes, ([first]) => first?.type === 'digest.daily');
+  return others.length > 0 ? [others] : digests.slice(0, 1).map((digest) => [digest]);
+}
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean) {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+const dropOf = (delivery: queue.Delivery): queue.DeliveryOutcome => {
+  return { delivery, patch: { state: 'dropped', nextAttemptAt: null } };
+};
+
+async function readSituation(tx: Transaction, notifications: readonly DueNotification[]): Promise<Situation> {
+  const entries = notifications.flatMap((notification) => notification.facts.entryId ?? []);
+  const parked =
+    entries.length === 0 ? [] : await entriesWhere(tx, sql`state = 'parked' and id in (${sqlList(entries)})`);
+  const read = (await readFreshness(tx)).filter(
+    (kind) => kind.state === 'certified' || kind.state === 'complete',
+  );
+  return {
+    needs: await readNeeds(tx, []),
+    parked: new Set(parked.map((entry) => entry.id)),
+    readAt: new Map(read.map((kind) => [kind.kind, kind.last_sweep_at ?? ''])),
+  };
+}
+
+/** Returns nothing during a pause, unless a letter is urgent, before a replay, or while an e-mail is being sent. */
 async function readDueDeliveries(
   tx: Transaction,
   endpoint: WebhookEndpoint,
@@ -71,46 +157,36 @@ async function readDueDeliveries(
   const { id, replayAfter, notBefore } = endpoint;
   const isPausing =
     notBefore !== null && notBefore > formatInstant(now) && notBefore <= queue.latestPause(now);
-  if (replayAfter !== null || isPausing) return [];
   const isEmail = endpoint.format === 'email';
-  if (isEmail && inFlight.length > 0) return [];
+  if (replayAfter !== null || (isEmail && inFlight.length > 0)) return [];
+  if (isPausing && !(isEmail && (await hasRow(tx, queue.urgentDeliveries(sql`${id}`, now))))) return [];
   const limit = isEmail ? NOTIFICATIONS_PER_EMAIL : MAX_SENDS_AT_ONCE - inFlight.length;
   return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
 }
 
-/** News as a receiver reads it; a person in their own language, where they have one, and with the names of records. */
+/** Notifications, by cause, as a person reads them: in their own language, where they have one, and with the names of records. */
 export async function renderNotifications(
   db: Queryable,
-  bodies: readonly string[],
+  causes: readonly (readonly Pick<queue.Delivery, 'body'>[])[],
   endpoint: WebhookEndpoint,
   rules: ReaderRules,
 ): Promise<FormattedBody> {
-  const notifications: NamedNotification[] = [];
-  for (const body of bodies)
-    notifications.push(
-      endpoint.format === 'json' ? { body, names: [], changes: [] } : await nameNotification(db, body),
-    );
-  return formatNotifications(notifications, endpoint.format, {
+  const { format } = endpoint;
+  if (format === 'json')
+    return {
+      contentType: 'application/json',
+      body: causes
+        .flat()
+        .map((one) => one.body ?? '{}')
+        .join(),
+    };
+  const named: (readonly NamedNotification[])[] = [];
+  for (const cause of causes)
+    named.push(await Promise.all(cause.map(({ body }) => nameNotification(db, body ?? '{}'))));
+  return formatNotifications(named, format, {
     ...rules,
     language: endpoint.language ?? rules.language,
   });
-}
-
-/** Sends everything that is due as one e-mail. The digest is always its own e-mail. */
-async function writeEmail(
-  tx: Transaction,
-  endpoint: WebhookEndpoint,
-  due: readonly queue.Delivery[],
-  rules: ReaderRules,
-) {
-  const notifications = due.filter((delivery) => delivery.type !== 'digest.daily');
-  const deliveries = notifications.length > 0 ? notifications : due.slice(0, 1);
-  const bodies = deliveries.map((delivery) => delivery.body ?? '{}');
-  const ids = deliveries.map((delivery) => delivery.webhookId);
-  // A letter with more in it is another one for a mail program, which may show each id once.
-  const webhookId = webhookIdOf(endpoint.publicId, ids);
-  const email = await renderNotifications(tx, bodies, endpoint, rules);
-  return { ...email, webhookId, deliveries };
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */

@@ -7,5 +7,5 @@ import type { NamedNotification } from './notification-text.ts';
 export async function nameNotification(db: Queryable, body: string): Promise<NamedNotification> {
   const { type, data } = JSON.parse(body) as { type: string; data: { seqs?: readonly number[] } };
   const names = await readRecordNames(db, { type, facts: data });
-  return { body, names, changes: await readChangesBySeq(db, data.seqs ?? []) };
+  return { type, body, names, changes: await readChangesBySeq(db, data.seqs ?? []) };
 }

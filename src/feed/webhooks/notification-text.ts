@@ -1,7 +1,7 @@
-import { describeField } from '../../catalog/descriptions.ts';
+import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
 import {
-  LOCALES,
+  dateFormat,
   translatorFor,
   type Language,
   type Translator,
@@ -15,6 +15,7 @@ import type { RecordedChange } from '../read-changes.ts';
 
 /** News with what only the mirror knows: read when the news is sent, so that stored news holds no content of a record. */
 export interface NamedNotification {
+  readonly type: string;
   /** As stored. */
   readonly body: string;
   /** The names of the records that it is about. */
@@ -38,26 +39,37 @@ export interface NotificationText {
   readonly lines: readonly string[];
 }
 
-/** The type of a test event. */
 export const TEST_TYPE = 'webhook.test';
 
 interface NotificationParts extends NotificationText {
-  /** The page that shows it. */
   readonly page: string;
   /** What to do on the command line. */
   readonly command: string;
 }
 
-/** Puts news into words. */
-export function notificationText(notification: NamedNotification, reader: ReaderRules): NotificationText {
-  const { headline, lines, page, command } = notificationParts(notification, reader);
+const MOST_NAMED = 10;
+
+/** Puts notifications with one cause into words: those of the first, and the headlines of the others. */
+export function causeText(
+  first: NamedNotification,
+  others: readonly NamedNotification[],
+  reader: ReaderRules,
+): NotificationText {
+  const { headline, lines, page, command } = notificationParts(first, reader);
+  const { t } = translatorFor(reader.language);
+  const also = others.slice(0, MOST_NAMED).map((other) => notificationParts(other, reader).headline);
+  const more = others.length - also.length;
+  const rest = more > 0 ? [t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const alike = also.length === 0 ? [] : [t('Also: {titles}.', { titles: also.join('; ') }), ...rest];
   const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
-  return { headline: sanitizeLine(headline), lines: [...lines, link].map(sanitizeLine) };
+  return { headline: sanitizeLine(headline), lines: [...lines, ...alike, link].map(sanitizeLine) };
 }
 
 function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {
   const { type, data } = JSON.parse(notification.body) as { readonly type: string; readonly data: object };
-  const translator = translatorFor(reader.language);
+  const dates = dateFormat(reader.language, reader.timezone);
+  const date = (since: string): string => dates.format(dateOf(since));
+  const translator = { ...translatorFor(reader.language), date };
   if (type === 'alert.matched') return alertParts(data as AlertFacts, notification.changes, translator);
   if (type === 'digest.daily') return digestParts(data as DigestFacts, translator);
   if (!hasWords(type))
@@ -67,19 +79,12 @@ function notificationParts(notification: NamedNotification, reader: ReaderRules)
     translator,
     notification.names,
   );
-  const lines = [
-    plainWhy(words),
-    since === null ? '' : translator.t('Since {time}.', { time: timeOf(since, reader) }),
-  ];
+  const lines = [plainWhy(words), since === null ? '' : translator.t('Since {time}.', { time: date(since) })];
   return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
 /** @param since A stored instant; a notification has an ISO one. */
-function timeOf(since: string, rules: ReaderRules): string {
-  const style = { timeZone: rules.timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
-  const at = since.endsWith('Z') ? new Date(since) : parseInstant(since);
-  return new Intl.DateTimeFormat(LOCALES[rules.language], style).format(at);
-}
+const dateOf = (since: string): Date => (since.endsWith('Z') ? new Date(since) : parseInstant(since));
 
 interface AlertFacts {
   readonly kind: string;
@@ -108,7 +113,7 @@ function alertParts(
     const [old = '', present = ''] = [change.before, change.after].map((raw) =>
       amount(parseObjectText(raw)[field]),
     );
-    return `${kind} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
+    return `${kindLabel(translator, kind, 'one')} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
   });
   const more = all - changes.length;
   const others =
@@ -116,8 +121,8 @@ function alertParts(
   const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
     headline: translator.t(ALERT, {
-      kind: translator.term(kind),
-      field: describeField(kind, { name: field })[translator.language],
+      kind: kindLabel(translator, kind),
+      field: fieldLabel(translator, kind, field),
       is,
       limit: amount(limit),
       changes: all,
@@ -144,7 +149,7 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
   const counts = changes.map((each) =>
     t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', {
       ...each,
-      kind: translator.term(String(each['kind'])),
+      kind: kindLabel(translator, String(each['kind'])),
     }),
   );
   return {

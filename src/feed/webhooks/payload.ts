@@ -2,8 +2,9 @@ import { truncate } from '../../lib/text/text.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
 import type { WebhookFormat } from '../../store/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';
+import { URGENT_TYPES } from '../../store/webhooks/notification-types.ts';
 import {
-  notificationText,
+  causeText,
   type NamedNotification,
   type NotificationText,
   type ReaderRules,
@@ -41,18 +42,15 @@ export interface FormattedBody {
   readonly subject?: string;
 }
 
-/** Our own news for a receiver: `json` leaves it as it is, a chat room gets a message, and a person a letter with all of it. */
+/** Notifications for a person: the causes of a letter, the most urgent first, or the one of a message for a chat room. */
 export function formatNotifications(
-  notifications: readonly NamedNotification[],
-  format: WebhookFormat,
+  causes: readonly (readonly NamedNotification[])[],
+  format: Exclude<WebhookFormat, 'json'>,
   reader: ReaderRules,
 ): FormattedBody {
-  if (format === 'json')
-    return {
-      contentType: 'application/json',
-      body: notifications.map((notification) => notification.body).join(),
-    };
-  const texts = notifications.map((each) => notificationText(each, reader));
+  const texts = causes.flatMap(([first, ...others]) =>
+    first ? [{ ...causeText(first, others, reader), type: first.type }] : [],
+  );
   if (format === 'email') return renderEmail(texts);
   const text = texts.map((text) => `${text.headline}. ${text.lines.join(' ')}`).join(' ');
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };
@@ -62,8 +60,10 @@ export function formatNotifications(
 
 const LONGEST_SUBJECT = 120;
 
-function renderEmail(texts: readonly NotificationText[]): FormattedBody {
-  const [first, ...others] = texts.map((text) => text.headline);
+/** What is urgent stands alone in the subject. */
+function renderEmail(texts: readonly (NotificationText & { readonly type: string })[]): FormattedBody {
+  const urgent = texts.filter(({ type }) => URGENT_TYPES.includes(type));
+  const [first, ...others] = (urgent.length > 0 ? urgent : texts).map((text) => text.headline);
   const more = others.length === 0 ? '' : ` (+ ${others.length})`;
   const paragraphs = texts.map((text) => [text.headline, ...text.lines].join('\n'));
   return {

@@ -90,11 +90,11 @@ async function sendTest(
   id: number,
 ): Promise<void> {
   const { session, clock, signal } = parts;
-  const { webhookId, body } = await readTest(session, id);
+  const test = await readTest(session, id);
   const secrets = await readSecrets(session, endpoint.id, clock.now());
-  const content = await renderNotifications(session, [body ?? '{}'], endpoint, rules);
+  const content = await renderNotifications(session, [[test]], endpoint, rules);
   await using sender = createSender(clock, rules);
-  const attempt = await sender.send({ ...content, endpoint, webhookId, secrets }, signal);
+  const attempt = await sender.send({ ...content, endpoint, webhookId: test.webhookId, secrets }, signal);
   const state = isAccepted(attempt.status) ? ('delivered' as const) : ('failed' as const);
   const set = assignments(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });
   await session.atomically((tx) => tx.query(sql`update webhook_deliveries set ${set} where id = ${id}`));

@@ -90,9 +90,9 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
       if (!cut.aborted) ended.push({ delivery, attempt, random: random() }); // Else it was not the receiver that failed.
     }
   };
-  const startSend = (one: EndpointSend): void => {
-    const sending = send(one);
-    for (const { id } of one.deliveries) inFlight.set(id, sending);
+  const startSend = (chosen: EndpointSend): void => {
+    const sending = send(chosen);
+    for (const { id } of chosen.deliveries) inFlight.set(id, sending);
   };
   try {
     for (;;) {

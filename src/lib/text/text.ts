@@ -31,5 +31,6 @@ export function sanitizeJson(json: string): string {
   return json.replace(CONTROL_IN_JSON, escaped);
 }
 
-/** A clause as a sentence. */
-export const sentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
+export const capitalize = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+export const sentence = (clause: string): string => `${capitalize(clause)}.`;

@@ -33,6 +33,10 @@ export interface Translator {
   readonly count: (number: number) => string;
   /** The text of a decimal (`-1234.50`) likewise, with every digit of it. */
   readonly decimal: (text: string) => string;
+  /** A stored instant; with its time zone where nothing else shows it. */
+  readonly date: (text: string) => string;
+  /** Whether kinds and fields have their technical names in place of their labels: on the command line, in logs and JSON. */
+  readonly isTechnical?: true;
 }
 
 /** The languages with the rules for numbers and dates, as Canada writes them. */
@@ -42,6 +46,17 @@ const TRANSLATORS: Readonly<Record<Language, Translator>> = {
   en: createTranslator('en'),
   fr: createTranslator('fr'),
 };
+
+/** The texts of commands, logs and JSON documents. */
+export const TECHNICAL: Translator = { ...TRANSLATORS.en, isTechnical: true };
+
+/** Formats instants as people write them: `27 Nov 2026, 12:43`, `27 nov. 2026, 12 h 43`. */
+export const dateFormat = (language: Language, timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : 'fr-CA', {
+    timeZone,
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
 
 /** Our texts in a language. */
 export const translatorFor = (language: Language): Translator => TRANSLATORS[language];
@@ -96,6 +111,7 @@ function createTranslator(language: Language): Translator {
     t,
     term,
     count: (number) => numbers.format(number),
+    date: (text) => `${text} UTC`,
     decimal: (text) => {
       const places = text.split('.')[1]?.length ?? 0;
       const digits = { minimumFractionDigits: places, maximumFractionDigits: places };

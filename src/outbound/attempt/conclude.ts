@@ -154,11 +154,7 @@ function refusedSince(entry: Entry): string | null {
 }
 
 /** How long an entry waits after an inconclusive attempt. */
-export function retryDelayMs(
-  { attempts }: { readonly attempts: number },
-  parts: OutboundParts,
-  requestedMs: number | null,
-): number {
+export function retryDelayMs(parts: OutboundParts, attempts: number, requestedMs: number | null): number {
   return Math.max(requestedMs ?? 0, backoffMs(attempts, parts.random));
 }
 

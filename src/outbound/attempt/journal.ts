@@ -82,16 +82,9 @@ export async function closeWithAnswer(
   entry: Entry,
   { grade, answer, now }: { readonly grade: string; readonly answer: WriteAnswer; readonly now: Date },
 ): Promise<void> {
-  const answerText = answer.is === 'answered' ? await storableAnswer(tx, entry, answer.start) : answer.why;
+  const responseStart = answer.is === 'answered' ? await storableAnswer(tx, entry, answer.start) : answer.why;
   const status = answer.is === 'answered' ? answer.status : null;
-  await closeAttempt(tx, {
-    outboxId: entry.id,
-    n: entry.attempts,
-    grade,
-    status,
-    responseStart: answerText,
-    now,
-  });
+  await closeAttempt(tx, { outboxId: entry.id, n: entry.attempts, grade, status, responseStart, now });
   if (grade === 'done') await wakeForbidden(tx, entry.kind, now);
 }
 
@@ -116,14 +109,12 @@ export async function recordFailure(
   if (graded.is === 'refused' && (status !== 403 || entry.operation === 'create'))
     return blockKind(tx, entry, reason, now);
   if (graded.is === 'refused') return postponeForbidden(tx, entry, { reason, isAlone: false }, now);
-  const waitMs = retryDelayMs(entry, parts, graded.is === 'busy' ? graded.waitMs : null);
+  const waitMs = retryDelayMs(parts, entry.attempts, graded.is === 'busy' ? graded.waitMs : null);
   if (graded.is === 'unsent') return scheduleRetry(tx, entry, { verdict: 'unreachable', now, waitMs });
   await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.
   if (graded.is === 'busy') return scheduleRetry(tx, entry, { verdict: 'busy', now, waitMs });
-  const result = {
-    status,
-    answer: answer.is === 'answered' ? serviceMessage(answer.body, answer.start) : null,
-  };
+  const message = answer.is === 'answered' ? serviceMessage(answer.body, answer.start) : null;
+  const result = { status, answer: message };
   return finishEntry(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
 }
 

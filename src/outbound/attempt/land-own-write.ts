@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { splitPage, withoutSuppressed } from '../../diff/compare-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
@@ -6,7 +7,10 @@ import { excludedSince } from '../../store/kinds/exclusions.ts';
 import { saveLastChange, readStanding, jumpTick } from '../../store/kinds/kind-standing.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { compareRetrieved, readStoredRows, writeRows } from '../../store/records/stored-rows.ts';
-import type { Transaction } from '../../db/session/session.ts';
+import { optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
+import { readRows } from '../../db/rows/rows.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
@@ -67,14 +71,21 @@ export interface MirrorRow {
   readonly isLive: boolean;
 }
 
+const MIRROR_ROW = [textColumn('id'), textColumn('raw'), optionalTimestamp('deleted_at')];
+
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
 export async function readOwnRows(
-  tx: Transaction,
+  db: Queryable,
   kind: string,
   ids: readonly string[],
 ): Promise<Map<string, MirrorRow>> {
   const copies = new Map<string, MirrorRow>();
-  for (const [id, [raw, deletedAt]] of await tx.readRowsById(kind, ['_raw', '_deleted_at'], ids))
-    copies.set(id, { raw: String(raw), isLive: deletedAt === null });
+  for (const some of inChunks(ids)) {
+    const rows = sql`
+      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at from ${sql.identifier(kind)}
+      where id in (${sqlList(some)})`;
+    for (const { id, raw, deletedAt } of await readRows(db, MIRROR_ROW, rows))
+      copies.set(id, { raw, isLive: deletedAt === null });
+  }
   return copies;
 }

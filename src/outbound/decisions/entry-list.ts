@@ -119,16 +119,19 @@ export async function waitForEntries(
     readonly clock: Clock;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
+    /** Called with the number of entries that have ended. */
+    readonly onEnded?: (ended: number) => void;
   },
 ): Promise<Entry[]> {
-  const { clock, timeoutMs, signal } = waiting;
+  const { clock, timeoutMs, signal, onEnded } = waiting;
   const deadline = clock.monotonicMs() + timeoutMs;
   const isOver = (): boolean => signal.aborted || clock.monotonicMs() >= deadline;
   const hasEnded = async (id: number): Promise<boolean> => {
     const entry = await findEntry(db, id);
     return entry === null || ENDED.includes(entry.state);
   };
-  for (const id of ids) {
+  for (const [index, id] of ids.entries()) {
+    onEnded?.(index);
     while (!(await hasEnded(id)) && !isOver())
       await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, deadline - clock.monotonicMs())), waiting);
     if (isOver()) break;

@@ -2,8 +2,8 @@ import type { Kind } from '../../catalog/kind.ts';
 import { readSeenNames } from '../../store/kinds/field-store.ts';
 import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { baseHash, findEndedByKey, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
-import { findByKey, insertEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { baseHash, findEndedByKeys, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
+import { findByKeys, insertEntries, type Entry } from '../../store/outbox/outbox-store.ts';
 import { saveDecision, type Decider } from '../../store/users/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import type { storedEntry } from '../decisions/entry-document.ts';
@@ -71,18 +71,39 @@ export async function storeInTransaction(
   push: PushFacts,
 ): Promise<StoredEntry[]> {
   const rows = await readUpdatedRows(tx, entries);
-  const stored: StoredEntry[] = [];
+  const earlier = new Map<string, EarlierEntry>();
+  await readEarlier(tx, entries, earlier);
+  const stored: (() => StoredEntry)[] = [];
   const refused: DuplicateRefusal[] = [];
+  let fresh: CheckedEntry[] = [];
+  const names = new Set<string>(); // Keys and natural keys of fresh entries, which the database does not know yet.
+  const ids = new Map<string, number>();
+  const insertFresh = async (): Promise<void> => {
+    for (const [key, id] of await insertAll(tx, fresh, rows, push)) ids.set(key, id);
+    fresh = [];
+    names.clear();
+  };
   for (const entry of entries) {
-    const before = await findStored(tx, entry);
+    const name = entry.naturalKey === null ? null : JSON.stringify([entry.kind.name, entry.naturalKey]);
+    if (names.has(entry.key) || (name !== null && names.has(name))) {
+      await insertFresh();
+      await readEarlier(tx, [entry], earlier);
+    }
+    const before = findStored(entry, earlier);
     const needsDuplicateCheck = before === null && entry.operation === 'create' && !entry.allowsDouble;
     const holder = needsDuplicateCheck ? await findKeyHolder(tx, entry) : null;
-    const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
     if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-    else stored.push(before ?? (await storeEntry(tx, entry, row, push)));
+    else if (before !== null) stored.push(() => before);
+    else {
+      fresh.push(entry);
+      names.add(entry.key);
+      if (name !== null) names.add(name);
+      stored.push(() => toStoredEntry(entry, rowOf(rows, entry), ids));
+    }
   }
+  await insertFresh();
   refuseDuplicates(refused);
-  return stored;
+  return stored.map((result) => result());
 }
 
 async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
@@ -106,21 +127,61 @@ async function readUpdatedRows(tx: Transaction, entries: readonly CheckedEntry[]
   return rows;
 }
 
-async function storeEntry(
+type MirrorRows = ReadonlyMap<string, ReadonlyMap<string, MirrorRow>>;
+
+const rowOf = (rows: MirrorRows, entry: CheckedEntry): MirrorRow | null =>
+  rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
+
+function insertAll(
   tx: Transaction,
+  entries: readonly CheckedEntry[],
+  rows: MirrorRows,
+  push: PushFacts,
+): Promise<ReadonlyMap<string, number>> {
+  const fresh = entries.map((entry) => {
+    const row = entry.base === null ? rowOf(rows, entry) : null;
+    const base = entry.base ?? row?.raw ?? null;
+    return {
+      ...entry,
+      kind: entry.kind.name,
+      base,
+      isMirrored: row !== null,
+      pushedBy: push.by,
+      now: push.now,
+    };
+  });
+  return insertEntries(tx, fresh);
+}
+
+function toStoredEntry(
   entry: CheckedEntry,
   row: MirrorRow | null,
-  push: PushFacts,
-): Promise<StoredEntry> {
-  const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
-  const kind = entry.kind.name;
-  const base = entry.base ?? row?.raw ?? null;
-  const columns = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown, allowsDouble };
-  const isMirrored = entry.base === null && row !== null;
-  const id = await insertEntry(tx, { ...columns, isMirrored, pushedBy: push.by, now: push.now });
-  if (id === null) throw keyTaken(entry, null); // Stored by another program at this moment.
-  const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
+  ids: ReadonlyMap<string, number>,
+): StoredEntry {
+  const { key, operation, recordId, notes } = entry;
+  const id = ids.get(key);
+  if (id === undefined) throw keyTaken(entry, null); // Stored by another program at this moment.
+  const stored = {
+    id,
+    key,
+    kind: entry.kind.name,
+    operation,
+    recordId,
+    state: 'ready',
+    isNew: true,
+  } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
+}
+
+/** Adds what was stored before under the keys of these entries. */
+async function readEarlier(
+  tx: Transaction,
+  entries: readonly CheckedEntry[],
+  earlier: Map<string, EarlierEntry>,
+): Promise<void> {
+  const keys = entries.map((entry) => entry.key);
+  for (const entry of await findByKeys(tx, keys)) earlier.set(entry.key, entry);
+  for (const entry of await findEndedByKeys(tx, keys)) earlier.set(entry.key, entry);
 }
 
 /**
@@ -128,18 +189,18 @@ async function storeEntry(
  *
  * @throws {SyncError} `outbox.key_taken`.
  */
-async function findStored(tx: Transaction, entry: CheckedEntry): Promise<StoredEntry | null> {
-  const ended = await findEndedByKey(tx, entry.key);
-  if (ended !== null) return toRepeatedEntry(entry, ended, ended.requestHash, ended.baseHash);
-  const earlier = await findByKey(tx, entry.key);
-  if (earlier === null) return null;
-  return toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(earlier.base));
+function findStored(entry: CheckedEntry, known: ReadonlyMap<string, EarlierEntry>): StoredEntry | null {
+  const earlier = known.get(entry.key);
+  if (earlier === undefined) return null;
+  return 'requestHash' in earlier
+    ? toRepeatedEntry(entry, earlier, earlier.requestHash, earlier.baseHash)
+    : toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(earlier.base));
 }
 
 /** Without a base from the author, bases are not compared: they come from the mirror, which may have changed in between. */
 function toRepeatedEntry(
   entry: CheckedEntry,
-  earlier: EarlierEntry,
+  earlier: EarlierFacts,
   earlierRequest: string,
   earlierBase: EndedEntry['baseHash'],
 ): StoredEntry {
@@ -150,7 +211,8 @@ function toRepeatedEntry(
   return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
 }
 
-type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
+type EarlierEntry = Entry | EndedEntry;
+type EarlierFacts = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
 
 function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   if (entry.operation === 'create' || entry.base !== null || row?.isLive === true) return [];
@@ -160,7 +222,7 @@ function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
     : [`the mirror holds ${record} as deleted`];
 }
 
-function keyTaken(entry: CheckedEntry, earlier: EarlierEntry | null): SyncError {
+function keyTaken(entry: CheckedEntry, earlier: EarlierFacts | null): SyncError {
   const owner =
     earlier === null
       ? 'another entry'

@@ -49,7 +49,7 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
     return { ...shared, operation: 'create', request: { method: 'POST', path, body: wanted }, alike };
   }
   const recordId = entry.recordId ?? '';
-  const row = (await session.atomically((tx) => readOwnRows(tx, kind.name, [recordId]))).get(recordId);
+  const row = (await readOwnRows(session, kind.name, [recordId])).get(recordId);
   const merged = row
     ? merge({ kind, wanted, base: parseObject(entry.base ?? row.raw), remote: parseObject(row.raw) })
     : null;

@@ -2,20 +2,30 @@ import type { Kind } from '../../catalog/kind.ts';
 import { shownValue } from '../../diff/merge-update.ts';
 import { canonicalJson, compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import type { Session, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import { closePlan, readPlan, saveEntryOfRow, type PlanRow } from '../../store/outbox/plan-store.ts';
+import {
+  closePlan,
+  readChangedRows,
+  readPlan,
+  saveEntriesOfRows,
+  type PlanRow,
+} from '../../store/outbox/plan-store.ts';
 import { readPasts } from '../../store/records/change-store.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
-import type { EntryRequest } from '../intake/entry-request.ts';
+import type { CheckedEntry, EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeInTransaction } from '../intake/intake.ts';
 import { planAltered, readUnalteredPlan, type PlanDecision } from './approve-plan.ts';
 import { parseCells, toEntryData } from './judge-row.ts';
+import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 
 /**
  * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
  * the values that the plan shows as old: what another person has changed meanwhile is not overwritten.
+ *
+ * Rows are checked without the write lock. The transaction that stores them checks again what has changed since.
  *
  * @throws {SyncError} `plan.absent`, `plan.unapproved`, `plan.stale` where the mirror has moved on in one of its cells,
  * `plan.altered` where its rows differ from the shown ones.
@@ -26,25 +36,41 @@ export async function applyPlan(
   decision: PlanDecision & { readonly approvals: number },
 ): Promise<void> {
   const { kinds, id, by, now, approvals } = decision;
-  if ((await readPlan(session, id)).state === 'applied') return;
-  const { plan, rows } = await readUnalteredPlan(session, id);
+  const plan = await readPlan(session, id);
+  if (plan.state === 'applied') return;
   const kind = kinds.find((kind) => kind.name === plan.kind);
   if (kind === undefined) throw planAltered(id);
   if (approvals > 0 && plan.approvedBy === null) throw unapproved(id);
-  const wanted = rows.filter(isWanted);
-  await session.makeDurable();
-  await session.atomically(async (tx) => {
-    if (!(await closePlan(tx, id, by, now))) return;
-    const mirrored = await readMirroredKind(tx, kind);
-    const stale = await staleCells(tx, mirrored, wanted, plan.createdAt);
+  const refuseStale = async (db: Queryable, rows: readonly PlanRow[]): Promise<void> => {
+    const stale = await staleCells(db, await readMirroredKind(db, kind), rows, plan.createdAt);
     if (stale.length > 0) throw outdated(id, stale);
-    const requests = wanted.map((row) => requestOf(id, mirrored, row));
-    const stored = await storeInTransaction(tx, await checkRequests(tx, kinds, requests), { now, by });
-    for (const [index, { position }] of wanted.entries()) {
-      const entryId = stored[index]?.id;
-      if (entryId !== undefined) await saveEntryOfRow(tx, id, position, entryId);
-    }
-  });
+  };
+  await judgeThenStore(
+    session,
+    { kind, now },
+    async () => {
+      const wanted = (await readUnalteredPlan(session, id)).rows.filter(isWanted);
+      await refuseStale(session, wanted);
+      const mirrored = await readMirroredKind(session, kind);
+      const checked: CheckedEntry[] = [];
+      for (const slice of inChunks(wanted, ROWS_A_SLICE))
+        checked.push(
+          ...(await checkRequests(
+            session,
+            kinds,
+            slice.map((row) => requestOf(id, mirrored, row)),
+          )),
+        );
+      await session.makeDurable();
+      return checked;
+    },
+    async (tx, checked, since) => {
+      if (!(await closePlan(tx, id, by, now))) return;
+      await refuseStale(tx, await readChangedRows(tx, plan, since));
+      await storeInTransaction(tx, checked, { now, by });
+      await saveEntriesOfRows(tx, id);
+    },
+  );
 }
 
 /** A row whose cells are none is refused as a whole. */
@@ -78,25 +104,27 @@ function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
 
 /** The cells of a plan that the mirror shows otherwise by now, each as a sentence. @param since When it was made. */
 export async function staleCells(
-  tx: Transaction,
+  db: Queryable,
   kind: Kind,
   rows: readonly PlanRow[],
   since: string,
 ): Promise<readonly string[]> {
-  const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
-  const ids = updates.map((update) => update.recordId ?? '');
-  const records = await readOwnRows(tx, kind.name, ids);
-  const pasts = await readPasts(tx, kind.name, ids, since);
   const stale: string[] = [];
-  for (const row of updates) {
-    const id = row.recordId ?? '';
-    const record = records.get(id);
-    const raw = record?.isLive === true ? parseObject(record.raw) : null;
-    const past = pasts.get(id);
-    if (raw === null) stale.push(`Row ${row.position}: record ${id} is gone.`);
-    else if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })) !== null)
-      stale.push(`Row ${row.position}: record ${id} is now another one.`);
-    else stale.push(...changedCells(kind, row, raw));
+  const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
+  for (const slice of inChunks(updates, ROWS_A_SLICE)) {
+    const ids = slice.map((update) => update.recordId ?? '');
+    const records = await readOwnRows(db, kind.name, ids);
+    const pasts = await readPasts(db, kind.name, ids, since);
+    for (const row of slice) {
+      const id = row.recordId ?? '';
+      const record = records.get(id);
+      const raw = record?.isLive === true ? parseObject(record.raw) : null;
+      const past = pasts.get(id);
+      if (raw === null) stale.push(`Row ${row.position}: record ${id} is gone.`);
+      else if (past && (await findOtherRecord(db, kind, past, { id, remote: raw })) !== null)
+        stale.push(`Row ${row.position}: record ${id} is now another one.`);
+      else stale.push(...changedCells(kind, row, raw));
+    }
   }
   return stale;
 }

@@ -21,11 +21,11 @@ export async function approvePlan(
   session: Session,
   { id, by, now }: Omit<PlanDecision, 'kinds'>,
 ): Promise<void> {
+  const { plan } = await readUnalteredPlan(session, id);
+  if (isSameUserName(plan.createdBy, by))
+    throw new SyncError(`${by} made plan ${id}: another user must approve it.`, { code: 'plan.own' });
   await session.makeDurable();
   await session.atomically(async (tx) => {
-    const { plan } = await readUnalteredPlan(tx, id);
-    if (isSameUserName(plan.createdBy, by))
-      throw new SyncError(`${by} made plan ${id}: another user must approve it.`, { code: 'plan.own' });
     if (!(await saveApproval(tx, id, by, now)))
       throw new SyncError(`Plan ${id} is already applied.`, { code: 'plan.applied' });
   });

@@ -12,7 +12,6 @@ import { compareSpellings, detectDayFirst, parseNumber, type Spelling } from './
 /** A field that a row changes; by its name of a read. */
 export type PlannedCell = Readonly<Record<'old' | 'new', Json>> & { readonly field: string };
 
-/** An edited export. */
 export interface EditedTable {
   /** As mirrored. */
   readonly kind: Kind;

@@ -4,7 +4,7 @@ import { isRecordId } from '../../diff/compare-page.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { compactJson, parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
-import type { Row, Session, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Row, Session } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
@@ -25,6 +25,7 @@ import {
   type PlannedCell,
   type SeenRecord,
 } from './judge-row.ts';
+import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 import type { Sheet, SheetCells } from './sheet-table.ts';
 
 interface Spreadsheet {
@@ -49,21 +50,36 @@ interface Spreadsheet {
  * @throws {UsageError} `usage.sheet` where the columns fit no kind, or a column was probably sorted without the others.
  */
 export async function makePlan(session: Session, asked: Spreadsheet): Promise<number | null> {
-  const { sheet, allowNew = false, allowReordered = false } = asked;
-  return session.atomically(async (tx) => {
-    const { kind, known } = await findKind(tx, asked);
-    const table = editedTable(await readMirroredKind(tx, kind), known, sheet);
-    const ids = sheet.rows.map((row) => readCellText(sheet, row.cells, 'id'));
-    const seen = await readLiveRows(tx, kind, ids.filter(isRecordId));
-    const repeatedIds = findRepeatedIds(ids);
-    const rows: NewPlanRow[] = [];
-    const moves: CellMove[] = [];
-    for (const [index, { position, cells }] of sheet.rows.entries()) {
-      const id = ids[index] ?? '';
+  const { sheet, allowReordered = false } = asked;
+  const { kind, known } = await findKind(session, asked);
+  const table = editedTable(await readMirroredKind(session, kind), known, sheet);
+  return judgeThenStore(
+    session,
+    { kind, now: asked.now },
+    async () => {
+      const { rows, moves } = await judgeRows(session, table, asked);
+      const reordered = allowReordered ? undefined : findReorderedColumn(moves);
+      if (reordered !== undefined) throw sortedAloneError(reordered);
+      return rows.length === 0 ? null : refuseDuplicateRows(table.kind, rows);
+    },
+    (tx, rows, createdAt) => insertPlan(tx, { ...asked, kind: kind.name, createdAt }, rows),
+  );
+}
+
+async function judgeRows(db: Queryable, table: EditedTable, asked: Spreadsheet) {
+  const { sheet, allowNew = false } = asked;
+  const idOf = (row: { readonly cells: SheetCells }): string => readCellText(sheet, row.cells, 'id');
+  const repeatedIds = findRepeatedIds(sheet.rows.map(idOf));
+  const rows: NewPlanRow[] = [];
+  const moves: CellMove[] = [];
+  for (const slice of inChunks(sheet.rows, ROWS_A_SLICE)) {
+    const seen = await readLiveRows(db, table.kind, slice.map(idOf).filter(isRecordId));
+    for (const { position, cells } of slice) {
+      const id = idOf({ cells });
       const edited = { ...table, cells, id, record: seen.get(id) };
       const row = repeatedIds.has(id)
         ? refuseRow([`id ${id} is in the sheet twice`])
-        : await judgeRow(tx, edited, allowNew);
+        : await judgeRow(db, edited, allowNew);
       const { cells: changed, refusal } = row;
       moves.push(...(row.moves ?? []));
       if (changed.length === 0 && refusal === null) continue;
@@ -71,11 +87,8 @@ export async function makePlan(session: Session, asked: Spreadsheet): Promise<nu
       const recordId = id.slice(0, LONGEST_ID) || null;
       rows.push({ position, operation, recordId, refusal, cells: compactJson(changed) });
     }
-    const reordered = allowReordered ? undefined : findReorderedColumn(moves);
-    if (reordered !== undefined) throw sortedAloneError(reordered);
-    if (rows.length === 0) return null;
-    return insertPlan(tx, { ...asked, kind: kind.name }, refuseDuplicateRows(table.kind, rows));
-  });
+  }
+  return { rows, moves };
 }
 
 const LONGEST_ID = 60;
@@ -96,12 +109,12 @@ function findRepeatedIds(ids: readonly string[]): ReadonlySet<string> {
 }
 
 /** The kind that is named; else the only one that has the most of these columns, or no others. */
-async function findKind(tx: Transaction, spreadsheet: Spreadsheet) {
+async function findKind(db: Session, spreadsheet: Spreadsheet) {
   const { kinds, kind: named, sheet } = spreadsheet;
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const found: { readonly kind: Kind; readonly known: ReadonlySet<string>; readonly shared: number }[] = [];
   for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
-    const known = new Set((await readDeclaredColumns(tx, `bi_${kind.name}`)).map((column) => column.name));
+    const known = new Set((await readDeclaredColumns(db, `bi_${kind.name}`)).map((column) => column.name));
     found.push({ kind, known, shared: sheet.columns.filter((name) => known.has(name)).length });
   }
   const most = Math.max(...found.map((one) => one.shared));
@@ -121,24 +134,22 @@ async function findKind(tx: Transaction, spreadsheet: Spreadsheet) {
 
 type LiveRow = SeenRecord & { readonly text: string; readonly shown: Row };
 
+/** Reads records with what their view shows, both of one instant. */
 async function readLiveRows(
-  tx: Transaction,
+  db: Queryable,
   kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, LiveRow>> {
-  const seen = new Map<string, LiveRow>();
-  for (const batch of inChunks([...new Set(ids)])) {
-    const raws = await tx.readRowsById(kind.name, ['_raw'], batch);
-    const rows = await tx.query(
-      sql`select * from ${sql.identifier(`bi_${kind.name}`)} where id in (${sqlList(batch)})`,
-    );
-    for (const shown of rows) {
-      const id = String(shown['id']);
-      const raw = String(raws.get(id)?.[0] ?? '{}');
-      seen.set(id, { raw: parseObject(raw), text: raw, shown });
-    }
-  }
-  return seen;
+  if (ids.length === 0) return new Map();
+  const rows = await db.query(sql`
+    select v.*, m._raw as _raw from ${sql.identifier(`bi_${kind.name}`)} v
+    join ${sql.identifier(kind.name)} m on m.id = v.id where m.id in (${sqlList(ids)})`);
+  return new Map(
+    rows.map((shown) => {
+      const text = String(shown['_raw']);
+      return [String(shown['id']), { raw: parseObject(text), text, shown }];
+    }),
+  );
 }
 
 interface JudgedRow {
@@ -164,15 +175,15 @@ interface SheetRow extends EditedTable {
   readonly record: LiveRow | undefined;
 }
 
-async function judgeRow(tx: Transaction, row: SheetRow, allowNew: boolean): Promise<JudgedRow> {
-  if (row.id !== '') return judgeUpdate(tx, row);
-  if (allowNew) return judgeCreate(tx, row);
+async function judgeRow(db: Queryable, row: SheetRow, allowNew: boolean): Promise<JudgedRow> {
+  if (row.id !== '') return judgeUpdate(db, row);
+  if (allowNew) return judgeCreate(db, row);
   return refuseRow([
     'it has no id (a row of totals has none either); to create a record from it, add --allow-new',
   ]);
 }
 
-async function judgeUpdate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
+async function judgeUpdate(db: Queryable, row: SheetRow): Promise<JudgedRow> {
   const { kind, id, record } = row;
   if (!isRecordId(id)) return refuseRow([`${beginningOf(id)} is not the id of a record`]);
   if (record === undefined) return refuseRow([`${kind.name} has no record ${id} any more`]);
@@ -184,16 +195,16 @@ async function judgeUpdate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
       [`${VERSION_COLUMN} is missing: it shows whether the record has changed since the export`, ...faults],
       moves,
     );
-  if (version !== versionOf(record.text)) return judgeChangedRow(tx, row, version);
+  if (version !== versionOf(record.text)) return judgeChangedRow(db, row, version);
   if (kind.update === null) faults.push(`records of ${kind.name} cannot be updated`);
   return faults.length > 0 ? refuseRow(faults, moves) : { cells, refusal: null, moves };
 }
 
 /** A row whose record has changed since the export: it is refused if it was edited, too. */
-async function judgeChangedRow(tx: Transaction, row: SheetRow, version: string): Promise<JudgedRow> {
+async function judgeChangedRow(db: Queryable, row: SheetRow, version: string): Promise<JudgedRow> {
   const { kind, id } = row;
   const states = await readTexts(
-    tx,
+    db,
     sql`select before from changes where kind = ${kind.name} and record_id = ${id}
       union all select after from changes where kind = ${kind.name} and record_id = ${id}`,
   );
@@ -205,14 +216,14 @@ async function judgeChangedRow(tx: Transaction, row: SheetRow, version: string):
 }
 
 /** A row without an id: a record to be made, unless something has its natural key. */
-async function judgeCreate(tx: Transaction, row: SheetRow): Promise<JudgedRow> {
+async function judgeCreate(db: Queryable, row: SheetRow): Promise<JudgedRow> {
   const { kind } = row;
   const { cells, faults } = findEdits(row, row.cells, { raw: {} });
   if (faults.length > 0) return refuseRow(faults);
   if (cells.length === 0) return refuseRow(['it has neither an id nor a field that can be written']);
   if (kind.create === null) return refuseRow([`records of ${kind.name} cannot be created`]);
   if (kind.repeats === true) return { cells, refusal: null };
-  const [duplicate] = await findRecordsWithKey(tx, kind, compactJson(toEntryData(kind, cells)));
+  const [duplicate] = await findRecordsWithKey(db, kind, compactJson(toEntryData(kind, cells)));
   return duplicate === undefined
     ? { cells, refusal: null }
     : refuseRow([`record ${duplicate.id} has the same natural key`]);

@@ -5,7 +5,13 @@ import { compactJson, type Json } from '../../lib/json/json.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import { readRowsWithEntries, readPlan, type PlanRowWithEntry } from '../../store/outbox/plan-store.ts';
+import {
+  countPlanRows,
+  readChangedRows,
+  readPlan,
+  readRowsWithEntries,
+  type PlanRowWithEntry,
+} from '../../store/outbox/plan-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
 
@@ -15,7 +21,6 @@ export const PLAN_COUNTS_TEXT: MessageKey =
 
 const person = z.string().nullable();
 
-/** A plan in a list. */
 export const listedPlan = z.object({
   id: z.int(),
   kind: z.string(),
@@ -39,7 +44,6 @@ const row = z.object({
   entry: z.object({ id: z.int(), state: z.string(), verdict: z.string().nullable() }).nullable(),
 });
 
-/** A plan with its rows. */
 export const shownPlan = listedPlan.extend({
   state: z.enum(['open', 'stale', 'applied']),
   stale: z.array(z.string()).describe('why it can no longer be applied'),
@@ -55,39 +59,46 @@ export const shownPlan = listedPlan.extend({
 /** A plan as people and programs see it. */
 export type ShownPlan = DocumentOf<typeof shownPlan>;
 
-/** Reads a plan with the states of its entries; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
-export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
+/** A plan without its rows. */
+export type PlanSummary = Omit<ShownPlan, 'rows'>;
+
+/** Reads a plan and counts its rows; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
+export async function summarizePlan(
+  session: Session,
+  kinds: readonly Kind[],
+  id: number,
+): Promise<PlanSummary> {
   const plan = await readPlan(session, id);
-  const followed = await readRowsWithEntries(session, id);
   const kind = kinds.find((kind) => kind.name === plan.kind);
-  const isOpen = plan.state === 'open' && kind !== undefined;
-  const stale = isOpen
-    ? await session.atomically(async (tx) =>
-        staleCells(tx, await readMirroredKind(tx, kind), followed, plan.createdAt),
-      )
-    : [];
-  const rows = followed.map(shownRow);
+  const changed = plan.state === 'open' && kind ? await readChangedRows(session, plan, plan.createdAt) : [];
+  const stale =
+    changed.length > 0 && kind
+      ? await staleCells(session, await readMirroredKind(session, kind), changed, plan.createdAt)
+      : [];
   const state = stale.length > 0 ? ('stale' as const) : plan.state;
-  return { ...plan, state, stale, counts: countsOf(rows), rows };
+  return { ...plan, state, stale, counts: await countPlanRows(session, id) };
+}
+
+/** Reads a plan with all its rows and the states of their entries. @throws {SyncError} `plan.absent` */
+export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
+  const summary = await summarizePlan(session, kinds, id);
+  return { ...summary, rows: (await readRowsWithEntries(session, id)).map(shownRow) };
 }
 
 /** A row of a plan with what has become of it. */
 export type ShownRow = DocumentOf<typeof row>;
 
-function shownRow({ position, operation, recordId, refusal, ...followed }: PlanRowWithEntry): ShownRow {
+/** Shows a stored row. */
+export function shownRow({
+  position,
+  operation,
+  recordId,
+  refusal,
+  ...followed
+}: PlanRowWithEntry): ShownRow {
   const { entryId, state, verdict, cells } = followed;
   const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
   return { position, operation, recordId, refusal, cells: parseCells(cells), entry };
-}
-
-/** How many rows there are of each sort, and how many entries in each state. */
-function countsOf(rows: readonly ShownRow[]) {
-  const changing = rows.filter((row) => row.cells.length > 0);
-  const creates = changing.filter((one) => one.operation === 'create').length;
-  const entries: Record<string, number> = {};
-  for (const { entry } of rows) if (entry !== null) entries[entry.state] = (entries[entry.state] ?? 0) + 1;
-  const refusals = rows.filter((row) => row.refusal !== null).length;
-  return { updates: changing.length - creates, creates, refusals, entries };
 }
 
 /** The columns of a plan's result. */

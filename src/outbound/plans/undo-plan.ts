@@ -3,14 +3,15 @@ import type { Kind } from '../../catalog/kind.ts';
 import { isSameInAnySpelling, shownValue } from '../../diff/merge-update.ts';
 import { canonicalJson, compactJson, isArray, parseObject, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
-import { readRows as readAll } from '../../db/rows/rows.ts';
+import { readRows as readAll, type RowOf } from '../../db/rows/rows.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
-  readRowsWithEntries,
   insertPlan,
   readPlan,
+  readPlanPage,
   type PlanRowWithEntry,
   type NewPlanRow,
 } from '../../store/outbox/plan-store.ts';
@@ -19,6 +20,7 @@ import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { parseCells, type PlannedCell } from './judge-row.ts';
+import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 
 /**
  * Makes the plan that returns what an applied plan changed, except values that were changed since. Returns its
@@ -32,33 +34,54 @@ export async function undoPlan(
   asked: PlanDecision & { readonly unproven?: boolean | undefined },
 ): Promise<number> {
   const { kinds, id, by, now, unproven = false } = asked;
-  return session.atomically(async (tx) => {
-    const { kind: name, state } = await readPlan(tx, id);
-    const declared = kinds.find((one) => one.name === name);
-    if (state !== 'applied' || declared === undefined)
-      throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
-    const kind = await readMirroredKind(tx, declared);
-    const rows: NewPlanRow[] = [];
-    for (const row of await readRowsWithEntries(tx, id)) {
-      if (row.entryId === null) continue;
-      const { cells, refusal } = await undoRow(tx, kind, row, unproven);
+  const { kind: name, state } = await readPlan(session, id);
+  const declared = kinds.find((one) => one.name === name);
+  if (state !== 'applied' || declared === undefined)
+    throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
+  const made = await judgeThenStore(
+    session,
+    { kind: declared, now },
+    async () => judgeUndo(session, await readMirroredKind(session, declared), id, unproven),
+    (tx, rows, createdAt) =>
+      insertPlan(tx, { kind: name, origin: `undo of plan ${id}`, createdBy: by, now, createdAt }, rows),
+  );
+  return made ?? 0;
+}
+
+async function judgeUndo(db: Queryable, kind: Kind, id: number, includesUnproven: boolean) {
+  const rows: NewPlanRow[] = [];
+  for (let slice = await readPlanPage(db, id, -1, ROWS_A_SLICE); slice.length > 0;) {
+    const applied = slice.filter((row) => row.entryId !== null);
+    const ids = applied.flatMap((row) => row.recordId ?? []);
+    const records = await readOwnRows(db, kind.name, ids);
+    const events = await readEvents(db, kind.name, ids);
+    for (const row of applied) {
       const { position, recordId } = row;
+      const seen = { record: records.get(recordId ?? ''), events: events.get(recordId ?? '') ?? [] };
+      const { cells, refusal } = await undoRow(db, kind, row, { ...seen, includesUnproven });
       if (cells.length > 0 || refusal !== null)
         rows.push({ position, operation: 'update', recordId, cells: compactJson(cells), refusal });
     }
-    return insertPlan(tx, { kind: name, origin: `undo of plan ${id}`, createdBy: by, now }, rows);
-  });
+    slice = await readPlanPage(db, id, slice.at(-1)?.position ?? -1, ROWS_A_SLICE);
+  }
+  return rows;
+}
+
+interface SeenTarget {
+  readonly record: MirrorRow | undefined;
+  readonly events: readonly RecordEvent[];
+  readonly includesUnproven: boolean;
 }
 
 /** The cells of a row to undo, and why other cells stay. */
-async function undoRow(tx: Transaction, kind: Kind, row: PlanRowWithEntry, includesUnproven: boolean) {
+async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: SeenTarget) {
+  const { record, includesUnproven } = seen;
   const id = row.recordId ?? '';
-  const record = (await readOwnRows(tx, kind.name, id === '' ? [] : [id])).get(id);
   const reason = reasonToKeep(row, record);
   if (reason !== null || record === undefined) return { cells: [], refusal: reason };
-  const { made, later, past } = await readRowEvents(tx, kind.name, id, row.entryId);
+  const { made, later, past } = splitEvents(seen.events, row.entryId);
   const raw = parseObject(record.raw);
-  if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })))
+  if (past && (await findOtherRecord(db, kind, past, { id, remote: raw })))
     return { cells: [], refusal: `${id} is now the id of another record` };
   const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
   const isOurs = (cell: PlannedCell): boolean => {
@@ -106,17 +129,29 @@ function reasonToKeep(row: PlanRowWithEntry, record?: MirrorRow): string | null 
   return record?.isLive === true ? null : `record ${recordId ?? ''} is gone`;
 }
 
+const EVENT = [
+  textColumn('record_id'),
+  textColumn('change'),
+  optionalText('fields'),
+  textColumn('origin'),
+  optionalText('after'),
+] as const;
+type RecordEvent = RowOf<typeof EVENT>;
+
+/** Reads the events of these records in their order. */
+async function readEvents(db: Queryable, kind: string, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, RecordEvent[]>();
+  const events = await readAll(
+    db,
+    EVENT,
+    sql`select record_id, change, fields, origin, after from changes
+      where kind = ${kind} and record_id in (${sqlList(ids)}) order by seq`,
+  );
+  return Map.groupBy(events, (event) => event.recordId);
+}
+
 /** What our write changed, what has changed since, and the record as it was after our write. */
-async function readRowEvents(db: Queryable, kind: string, id: string, entry: number | null) {
-  const statement = sql`
-    select change, fields, origin, after from changes where kind = ${kind} and record_id = ${id} order by seq`;
-  const columns = [
-    textColumn('change'),
-    optionalText('fields'),
-    textColumn('origin'),
-    optionalText('after'),
-  ] as const;
-  const events = await readAll(db, columns, statement);
+function splitEvents(events: readonly RecordEvent[], entry: number | null) {
   const ownIndex = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
   const since = ownIndex < 0 ? [] : events.slice(ownIndex + 1);
   const isReplaced = since.some((decoded) => decoded.change === 'deleted' || decoded.change === 'restored');

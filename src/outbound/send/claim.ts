@@ -9,7 +9,7 @@ import {
 } from '../../store/kinds/kind-standing.ts';
 import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
-import { findEndedByKey } from '../../store/outbox/ended-entries.ts';
+import { findEndedByKeys } from '../../store/outbox/ended-entries.ts';
 import { claimEntry, findBlockingEntry } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
@@ -19,7 +19,7 @@ import { canHaveArrived } from '../attempt/grade.ts';
 import type { JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { journalCreate } from './create.ts';
-import { awaitReading } from './awaited-reading.ts';
+import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { validateStored } from '../intake/validate-entry.ts';
 import { findRecordsWithKey } from '../intake/duplicate-check.ts';
@@ -61,8 +61,8 @@ async function claimReady(
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
     return 'ended';
   }
-  const ended = await findEndedByKey(tx, stored.key);
-  if (ended !== null) {
+  const [ended] = await findEndedByKeys(tx, [stored.key]);
+  if (ended !== undefined) {
     const { id, recordId, state } = ended;
     const result = { entry: id, recordId, state };
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
@@ -103,8 +103,9 @@ const RETRY_MS = 60_000;
 async function claimCreate(
   tx: Transaction,
   parts: OutboundParts,
-  { kind, entry, now }: { readonly kind: Kind; readonly entry: Entry; readonly now: Date },
+  unsettled: Unsettled,
 ): Promise<ClaimedWork | 'ended' | null> {
+  const { kind, entry, now } = unsettled;
   // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(canHaveArrived)) return { step: 'settle', kind, entry };
   const asked = entry.settlement.awaits?.run ?? null;
@@ -116,11 +117,12 @@ async function claimCreate(
     ? (await findRecordsWithKey(tx, kind, entry.payload)).map((record) => record.id)
     : [];
   if (ids.length > 0) {
+    const found = { ids };
     await finishEntry(tx, entry, {
       state: 'parked',
       verdict: 'existed',
-      result: { ids },
-      settlement: { ids },
+      result: found,
+      settlement: found,
       now,
     });
     return 'ended';
@@ -128,7 +130,7 @@ async function claimCreate(
   if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
   const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
   const run = await requestPull(tx, pull);
-  const awaits = { ...(await awaitReading(tx, { kind, entry, now })), run: asked ?? run };
+  const awaits = { ...(await awaitReading(tx, unsettled)), run: asked ?? run };
   const waitedMs = now.getTime() - parseInstant(awaits.since).getTime();
   const waitMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, waitedMs));
   await scheduleRetry(tx, entry, { verdict: 'awaits_sweep', settlement: { awaits }, now, waitMs });

@@ -58,7 +58,7 @@ async function retryUnconfirmed(
   const { entry, answer } = update;
   const now = parts.clock.now();
   await closeWithAnswer(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
-  await scheduleRetry(tx, entry, { verdict, now, waitMs: retryDelayMs(entry, parts, null) });
+  await scheduleRetry(tx, entry, { verdict, now, waitMs: retryDelayMs(parts, entry.attempts, null) });
 }
 
 async function concludeUpdate(
@@ -74,7 +74,7 @@ async function concludeUpdate(
   const differing = missed.filter(
     (states) => !isSameInAnySpelling(kind, states.field, states.wanted, states.remote),
   );
-  // Where the service has not said that it took them, another person may have written what looks like our values.
+  // Unless the service confirmed our values, another person may have written the same ones.
   if (differing.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, 'no_answer');
   // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
   const unapplied = differing.filter((states) => {
@@ -96,14 +96,18 @@ async function concludeUpdate(
   const isCleared = (name: string): boolean =>
     !isBlank(undefined, remote[name]) && isBlank(undefined, after[name]);
   await reportReplaced(tx, parts, kind.name, alsoChanged.filter(isCleared));
-  const fields = missed.map((field) => ({ ...field }));
   if (unapplied.length > 0)
-    return finishEntry(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
+    return finishEntry(tx, entry, {
+      state: 'parked',
+      verdict: 'not_applied',
+      result: { fields: missed },
+      now,
+    });
   const settlement = await readUnprovenFields(tx, kind, entry);
   const result = {
-    ...(alsoChanged.length > 0 && { alsoChanged: alsoChanged }),
+    ...(alsoChanged.length > 0 && { alsoChanged }),
     ...settlement,
-    ...(fields.length > 0 && { normalized: fields }),
+    ...(missed.length > 0 && { normalized: missed }),
   };
   return finishEntry(tx, entry, { state: 'done', verdict: 'sent', result, settlement, now });
 }

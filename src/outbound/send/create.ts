@@ -132,12 +132,11 @@ async function finishAccepted(
     if (isKeyAltered && !(await hasAlteredKeys(tx, kind.name)))
       await writeMeta(tx, `outbox.alters.${kind.name}`, formatInstant(now));
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
-    const fields = altered.map((field) => ({ ...field }));
     return finishEntry(tx, entry, {
       state: 'done',
       verdict: altered.length > 0 ? 'altered' : wasLost ? 'resent' : 'sent',
       recordId: id,
-      result: { recordId: id, ...(fields.length > 0 && { altered: fields }) },
+      result: { recordId: id, ...(altered.length > 0 && { altered }) },
       now,
       ...(wasLost && { watchUntil: now }), // A send that was given up may still arrive, days late.
     });

@@ -64,9 +64,9 @@ async function runStep(parts: OutboundParts, claimed: ClaimedWork): Promise<void
   const { session, clock } = parts;
   const { kind } = claimed;
   if (claimed.step === 'send') return sendCreate(parts, kind, claimed.journalled);
-  if (claimed.step === 'update') return updateRecord(parts, claimed);
-  if (claimed.step === 'watch') return session.atomically((tx) => watchDuplicates(tx, parts, claimed));
   const { entry } = claimed;
+  if (claimed.step === 'update') return updateRecord(parts, kind, entry);
+  if (claimed.step === 'watch') return session.atomically((tx) => watchDuplicates(tx, parts, kind, entry));
   const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
   if (journalled !== null) await sendCreate(parts, kind, journalled);
 }

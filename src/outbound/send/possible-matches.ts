@@ -27,7 +27,8 @@ interface PossibleMatch {
 /** The possible matches since an entry's last send, without records that another entry made. */
 export async function readPossibleMatches(
   tx: Transaction,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  kind: Kind,
+  entry: Entry,
 ): Promise<readonly PossibleMatch[]> {
   const watermark = watermarkOf(entry);
   const wanted = payloadOf(entry);
@@ -65,7 +66,8 @@ export function equalMatches(kind: Kind, entry: Entry, matches: readonly Possibl
 /** The possible matches whose present or earlier values the service may have made of an entry. */
 export async function plausibleMatches(
   tx: Transaction,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  kind: Kind,
+  entry: Entry,
   matches: readonly PossibleMatch[],
 ): Promise<readonly string[]> {
   if (matches.length === 0) return [];
@@ -93,12 +95,8 @@ export async function soleMatch(
   if (match === undefined || more.length > 0 || match.wasLive) return null;
   if (kind.naturalKey !== 'all sent fields' && !hasNaturalKeyOf(kind, payloadOf(entry), match.record))
     return null;
-  for (const otherEntry of await openCreates(tx, kind.name))
-    if (
-      otherEntry.id !== entry.id &&
-      (await plausibleMatches(tx, { kind, entry: otherEntry }, [match])).length > 0
-    )
-      return null;
+  for (const other of await openCreates(tx, kind.name))
+    if (other.id !== entry.id && (await plausibleMatches(tx, kind, other, [match])).length > 0) return null;
   return match.id;
 }
 

@@ -64,7 +64,7 @@ async function readSettlementFacts(
   const isAskedFor = isRetryRequested(entry);
   const asked = notes.asked ?? null;
   const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
-  const matches = (await readPossibleMatches(tx, { kind, entry })).filter(
+  const matches = (await readPossibleMatches(tx, kind, entry)).filter(
     (match) => !dismissed.includes(match.id),
   );
   const { certifiedAt, lastSweepAt } = await readStanding(tx, kind.name);
@@ -83,7 +83,7 @@ async function readSettlementFacts(
     hasAlteredKeys: await hasAlteredKeys(tx, kind.name),
     rules: parts.rules,
   };
-  const plausibleIds = isFinal(facts) ? await plausibleMatches(tx, { kind, entry }, matches) : [];
+  const plausibleIds = isFinal(facts) ? await plausibleMatches(tx, kind, entry, matches) : [];
   const possible = matches.filter((match) => plausibleIds.includes(match.id));
   const soleId = facts.isCreationConfirmed ? await soleMatch(tx, kind, entry, possible) : null;
   return { ...facts, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
@@ -126,20 +126,15 @@ async function applySettlement(
   decision: Exclude<Settlement, { readonly is: 'resend' }>,
 ): Promise<void> {
   const { kind, entry, now } = unsettled;
-  if (decision.is === 'wait') return scheduleSearch(tx, { kind, entry, now }, facts, decision);
+  if (decision.is === 'wait') return scheduleSearch(tx, unsettled, facts, decision);
   const { elapsedMs, elapsedAt } = entry;
   await changeEntry(tx, { ...entry, patch: { elapsedMs, elapsedAt }, now });
   if (decision.is === 'adopt') {
     const { id } = decision;
     const found = { ids: [id] };
+    const twins = { state: 'parked', verdict: 'twins', result: found, settlement: found, now } as const;
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return finishEntry(tx, entry, {
-        state: 'parked',
-        verdict: 'twins',
-        result: found,
-        settlement: found,
-        now,
-      });
+      return finishEntry(tx, entry, twins);
     const end = { state: 'done', verdict: 'adopted', recordId: id, result: { recordId: id } } as const;
     return finishEntry(tx, entry, { ...end, now, watchUntil: now });
   }
@@ -147,24 +142,17 @@ async function applySettlement(
   const seen = isRetryRequested(entry) ? entry.settlement : {};
   const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
   const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
-  const bars =
-    decision.verdict === 'no_certificate' ? await certificateBars(tx, { kind, entry, now }, facts) : {};
+  const { verdict } = decision;
+  const bars = verdict === 'no_certificate' ? await certificateBars(tx, unsettled, facts) : {};
   const settlement = { ids, ...(hasUnreadable && { hasUnreadable }), ...bars };
-  return finishEntry(tx, entry, {
-    state: 'parked',
-    verdict: decision.verdict,
-    result: { ids },
-    settlement,
-    now,
-  });
+  return finishEntry(tx, entry, { state: 'parked', verdict, result: { ids }, settlement, now });
 }
 
 /** What stands against a certificate. Records that cannot become rows are then candidates, too, which a person has seen. */
 async function certificateBars(tx: Transaction, unsettled: Unsettled, facts: SettlementFacts) {
   const { unlistedIds, unreadable } = facts;
-  const barring = [
-    ...new Set([...(unsettled.entry.settlement.barring ?? []), ...unlistedIds, ...unreadable]),
-  ];
+  const { barring: before = [] } = unsettled.entry.settlement;
+  const barring = [...new Set([...before, ...unlistedIds, ...unreadable])];
   const awaits = await awaitReading(tx, unsettled, facts);
   return {
     awaits,
@@ -177,20 +165,20 @@ async function scheduleSearch(
   tx: Transaction,
   unsettled: Unsettled,
   facts: SettlementFacts,
-  extract: Extract<Settlement, { readonly is: 'wait' }>,
+  wait: Extract<Settlement, { readonly is: 'wait' }>,
 ): Promise<void> {
   const { kind, entry, now } = unsettled;
   const { elapsedMs, elapsedAt } = entry;
   const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
-  const run = extract.needsSweep ? await requestPull(tx, pull) : null;
+  const run = wait.needsSweep ? await requestPull(tx, pull) : null;
   const asked = run === null ? facts.asked : addAskedSweep(facts, run);
   const isWaiting = asked !== null && !isKnownSince(facts, asked.first);
-  const awaits = isWaiting ? await awaitReading(tx, { kind, entry, now }, facts) : undefined;
+  const awaits = isWaiting ? await awaitReading(tx, unsettled, facts) : undefined;
   return releaseEntry(tx, entry, {
     state: 'unsettled',
     verdict: isRetryRequested(entry) ? 'retry' : 'looking',
     settlement: { ...entry.settlement, ...(asked && { asked }), awaits },
-    nextAttemptAt: formatInstant(new Date(now.getTime() + extract.untilMs - elapsedMs)),
+    nextAttemptAt: formatInstant(new Date(now.getTime() + wait.untilMs - elapsedMs)),
     elapsedMs,
     elapsedAt,
     now,

@@ -26,10 +26,7 @@ import { readControl, readRemote } from './read-remote.ts';
 /**
  * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
  */
-export async function updateRecord(
-  parts: OutboundParts,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
-): Promise<void> {
+export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entry): Promise<void> {
   const remote = await readOrPostpone(parts, kind, entry);
   if (remote === null) return;
   const otherSigns = await findOtherTarget(parts.session, kind, entry, remote);
@@ -38,18 +35,10 @@ export async function updateRecord(
     return writeUpdate(parts, { kind, entry, remote }, merged.body);
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
-    const park = (verdict: string, differing: readonly JsonObject[]): Promise<void> =>
-      finishEntry(tx, entry, { state: 'parked', verdict, result: { conflicts: differing }, now });
-    if (otherSigns !== null)
-      return park(
-        'other_record',
-        otherSigns.map((sign) => ({ ...sign })),
-      );
-    if (merged.is === 'conflict')
-      return park(
-        'conflict',
-        merged.conflicts.map((conflict) => ({ ...conflict })),
-      );
+    const park = (verdict: string, conflicts: readonly JsonObject[]): Promise<void> =>
+      finishEntry(tx, entry, { state: 'parked', verdict, result: { conflicts }, now });
+    if (otherSigns !== null) return park('other_record', otherSigns);
+    if (merged.is === 'conflict') return park('conflict', merged.conflicts);
     // An earlier attempt without an answer caused this state.
     const isOurs = (await readAttempts(tx, entry.id)).some(canHaveArrived);
     const origin = isOurs ? `outbox:${entry.id}` : 'service';
@@ -127,7 +116,7 @@ async function postponeRead(
   const { verdict, requestedMs, ...noted } = later;
   const notes = readNotes(entry);
   const failedReads = (notes.failedReads ?? 0) + 1;
-  const waitMs = retryDelayMs({ attempts: entry.attempts + failedReads }, parts, requestedMs);
+  const waitMs = retryDelayMs(parts, entry.attempts + failedReads, requestedMs);
   const settlement = { ...notes, ...noted, failedReads };
   await scheduleRetry(tx, entry, { verdict, settlement, now: parts.clock.now(), waitMs });
 }

@@ -24,7 +24,8 @@ const CHECK_EVERY_MS = 3_600_000;
 export async function watchDuplicates(
   tx: Transaction,
   parts: OutboundParts,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  kind: Kind,
+  entry: Entry,
 ): Promise<void> {
   const now = parts.clock.now();
   const payloads = [payloadOf(entry), await payloadAsStored(tx, kind, entry)];

@@ -3,8 +3,7 @@ import { parseInstant } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { findSurplus } from '../../store/records/surplus-rows.ts';
-import { liveRows, liveRowsOf } from '../../store/records/tombstone-store.ts';
-import type { LiveRow } from '../../store/records/tombstone-store.ts';
+import { liveRows, liveRowsOf, type LiveRow } from '../../store/records/tombstone-store.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { AbsenceEvidence } from './absence-evidence.ts';
 

@@ -4,7 +4,6 @@ import { pageCount, newRecordsPage, pageToSearch, type WatchedList } from './wat
 /** How often a list has changed within a day. */
 export interface ChangeHistory {
   readonly created: number;
-  /** Updates of each record. */
   readonly updated: ReadonlyMap<string, number>;
 }
 

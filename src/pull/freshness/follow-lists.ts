@@ -2,7 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { parseIds } from '../../store/sightings/page-store.ts';
+import { parseIds } from '../../diff/page-ids.ts';
 import {
   readAwaitedKinds,
   readChangesSince,

@@ -1,14 +1,18 @@
 import { splitPage, type SplitPage } from '../../diff/compare-page.ts';
+import { formatIds } from '../../diff/page-ids.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
+import { readAhead } from '../../lib/read-ahead.ts';
 import { batchByArrival } from '../../lib/time/batch-by-arrival.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
+import { excludedSince } from '../../store/kinds/exclusions.ts';
+import { keepsSearchText } from '../../store/kinds/search-state.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
 import { bindSource } from '../../store/kinds/source-binding.ts';
 import { readSending } from '../../store/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { hasOpenFieldIssues } from '../../store/records/issue-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import {
-  formatIds,
   readDirtyRows,
   saveSightings,
   type NewSighting,
@@ -52,7 +56,7 @@ export const BATCH_LIMITS = {
  * @throws {LeaseError} If another owner has taken the sweep over.
  */
 export async function landResponses(
-  parts: PullParts,
+  parts: Pick<PullParts, 'session' | 'clock'>,
   options: {
     readonly sweep: Sweep;
     readonly tally: { readonly add: (landing: Landing) => void };
@@ -64,19 +68,42 @@ export async function landResponses(
   },
 ): Promise<ListResponse | null> {
   const { sweep, tally, responses, stop, onLanded } = options;
+  const stopOnError = (error: unknown): never => {
+    stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
+    throw error;
+  };
   let last: ListResponse | null = null;
-  for await (const batch of batchByArrival(responses, BATCH_LIMITS)) {
-    const landings = await landPages(parts.session, sweep, batch, parts.clock.now()).catch(
-      (error: unknown) => {
-        stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
-        throw error;
-      },
-    );
+  const batches = parseBatches(sweep, batchByArrival(responses, BATCH_LIMITS), stopOnError);
+  for await (const batch of readAhead(batches)) {
+    const now = parts.clock.now();
+    const landings = await landParsed(parts.session, sweep, batch, now).catch(stopOnError);
     for (const landing of landings) tally.add(landing);
-    last = batch.at(-1) ?? last;
+    last = batch.responses.at(-1) ?? last;
     if (last !== null) await onLanded?.(last);
   }
   return last;
+}
+
+/** Responses that land together, with the records of those that show others than before. */
+interface ParsedBatch {
+  readonly responses: readonly ListResponse[];
+  readonly parsed: ReadonlyMap<ListResponse, ParsedPage>;
+}
+
+/** Parses batches: the next one while the database writes the one before it. */
+async function* parseBatches(
+  sweep: Sweep,
+  batches: AsyncIterable<readonly ListResponse[]>,
+  onError: (error: unknown) => never,
+): AsyncGenerator<ParsedBatch> {
+  for await (const responses of batches) yield await parseBatch(sweep, responses).catch(onError);
+}
+
+async function parseBatch(sweep: Sweep, responses: readonly ListResponse[]): Promise<ParsedBatch> {
+  const parsed = new Map<ListResponse, ParsedPage>();
+  for (const response of responses)
+    if (knownPage(sweep, response) === null) parsed.set(response, await parsePage(response));
+  return { responses, parsed };
 }
 
 /**
@@ -90,10 +117,15 @@ export async function landPages(
   responses: readonly ListResponse[],
   now: Date,
 ): Promise<readonly Landing[]> {
-  // A list may be one answer of a million records, which takes longer to be parsed than PostgreSQL lets a transaction be idle.
-  const parsed = new Map<ListResponse, ParsedPage>();
-  for (const response of responses)
-    if (knownPage(sweep, response) === null) parsed.set(response, await parsePage(response));
+  return landParsed(session, sweep, await parseBatch(sweep, responses), now);
+}
+
+async function landParsed(
+  session: Session,
+  sweep: Sweep,
+  { responses, parsed }: ParsedBatch,
+  now: Date,
+): Promise<readonly Landing[]> {
   return landTogether(session, sweep, { now, isListed: true }, async (tx, landing) => {
     // SQLite answers on our thread: there is nothing to wait for.
     if (tx.dialect === 'postgres') await landing.rows.readAhead(idsToReadAhead(landing, responses));
@@ -173,12 +205,20 @@ export async function landTogether<T>(
   const savedCompanies = tenants.companies.size;
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
-    const sending = await readSending(tx, kind.name);
-    const tick = await renewLease(tx, lease, ticks.latest(), now);
+    // Asked at once: PostgreSQL answers all of them in the time of one.
+    const [tick, sending, dirty, suppressed, excluded, keepsSearch, hasFieldIssues] = await Promise.all([
+      renewLease(tx, lease, ticks.latest(), now),
+      readSending(tx, kind.name),
+      readDirtyRows(tx, kind.name, state.latestWrite),
+      readSuppressed(tx, kind.name),
+      excludedSince(tx, kind),
+      keepsSearchText(tx, kind),
+      hasOpenFieldIssues(tx, kind.name),
+    ]);
     await bindSource(tx, binding, tenants);
-    noteWrites(effects, await readDirtyRows(tx, kind.name, state.latestWrite));
-    const suppressed = await readSuppressed(tx, kind.name);
-    const landing = { ...sweep, effects, sending, suppressed, now, isListed };
+    noteWrites(effects, dirty);
+    const facts = { sending, suppressed, excluded, keepsSearch, hasFieldIssues };
+    const landing = { ...sweep, ...facts, effects, now, isListed };
     const rows = createRowBuffer(tx, landing);
     const result = await work(tx, { ...landing, rows });
     await rows.flush();

@@ -1,3 +1,4 @@
+import { refuseExcluded } from '../../store/kinds/exclusions.ts';
 import {
   readStoredRows,
   rewrittenRows,
@@ -15,6 +16,12 @@ export interface LandingSweep extends Sweep {
   readonly suppressed: ReadonlySet<string>;
   /** Ids that an outbox entry is changing, or has changed without an answer; every landing reads them again. */
   readonly sending: ReadonlySet<string>;
+  /** Fields that the mirror keeps out by now and this process does not: with any, no row is written. */
+  readonly excluded: readonly string[];
+  /** Rows are written with their search texts. */
+  readonly keepsSearch: boolean;
+  /** Issues of fields were open when the transaction began. */
+  readonly hasFieldIssues: boolean;
   /** What the transaction adds to the state of the sweep. */
   readonly effects: SweepState;
   /** The instant of landing. */
@@ -90,7 +97,8 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows
 
 /** Records whose rows are not written yet; full portions are written at once. */
 function createPendingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
-  const { kind, runId, lease, ignoredFields, now, isListed } = sweep;
+  const { kind, runId, lease, ignoredFields, now, isListed, keepsSearch } = sweep;
+  let { hasFieldIssues } = sweep;
   const ids = new Set<string>();
   let answers: AnsweredRecords[] = [];
   let text = 0;
@@ -99,17 +107,21 @@ function createPendingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
     answers = [];
     text = 0;
     ids.clear();
-    if (portion.length > 0)
-      await writeRows(tx, {
-        kind,
-        answers: portion,
-        isListed,
-        now,
-        origin: 'service',
-        standing: lease,
-        ignoredFields,
-        runId: runId === NO_RUN ? null : runId,
-      });
+    if (portion.length === 0) return;
+    refuseExcluded(kind, sweep.excluded);
+    const { misfits } = await writeRows(tx, {
+      kind,
+      answers: portion,
+      isListed,
+      keepsSearch,
+      hasFieldIssues,
+      now,
+      origin: 'service',
+      standing: lease,
+      ignoredFields,
+      runId: runId === NO_RUN ? null : runId,
+    });
+    hasFieldIssues ||= misfits > 0;
   };
   return {
     hasAny: (wanted: readonly string[]): boolean => wanted.some((id) => ids.has(id)),

@@ -1,14 +1,11 @@
+import { createIdSet, type IdSet } from '../../diff/id-set.ts';
 import { isUnusualEnvelope } from '../../source/http/read-answer.ts';
 import type { ListShape } from '../../store/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
 /** Counts in how many records each field has changed: a record that is read twice in a sweep counts once. */
-function countFields(
-  counts: Map<string, number>,
-  records: LandedRecords,
-  changedIds: ReadonlySet<string>,
-): void {
+function countFields(counts: Map<string, number>, records: LandedRecords, changedIds: IdSet): void {
   for (const [id, names] of records.fieldsChanged)
     for (const name of changedIds.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
@@ -27,8 +24,8 @@ export type Tally = ReturnType<typeof createTally>;
 
 /** Counts what a reading of a list lands. */
 export function createTally() {
-  const seen = new Set<string>();
-  const changedIds = new Set<string>();
+  const seen = createIdSet();
+  const changedIds = createIdSet();
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
@@ -76,14 +73,14 @@ export function createTally() {
     /** Rows of the whole list, where it came again as a later page; else null. */
     wholeListRows: () => wholeListRows,
     /** The ids of the records that were read. */
-    ids: () => [...seen],
+    ids: seen.ids,
     changes: () => changes.created + changes.updated + changes.restored,
     /** How the list was wrapped and paged. */
     shape: () => shape,
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */
-    isDoubled: () => sum(pages.values()) > seen.size,
+    isDoubled: () => sum(pages.values()) > seen.size(),
     /** Fields that some record had. */
     fields: fields as ReadonlySet<string>,
     /** Keys of the quarantined records. */
@@ -92,8 +89,8 @@ export function createTally() {
     counts: () => ({
       ...changes,
       pages: pages.size,
-      rows: seen.size,
-      unchanged: seen.size - changedIds.size,
+      rows: seen.size(),
+      unchanged: seen.size() - changedIds.size(),
       quarantined: quarantined.size,
     }),
   };

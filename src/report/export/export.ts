@@ -11,7 +11,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const formatOfFile = (file: string): ExportFormat | null =>
   EXPORT_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
 
-interface ExportOptions {
+export interface ExportOptions {
   readonly format: ExportFormat;
   /** Leaves texts of CSV as they are, formulas too. */
   readonly isRaw: boolean;
@@ -37,14 +37,20 @@ export async function exportText(
   write: (text: string) => Promise<void>,
   options: ExportOptions,
 ): Promise<number> {
-  const { head, rows } = encodingOf(source, options);
   let count = 0;
-  if (head !== '') await write(head);
-  for await (const batch of trackedBatches(source, options)) {
-    await write(rows(batch));
-    count += batch.length;
-  }
+  const onRows = (rows: number): void => {
+    count += rows;
+    options.onRows(rows);
+  };
+  for await (const text of exportTexts(source, { ...options, onRows })) await write(text);
   return count;
+}
+
+/** The text of rows, a piece for each batch. @throws {ExportStopped} If the signal fires before the last one. */
+export async function* exportTexts(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
+  const { head, rows } = encodingOf(source, options);
+  if (head !== '') yield head;
+  for await (const batch of trackedBatches(source, options)) yield rows(batch);
 }
 
 function encodingOf(source: ExportSource, options: ExportOptions) {

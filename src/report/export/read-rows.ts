@@ -101,7 +101,6 @@ export async function* readAsOf(
 export type ExportType =
   'integer' | 'decimal' | 'exact' | 'real' | 'date' | 'timestamp' | 'time' | 'text' | 'untyped';
 
-/** A column of exported rows. */
 export interface ExportColumn {
   readonly name: string;
   readonly type: ExportType;

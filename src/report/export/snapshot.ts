@@ -11,11 +11,12 @@ import { RELATIONS } from '../../store/tables/engine-tables.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
 import type { PastRows } from '../../views/as-of.ts';
-import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
+import { namesOfViews, readDeclaredColumns, type DeclaredColumn } from '../../views/views.ts';
 import { outputError } from '../output-file.ts';
 import { ExportStopped } from './export.ts';
 import { findPast, unknownStateError } from './export-source.ts';
-import { exportColumns, orderingKey, readAsOf, readView } from './read-rows.ts';
+import { exportColumns, orderingKey, readAsOf, readView, type ExportColumn } from './read-rows.ts';
+import { readViewStates } from './snapshot-state.ts';
 
 interface SnapshotRequest {
   /** The address of the mirror. */
@@ -84,9 +85,16 @@ async function trySnapshot({ url, path, kinds, waitMs, asOf, clock }: SnapshotRe
       const { tables, remarks } =
         asOf === null ? { tables: all, remarks: [] } : await tablesAsOf(reader, kinds, all, asOf);
       const taken = { takenAt: formatInstant(takenAt), asOf: asOf && formatInstant(asOf) };
-      file.create(TAKEN)([[taken.takenAt, taken.asOf]]);
-      const rows = await copyTables(reader, file, tables);
-      const report = { ...taken, tables: tables.length, rows, bytes: file.finish(), remarks };
+      const states = asOf === null ? await readViewStates(reader, kinds) : new Map<string, string>();
+      const references = await readReferences(reader, tables);
+      file.create(TAKEN).add([[taken.takenAt, taken.asOf]]);
+      const complete = tables.map((table) => ({
+        ...table,
+        references: references.get(table.name) ?? [],
+        state: states.get(table.name) ?? null,
+      }));
+      const copied = await copyTables(reader, file, complete);
+      const report = { ...taken, tables: tables.length, ...copied, bytes: file.finish(), remarks };
       return { report, beingRead };
     } catch (error) {
       file.discard();
@@ -120,13 +128,7 @@ async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly st
 
 /** Says when the snapshot was taken, and as of when its rows are if that is another instant. */
 const INSTANTS = ['taken_at', 'as_of'].map((name) => ({ name, type: 'TIMESTAMP' }));
-const TAKEN: SnapshotTable = {
-  name: 'bi_snapshot',
-  columns: INSTANTS,
-  key: [],
-  isReferred: false,
-  references: new Map(),
-};
+const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: INSTANTS, key: [] };
 
 interface TableToCopy extends SnapshotTable {
   /** The rows of an instant; null = those of the view. */
@@ -142,7 +144,6 @@ const TIMELESS_VIEWS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_r
  */
 async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
   const tables: TableToCopy[] = [];
-  const relations = await select(reader, RELATIONS, sql``);
   const names = await namesOfViews(reader, kinds, reader.dialect);
   for (const name of new Set(['bi_sync_status', ...names])) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
@@ -152,11 +153,7 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
-    const key = orderingKey(name, exportColumns(declared)) ?? [];
-    const own = relations.filter(({ view }) => view === name);
-    const references = new Map(own.map(({ column, toView }) => [column, toView]));
-    const isReferred = relations.some(({ toView }) => toView === name);
-    tables.push({ name, columns, key, isReferred, references, past: null });
+    tables.push({ name, columns, key: keyOf(name, declared), past: null });
   }
   return tables;
 }
@@ -183,6 +180,18 @@ async function tablesAsOf(
   return { tables, remarks: [...(reasons === '' ? [] : [`Left out: ${reasons}.`]), ...partial] };
 }
 
+/** What names a row of a small view. */
+const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
+  bi_sync_status: ['kind'],
+  bi_calendar: ['date'],
+  bi_dictionary: ['view', 'column'],
+  bi_relations: ['view', 'column'],
+  bi_fields: ['kind', 'field'],
+};
+
+const keyOf = (view: string, declared: readonly DeclaredColumn[]): readonly string[] =>
+  orderingKey(view, exportColumns(declared)) ?? SMALL_KEYS[view] ?? [];
+
 /** The types that SQLite's tables declare for the types of PostgreSQL. */
 const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^bigint$/, 'BIGINT'],
@@ -192,26 +201,47 @@ const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^timestamp/, 'TIMESTAMP'],
 ];
 
-async function copyTables(
+/** Returns the columns that name records of another of these tables, by the table that has them. */
+async function readReferences(reader: Queryable, tables: readonly SnapshotTable[]) {
+  const columns = new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+  const known = (await select(reader, RELATIONS, sql`order by view, "column"`)).filter(
+    ({ view, column, toView }) => columns.get(view)?.includes(column) === true && columns.has(toView),
+  );
+  const references = known.map(({ view, column, toView: to, toColumn }) => ({ view, column, to, toColumn }));
+  return Map.groupBy(references, (reference) => reference.view);
+}
+
+/** Copies from the mirror what has changed since the former snapshot, and the rest from that. */
+async function copyTables(reader: InstantReader, file: SnapshotFile, tables: readonly TableToCopy[]) {
+  let rows = 0;
+  let kept = 0;
+  const columns = new Map<string, readonly ExportColumn[]>();
+  for (const { name } of tables) columns.set(name, exportColumns(await readDeclaredColumns(reader, name)));
+  file.attachFormer();
+  for (const table of tables) {
+    const reused = file.reuse(table);
+    if (reused !== null) kept++;
+    rows += reused ?? (await copyTable(reader, file, table, columns.get(table.name) ?? []));
+  }
+  return { rows, kept };
+}
+
+async function copyTable(
   reader: InstantReader,
   file: SnapshotFile,
-  tables: readonly TableToCopy[],
+  table: TableToCopy,
+  columns: readonly ExportColumn[],
 ): Promise<number> {
+  const { name, past } = table;
+  if (reader.dialect === 'sqlite' && past === null) return file.copy(table);
+  const { add, end } = file.create(table);
+  const batches =
+    past === null ? readView(reader, { name, columns }) : readAsOf(reader, past, columns, 'numbers');
   let rows = 0;
-  for (const table of tables) {
-    if (reader.dialect === 'sqlite' && table.past === null) {
-      rows += file.copy(table);
-      continue;
-    }
-    const columns = exportColumns(await readDeclaredColumns(reader, table.name));
-    const add = file.create(table);
-    const { name, past } = table;
-    const batches =
-      past === null ? readView(reader, { name, columns }) : readAsOf(reader, past, columns, 'numbers');
-    for await (const batch of batches) {
-      add(batch);
-      rows += batch.length;
-    }
+  for await (const batch of batches) {
+    add(batch);
+    rows += batch.length;
   }
+  end();
   return rows;
 }

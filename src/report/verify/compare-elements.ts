@@ -25,13 +25,15 @@ export async function findAlteredElements(
   db: Queryable & WithDialect,
   kind: Kind,
   records: readonly ParentRecord[],
+  keepsSearch = true,
 ): Promise<ReadonlyMap<string, readonly AlteredElements[]>> {
   const altered = new Map<string, AlteredElements[]>();
   if (records.length === 0) return altered;
   const ids = records.map((record) => record.id);
   for (const table of nestedTables(kind)) {
-    const { read } = createElementDecoder(table, db.dialect, []);
-    const elements = await readElements(db, table, ids);
+    const { read } = createElementDecoder(table, db.dialect, [], keepsSearch);
+    const columns = nestedColumns(table, db.dialect, keepsSearch).map((column) => column.name);
+    const elements = await readElements(db, table, columns, ids);
     for (const parent of records) {
       const expected = read(parent).map((row) => row.map(valueText));
       const held = elements.get(parent.id) ?? [];
@@ -43,8 +45,12 @@ export async function findAlteredElements(
 }
 
 /** The elements of these parents by parent, in the order of their positions; each value as text. */
-async function readElements(db: Queryable & WithDialect, table: NestedTable, ids: readonly string[]) {
-  const columns = nestedColumns(table, db.dialect).map((column) => column.name);
+async function readElements(
+  db: Queryable & WithDialect,
+  table: NestedTable,
+  columns: readonly string[],
+  ids: readonly string[],
+) {
   const names = columns.map((name) => sql.identifier(name));
   const rows = await db.query(sql`
     select ${sql.join(names, sql`, `)} from ${sql.identifier(table.name)}

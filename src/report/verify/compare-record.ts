@@ -5,6 +5,7 @@ import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/
 import { valueText } from './compare-elements.ts';
 import type { Row } from '../../db/session/session.ts';
 import { filledColumns, writtenRow, type Dialect } from '../../store/tables/kind-table.ts';
+import { searchTexts } from '../../store/tables/search-text.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
@@ -23,16 +24,20 @@ interface RecordComparison {
 /**
  * Makes the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
  * @param kind As mirrored: discovered fields have columns too.
+ * @param keepsSearch Whether the rows have their search texts.
  */
 export function recordComparer(
   kind: Kind,
   dialect: Dialect,
+  keepsSearch = true,
 ): (record: IncomingRecord, row: Row) => RecordComparison {
   const decode = createRecordDecoder(kind);
-  const columns = filledColumns(kind, dialect);
+  const columns = filledColumns(kind, dialect, keepsSearch);
   return (incoming, row) => {
     const { differences, content } = compareRaw(kind, incoming, String(row['_raw']));
-    const expected = writtenRow(kind, dialect, decode(content).values);
+    const { values } = decode(content);
+    const search = keepsSearch ? searchTexts(kind.fields, values) : [];
+    const expected = writtenRow(kind, dialect, values, search);
     const altered = columns.flatMap((field, at) => {
       const service = valueText(expected[at]);
       const mirror = valueText(row[field]);

@@ -19,7 +19,7 @@ export async function readComparedRows(
   kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Row>> {
-  const filled = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
+  const filled = filledColumns(kind, db.dialect, true).filter((name) => name !== 'id');
   const names = [...filled, '_raw', '_deleted_at'].map((name) => sql.identifier(name));
   const columns = sql.join(names, sql`, `);
   const rows = new Map<string, Row>();

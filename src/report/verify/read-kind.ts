@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
+import { isSearchPrepared } from '../../store/kinds/search-state.ts';
 import { findAlteredElements } from './compare-elements.ts';
 import type { ParentRecord } from '../../store/records/nested-rows.ts';
 import type { Row, Session } from '../../db/session/session.ts';
@@ -64,10 +65,12 @@ type OpenReading = Awaited<ReturnType<typeof openReading>>;
 
 async function openReading(session: Session, listed: ListedKind, onFinding: OnFinding) {
   const kind = await readMirroredKind(session, listed);
+  const hasSearch = await isSearchPrepared(session, kind);
   return {
     session,
     kind,
-    compare: recordComparer(kind, session.dialect),
+    hasSearch,
+    compare: recordComparer(kind, session.dialect, hasSearch),
     /** Ids with an open issue about the whole record. */
     recordsWithoutRow: await readRecordsWithoutRow(session, kind.name),
     /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
@@ -132,7 +135,12 @@ const PARENTS_AT_ONCE = 100;
 
 async function compareNested(reading: OpenReading, live: readonly ParentRecord[]): Promise<void> {
   for (const some of inChunks(live, PARENTS_AT_ONCE)) {
-    for (const [id, altered] of await findAlteredElements(reading.session, reading.kind, some))
+    for (const [id, altered] of await findAlteredElements(
+      reading.session,
+      reading.kind,
+      some,
+      reading.hasSearch,
+    ))
       for (const { table, expected, held } of altered) {
         const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shown` finds the place.
         reading.onFinding({ id, is: 'value', field: table.name, ...values });

@@ -149,7 +149,7 @@ const JOB = z.object({
   data: z.strictObject({ id: z.int().positive(), epoch: z.int().nonnegative() }),
 });
 
-/** Reads a job; null where it is not one of ours. */
+/** Reads a job; null for a foreign job. */
 export function readJob(job: { readonly name: unknown; readonly data: unknown }): WorkRef | null {
   const read = JOB.safeParse({ name: job.name, data: job.data });
   return read.success ? read.data.data : null;

@@ -95,10 +95,7 @@ export class SourceError extends SyncError {
 }
 
 /** Creates a wrapper for readers of an answer: replaces a message that contains the token by one that only names the request. */
-export function redactErrors(
-  { status, where }: { readonly status: number; readonly where: string },
-  token: string,
-): <T>(read: () => T) => T {
+export function redactErrors(where: string, status: number, token: string): <T>(read: () => T) => T {
   return (read) => {
     try {
       return read();

@@ -115,7 +115,7 @@ export function connectOnce(connect: buildConnector.connector): buildConnector.c
 /** Words for a person, by the beginnings of the codes that they are for. */
 const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = {
   'ENOTFOUND EAI_AGAIN': (error) => `the host name ${errorPart(error, 'hostname')} is unknown`,
-  ECONNREFUSED: (error) => `nothing listens at this port of ${addressText(error)}`,
+  ECONNREFUSED: (error) => `nothing listens at ${addressText(error)}`,
   'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `${addressText(error)} is unreachable`,
   'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST':
     'https:// speaks TLS to a plain-HTTP port; use http://',
@@ -149,7 +149,7 @@ interface CodedError {
   readonly code: string;
 }
 
-/** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
+/** Words an error by its code: `nothing listens at 127.0.0.1:4010 (ECONNREFUSED)`. */
 export function describeNetworkFault(fault: CodedError): string {
   const hasCode = (codes: string): boolean =>
     codes.split(' ').some((beginning) => fault.code.startsWith(beginning));

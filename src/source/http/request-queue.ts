@@ -1,5 +1,4 @@
-import pRetry from 'p-retry';
-import type { Options, RetryContext } from 'p-retry';
+import pRetry, { type RetryContext } from 'p-retry';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
 import { SourceError } from './errors.ts';
@@ -118,7 +117,8 @@ export function createRetry(
 
   return async (attempt, signal) => {
     try {
-      const result = await retryAfterFirst(attempt, signal, {
+      const result = await pRetry(attempt, {
+        signal,
         retries: maxAttempts - 1,
         minTimeout: 0, // The waiting is done on our clock.
         shouldRetry: (context) => canRetry(context.error),
@@ -133,25 +133,6 @@ export function createRetry(
       throw error;
     }
   };
-}
-
-/** The first attempt is mostly the only one, so the retry is prepared only after it has failed. */
-async function retryAfterFirst<T>(
-  attempt: RetriedAttempt<T>,
-  signal: AbortSignal,
-  options: Options,
-): Promise<T> {
-  try {
-    const result = await attempt(1);
-    signal.throwIfAborted();
-    return result;
-  } catch (first) {
-    const repeatFirst: RetriedAttempt<T> = async (number) => {
-      if (number === 1) throw first;
-      return await attempt(number);
-    };
-    return await pRetry(repeatFirst, { ...options, signal });
-  }
 }
 
 function isGarbled(error: unknown): boolean {

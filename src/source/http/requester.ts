@@ -146,7 +146,7 @@ async function fetchAnswer(
     log(answer.status, answer.bytes.length);
     if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
       return await fetchAnswer(settings, { clock, logger }, client, request);
-    const withRedactedErrors = redactErrors({ status: answer.status, where }, token);
+    const withRedactedErrors = redactErrors(where, answer.status, token);
     return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
   } catch (error) {
     if (!(error instanceof SourceError)) log(null, 0);

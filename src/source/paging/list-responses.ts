@@ -30,7 +30,6 @@ export interface ListResponse extends ListPage {
   readonly page: number;
   readonly sent: number;
   readonly answered: number;
-  /** Rows on the page. */
   readonly rows: number;
   /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
   readonly end: ListEnd | null;

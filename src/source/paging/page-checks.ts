@@ -46,7 +46,6 @@ export interface WalkFacts {
   readonly onePage: boolean;
   readonly answers: number;
   readonly maxAnswers: number;
-  /** Page 1 as read last. */
   readonly first: readonly string[];
   /** The highest page that had rows, and the page read last. */
   readonly top: PageResponse;
@@ -267,7 +266,6 @@ export function derivePaging(response: PageResponse) {
   return { isCounted, stride, perPage, onePage, maxAnswers: 3 * pages + 100 };
 }
 
-/** Whether `meta` gives the length of the list. */
 function hasLength(meta: Meta): boolean {
   return meta.lastPage !== null || meta.total !== null;
 }

@@ -34,11 +34,13 @@ export async function excludedSince(
 
 export const EXCLUDED_SINCE = 'excluded_since';
 
-/** Refuses to write rows with such a field: it would be back for good. @throws {MirrorError} `mirror.excluded_since` */
-export async function refuseUnlessExcluded(tx: Transaction, kind: Kind): Promise<void> {
-  const missing = await excludedSince(tx, kind);
-  if (missing.length === 0) return;
-  const message = `The mirror excludes ${missing.join(', ')} of ${kind.name}, but these settings do not.`;
+/**
+ * Refuses to write rows while fields are kept out that this process lets in: they would be back for good.
+ * @throws {MirrorError} `mirror.excluded_since`
+ */
+export function refuseExcluded(kind: Kind, fields: readonly string[]): void {
+  if (fields.length === 0) return;
+  const message = `The mirror excludes ${fields.join(', ')} of ${kind.name}, but these settings do not.`;
   throw new MirrorError(message, {
     code: `mirror.${EXCLUDED_SINCE}`,
     hint: 'Restart with the settings that have privacy.exclude.',

@@ -9,7 +9,7 @@ import { readMeta, writeMeta } from './meta.ts';
 /** The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing. */
 export interface SourceBinding {
   readonly baseUrl: string;
-  /** The operator said that the source is new: facts that the old source showed of a kind no longer count. */
+  /** The operator has declared a new source: facts from the old source no longer count. */
   readonly isNew: boolean;
   /** False while the mirror is not bound to this base URL. */
   isBound: boolean;

@@ -112,7 +112,6 @@ export async function countMissingRows(db: Queryable, kind: string): Promise<num
   return (await readNumber(db, missingRows)) ?? 0;
 }
 
-/** The entry that created a record, or null. */
 export async function findCreator(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const link = sql`select outbox_id from links where kind = ${kind} and record_id = ${recordId}`;
   return (await readNumber(db, link)) ?? findArchivedCreator(db, kind, recordId);

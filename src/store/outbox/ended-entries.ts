@@ -6,7 +6,7 @@ import { entriesWhere, type Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
 import { insertInto, select, type RowOf } from '../../db/rows/rows.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
 export interface EndedEntry extends Omit<
@@ -18,12 +18,14 @@ export interface EndedEntry extends Omit<
   readonly updatedAt: string;
 }
 
-/** Finds the ended entry with this idempotency key, or null. */
-export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
-  return (await readEnded(db, sql`where idempotency_key = ${key}`))[0] ?? null;
+/** Finds the ended entries with these idempotency keys. */
+export async function findEndedByKeys(db: Queryable, keys: readonly string[]): Promise<EndedEntry[]> {
+  const found: EndedEntry[] = [];
+  for (const some of inChunks(keys))
+    found.push(...(await readEnded(db, sql`where idempotency_key in (${sqlList(some)})`)));
+  return found;
 }
 
-/** Finds an ended entry by its id, or null. */
 export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
   return (await readEnded(db, sql`where outbox_id = ${id}`))[0] ?? null;
 }

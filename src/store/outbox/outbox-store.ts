@@ -3,7 +3,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
@@ -12,7 +12,6 @@ import {
   hasRow,
   insertInto,
   pickColumns,
-  readNumber,
   readRows,
   select,
   type RowOf,
@@ -64,26 +63,44 @@ export interface NewEntry extends Pick<
 }
 
 /** Stores an entry and returns its id; null if its key is taken. */
-export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
-  const { key, kind, operation, recordId, payload, base, naturalKey } = entry;
-  const at = await mirrorInstant(tx, entry.now);
-  const insert = insertInto(OUTBOX, {
-    idempotencyKey: key,
-    kind,
-    operation,
-    recordId,
-    payload,
-    base,
-    baseAt: entry.isMirrored === true ? at : null,
-    naturalKey,
-    allowUnknown: entry.allowsUnknown === true ? 1 : 0,
-    allowDouble: entry.allowsDouble === true ? 1 : 0,
-    createdAt: at,
-    updatedAt: at,
-    pushedBy: entry.pushedBy ?? null,
-  });
-  return readNumber(tx, sql`${insert} on conflict (idempotency_key) do nothing returning id`);
+export const insertEntry = async (tx: Transaction, entry: NewEntry): Promise<number | null> =>
+  (await insertEntries(tx, [entry])).get(entry.key) ?? null;
+
+/** Stores entries and returns their ids by their keys; a key that is taken is left out. */
+export async function insertEntries(
+  tx: Transaction,
+  entries: readonly NewEntry[],
+): Promise<ReadonlyMap<string, number>> {
+  const ids = new Map<string, number>();
+  const [first] = entries;
+  if (first === undefined) return ids;
+  const at = await mirrorInstant(tx, first.now);
+  for (const some of inChunks(entries, ENTRIES_A_STATEMENT)) {
+    const insert = insertInto(OUTBOX, ...some.map((entry) => newRow(entry, at)));
+    const columns = [bigint('id'), textColumn('key')];
+    const stored = sql`${insert} on conflict (idempotency_key) do nothing returning id, idempotency_key as key`;
+    for (const { id, key } of await readRows(tx, columns, stored)) ids.set(key, id);
+  }
+  return ids;
 }
+
+const ENTRIES_A_STATEMENT = 200;
+
+const newRow = (entry: NewEntry, at: string) => ({
+  idempotencyKey: entry.key,
+  kind: entry.kind,
+  operation: entry.operation,
+  recordId: entry.recordId,
+  payload: entry.payload,
+  base: entry.base,
+  baseAt: entry.isMirrored === true ? at : null,
+  naturalKey: entry.naturalKey,
+  allowUnknown: entry.allowsUnknown === true ? 1 : 0,
+  allowDouble: entry.allowsDouble === true ? 1 : 0,
+  createdAt: at,
+  updatedAt: at,
+  pushedBy: entry.pushedBy ?? null,
+});
 
 export async function findEntry(db: Queryable, id: number): Promise<Entry | null> {
   return (await entriesWhere(db, sql`id = ${id}`))[0] ?? null;
@@ -104,8 +121,12 @@ export async function pushersOf(
 export const entryOf = (origin: string): number | null =>
   origin.startsWith('outbox:') ? Number(origin.slice('outbox:'.length)) : null;
 
-export async function findByKey(db: Queryable, key: string): Promise<Entry | null> {
-  return (await entriesWhere(db, sql`idempotency_key = ${key}`))[0] ?? null;
+/** Finds the entries with these keys. */
+export async function findByKeys(db: Queryable, keys: readonly string[]): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for (const some of inChunks(keys))
+    found.push(...(await entriesWhere(db, sql`idempotency_key in (${sqlList(some)})`)));
+  return found;
 }
 
 /** The latest entries in these states, newest first. @param before Only entries with a lower id. */

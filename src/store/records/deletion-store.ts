@@ -73,7 +73,7 @@ export async function saveProofs(
   return new Map(rows.map((row) => [row.recordId, row.lastSeenAt]));
 }
 
-/** The service said twice that the record is gone, or a later certified list lacks it too. */
+/** The service reported twice that the record is gone, or a later certified list lacks it too. */
 export type Proof = 'retrieve' | 'list';
 
 /** A mass disappearance that waits for a person's decision. */

@@ -3,7 +3,9 @@ import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
+import { SyncError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
+import { isSearchPrepared } from '../kinds/search-state.ts';
 import { SEARCH_COLUMN, normalized } from '../tables/search-text.ts';
 import { searchTables, type SearchTable } from '../tables/kind-table.ts';
 import { LISTED_RECORD, type ListedRecord } from './record-store.ts';
@@ -16,28 +18,54 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** The first records of a kind that a text finds, in the order of their ids, deleted ones too; accents and case do not count. */
-export async function findRecords(
+/** What a search finds. */
+interface SearchResult {
+  readonly records: readonly ListedRecord[];
+  /** False as long as the search texts of the kind are not filled: only the record with this id is found. */
+  readonly isPrepared: boolean;
+}
+
+/** Finds the first records of a kind by a text, in the order of their ids, deleted ones too; accents and case do not count. */
+export async function searchRecords(
   db: Queryable,
   kind: Kind,
   { text, after = '0', limit }: Wanted,
-): Promise<readonly ListedRecord[]> {
+): Promise<SearchResult> {
   const words = text
     .split(/\s+/)
     .map(normalized)
     .filter((word) => word !== '')
     .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
-  if (words.length === 0) return [];
-  const tables = searchTables(await readMirroredKind(db, kind));
+  const mirrored = await readMirroredKind(db, kind);
+  const isPrepared = await isSearchPrepared(db, mirrored);
+  if (words.length === 0) return { records: [], isPrepared };
+  const tables = isPrepared ? searchTables(mirrored) : [];
   const found = tables.map((table) => idsIn(table, words, after, limit));
   const isId = isRecordId(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
   const ids = sql.join(isId ? [byId, ...found] : found, sql` union `);
-  if (!isId && found.length === 0) return [];
+  if (!isId && found.length === 0) return { records: [], isPrepared };
   const rows = sql`
     select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
     from ${sql.identifier(kind.name)} k where k.id in (${ids}) order by k.id limit ${limit}`;
-  return readRows(db, LISTED_RECORD, rows);
+  return { records: await readRows(db, LISTED_RECORD, rows), isPrepared };
+}
+
+/**
+ * The records that `searchRecords` finds, all of them.
+ * @throws {SyncError} `search.preparing` as long as the search texts are not filled.
+ */
+export async function findRecords(
+  db: Queryable,
+  kind: Kind,
+  wanted: Wanted,
+): Promise<readonly ListedRecord[]> {
+  const { records, isPrepared } = await searchRecords(db, kind, wanted);
+  if (isPrepared) return records;
+  throw new SyncError(`The search in ${kind.name} is being prepared.`, {
+    code: 'search.preparing',
+    hint: `It begins once the whole list has been read and confirmed: bms-sync pull ${kind.name}. Until then, give the id of the record.`,
+  });
 }
 
 function idsIn(table: SearchTable, words: readonly string[], after: string, limit: number): SQL {

@@ -4,6 +4,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { excludedSince, refuseExcluded } from '../kinds/exclusions.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { jumpTick } from '../kinds/kind-standing.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
@@ -104,6 +105,7 @@ async function emptyRow(
 ): Promise<void> {
   const { kind, id, now } = forgetting;
   const raw = compactJson(record);
+  refuseExcluded(kind, await excludedSince(tx, kind));
   await writeRows(tx, {
     kind: await readMirroredKind(tx, kind),
     answers: [

@@ -137,7 +137,8 @@ interface OpenIssue extends Issue {
   readonly key: number;
 }
 
-async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
+/** Whether an issue of a field is open for some record of a kind. */
+export async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
   const open = sql`kind = ${kind} and closed_at is null and field is not null`;
   return hasRow(db, sql`select 1 from issues where ${open} limit 1`);
 }
@@ -217,7 +218,6 @@ async function replaceIssues(
 
 const LISTED = omitColumns(ISSUES, 'closed_at');
 
-/** An issue in a list. */
 export type ListedIssue = RowOf<typeof LISTED>;
 
 interface IssuesWanted extends Partial<Record<'kind' | 'code', string | undefined>> {

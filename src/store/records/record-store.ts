@@ -95,7 +95,6 @@ export const LISTED_RECORD = [
   optionalTimestamp('deleted_at'),
 ];
 
-/** A record in a list. */
 export type ListedRecord = RowOf<typeof LISTED_RECORD>;
 
 /** The first records after an id in the order of their ids, deleted ones too. */

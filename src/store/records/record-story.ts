@@ -34,7 +34,6 @@ export interface RecordStory {
   readonly endedEntries: readonly EndedEntry[];
   /** The entry of the outbox that created the record; null = none. */
   readonly createdBy: number | null;
-  /** Records of other kinds that its fields name. */
   readonly refersTo: readonly Reference[];
   /** Live records of other kinds whose fields name it, at most `MOST_REFERRED` of a field, by id. */
   readonly referredBy: readonly Reference[];

@@ -13,10 +13,11 @@ import {
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
-import { refuseUnlessExcluded } from '../kinds/exclusions.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { searchTexts } from '../tables/search-text.ts';
+import { keepsSearchText } from '../kinds/search-state.ts';
 import { appendChanges } from './change-store.ts';
 import { forgetAbsences } from './deletion-store.ts';
 import { saveFieldIssues, type Issue } from './issue-store.ts';
@@ -66,7 +67,6 @@ export function compareRetrieved(
   return { ...record, stored, change: compareRecord(kind, stored, record) };
 }
 
-/** Records of one response. */
 export interface AnsweredRecords {
   readonly records: readonly RecordWithChange[];
   /** The tick of the response that the rows' content is from. */
@@ -78,6 +78,10 @@ interface RowsToWrite {
   readonly answers: readonly AnsweredRecords[];
   /** True if a list showed the records; false if they were retrieved or written one by one. */
   readonly isListed: boolean;
+  /** False if no issue of a field is open: none needs to be closed. */
+  readonly hasFieldIssues?: boolean;
+  /** Whether the rows have their search texts, if that was read before. */
+  readonly keepsSearch?: boolean;
   /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
@@ -87,15 +91,20 @@ interface RowsToWrite {
   readonly ignoredFields: ReadonlySet<string>;
 }
 
-/** Writes new and different records: their rows, issues and change events. No record may be in two of the responses. */
-export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<void> {
-  const { kind, answers, origin, runId, now } = write;
+/**
+ * Writes new and different records: their rows, issues and change events. No record may be in two of the responses.
+ * @returns The number of values that fit no rule.
+ */
+export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<{ readonly misfits: number }> {
+  const { kind, answers, origin, runId, now, hasFieldIssues = true } = write;
   const records = answers.flatMap((answer) => answer.records);
   const found: Issue[] = [];
-  await refuseUnlessExcluded(tx, kind);
-  await writeRecordRows(tx, write, found);
-  await writeNestedRows(tx, { kind, records, found, now });
-  await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map((record) => record.id), found, now });
+  const keepsSearch = write.keepsSearch ?? (await keepsSearchText(tx, kind));
+  await writeRecordRows(tx, write, found, keepsSearch);
+  await writeNestedRows(tx, { kind, records, found, now }, keepsSearch);
+  const recordIds = records.map((record) => record.id);
+  if (hasFieldIssues || found.length > 0)
+    await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
 
   const isNew = (judged: RecordWithChange): boolean => judged.stored === undefined;
   if (!write.isListed)
@@ -112,6 +121,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
   await yieldToEventLoop(); // Rows and events of a record of 100,000 fields take long enough one by one.
   const events = records.flatMap((record) => eventOf(write, record));
   await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
+  return { misfits: found.length };
 }
 
 /** The records that had a row before, with the tick of the response that rewrites it. */
@@ -121,7 +131,12 @@ export const rewrittenRows = (answeredRecords: AnsweredRecords): (readonly [stri
   );
 
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
-async function writeRecordRows(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
+async function writeRecordRows(
+  tx: Transaction,
+  write: RowsToWrite,
+  found: Issue[],
+  keepsSearch: boolean,
+): Promise<void> {
   const { kind, answers, isListed } = write;
   const decode = createRecordDecoder(kind);
   const writing = { isListed, at: formatInstant(write.now) };
@@ -131,11 +146,13 @@ async function writeRecordRows(tx: Transaction, write: RowsToWrite, found: Issue
     for (const judged of records) {
       const { values, misfits } = decode(judged.record);
       for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
-      const row = writtenRow(kind, tx.dialect, values, ownColumnValues(writing, judged, response));
+      const search = keepsSearch ? searchTexts(kind.fields, values) : [];
+      const own = ownColumnValues(writing, judged, response);
+      const row = writtenRow(kind, tx.dialect, values, [...search, ...own]);
       (judged.stored === undefined ? fresh : known).push(row);
     }
   const table = kind.name;
-  const columns = writtenColumns(kind, tx.dialect);
+  const columns = writtenColumns(kind, tx.dialect, keepsSearch);
   if (fresh.length > 0) await tx.insertRows({ table, columns, rows: fresh });
   if (known.length > 0) await tx.upsertRows({ table, columns, rows: known });
 }

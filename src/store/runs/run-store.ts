@@ -116,7 +116,6 @@ export async function listRuns(
 
 /** The sums of a run's reports. */
 export interface RunSums {
-  /** Rows that its lists showed. */
   readonly rows: number;
   /** Rows that it created, updated, deleted or restored in the mirror. */
   readonly changes: number;

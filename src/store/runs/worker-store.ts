@@ -115,7 +115,6 @@ export async function readLiveOwners(db: Queryable, liveness: LivenessCheck): Pr
   return new Set((await listLiveWorkers(db, liveness)).map((worker) => worker.owner));
 }
 
-/** Whether a live process has this role. */
 export async function hasLiveRole(db: Queryable, role: string, liveness: LivenessCheck): Promise<boolean> {
   return (await listLiveWorkers(db, liveness)).some((worker) => worker.roles.split(',').includes(role));
 }

@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
-import { columnType, idColumnName, type Kind } from '../../catalog/kind.ts';
+import { columnType, idColumnName, type Field, type Kind } from '../../catalog/kind.ts';
 import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { SEARCH_COLUMN } from '../tables/search-text.ts';
 import {
-  searchTables,
   kindColumns,
   nestedColumns,
   nestedTables,
   type Column,
   type Dialect,
+  type SearchTable,
 } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 import { guardTable } from './guard-tables.ts';
+import { prepareSearch } from './prepare-search.ts';
 
 /** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
 export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
@@ -74,23 +75,31 @@ const definition = (column: Column): string =>
 interface ReportIndex {
   readonly name: string;
   readonly table: string;
+  /** The column that it needs; a discovered one may be missing still. */
+  readonly column?: string;
   /** What is indexed, as SQL after the name of the table. */
   readonly on: string;
 }
 
 /**
- * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, one that counts live
- * rows and finds changed ones without the table, and the search text. A kind gets them after its baseline,
+ * Makes the missing indexes on the references, also of nested arrays, and the dates of these kinds, which reports join and filter by, one that counts live
+ * rows and finds changed ones without the table, and fills and indexes the search text. A kind gets them after its baseline,
  * because they would slow its first load.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
-export async function createReportIndexes(session: Session, kinds: readonly Kind[]): Promise<void> {
+export async function createReportIndexes(
+  session: Session,
+  kinds: readonly Kind[],
+  signal?: AbortSignal,
+): Promise<void> {
   for (const kind of kinds) {
+    if (signal?.aborted) return;
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (!(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
-    await createSearchIndexes(session, await readMirroredKind(session, kind));
+    const createIndexes = (tables: readonly SearchTable[]) => createSearchIndexes(session, tables);
+    await prepareSearch(session, await readMirroredKind(session, kind), createIndexes, signal);
   }
 }
 
@@ -103,10 +112,10 @@ async function createIndex(session: Session, index: ReportIndex): Promise<void> 
 }
 
 /** Makes the indexes of what is searched. SQLite reads one through; PostgreSQL looks for the parts of the text. */
-async function createSearchIndexes(session: Session, kind: Kind): Promise<void> {
+async function createSearchIndexes(session: Session, tables: readonly SearchTable[]): Promise<void> {
   const trigrams = session.dialect === 'postgres' ? await ensureTrigrams(session) : null;
-  for (const { name: table, id } of searchTables(kind)) {
-    const name = indexName(table, 'found');
+  for (const { name: table, id } of tables) {
+    const name = indexName(table, 'search');
     const present = await readTexts(session, INDEXES[session.dialect](table));
     if (present.includes(name)) continue;
     if (session.dialect === 'sqlite')
@@ -134,22 +143,39 @@ async function ensureTrigrams(session: Session): Promise<string | null> {
 }
 
 async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
-  const { dialect } = session;
-  const columns = await session.atomically((tx) => tx.listColumns(kind.name));
-  const present = new Set(await readTexts(session, INDEXES[dialect](kind.name)));
-  const isReported = (type: string): boolean => type === 'date' || type === 'timestamp';
-  return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
-    .filter((field) => columns.has(field.name))
-    .filter((field) => (field.refersTo ?? field.recordOf) !== undefined || isReported(columnType(field)))
+  const changed = {
+    name: indexName(kind.name, '_changed_at'),
+    table: kind.name,
+    on: '(_changed_at, _deleted_at)',
+  };
+  const wanted: ReportIndex[] = [changed, ...indexesOn(kind.name, [...kind.fields, ...kind.hints], true)];
+  for (const { name, items, hints } of nestedTables(kind))
+    wanted.push(...indexesOn(name, [...items, ...hints], false));
+  const missing: ReportIndex[] = [];
+  for (const table of new Set(wanted.map((index) => index.table))) {
+    const columns = await session.atomically((tx) => tx.listColumns(table));
+    const present = new Set(await readTexts(session, INDEXES[session.dialect](table)));
+    const ofTable = wanted.filter((index) => index.table === table && !present.has(index.name));
+    missing.push(...ofTable.filter(({ column }) => column === undefined || columns.has(column)));
+  }
+  return [...new Map(missing.map((index) => [index.name, index])).values()];
+}
+
+/** The company of a record: its rows are nearly the whole table. */
+const COMPANY = 'system_id';
+
+/** Whether a column names a record, also one of a kind that the service has no list of: a purchase, a user, an appointment. */
+const isReference = (field: Field): boolean =>
+  (field.refersTo ?? field.recordOf) !== undefined ||
+  (columnType(field) === 'integer' && field.name.endsWith('_id') && field.name !== COMPANY);
+
+/** The indexes on the references among these fields, and on the dates if reports filter by them. */
+function indexesOn(table: string, fields: readonly Field[], withDates: boolean): readonly ReportIndex[] {
+  const isDate = (field: Field): boolean => ['date', 'timestamp'].includes(columnType(field));
+  return fields
+    .filter((field) => isReference(field) || (withDates && isDate(field)))
     .map(({ name, recordOf }) => (recordOf === undefined ? name : idColumnName(name)))
-    .filter((name) => columns.has(name)) // A discovered record has no column with its id.
-    .concat('_changed_at')
-    .map((column) => ({
-      name: indexName(kind.name, column),
-      table: kind.name,
-      on: column === '_changed_at' ? '(_changed_at, _deleted_at)' : `(${identifier(column)})`,
-    }))
-    .filter((one) => !present.has(one.name));
+    .map((column) => ({ name: indexName(table, column), table, column, on: `(${identifier(column)})` }));
 }
 
 const INDEXES: Record<Dialect, (table: string) => SQL> = {
@@ -159,7 +185,7 @@ const INDEXES: Record<Dialect, (table: string) => SQL> = {
 };
 
 /** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
-function indexName(table: string, column: string): string {
+export function indexName(table: string, column: string): string {
   const name = `${table}_${column}_index`;
   if (Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES) return name;
   return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;

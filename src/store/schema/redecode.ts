@@ -1,13 +1,14 @@
-import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
+import { keepsSearchText } from '../kinds/search-state.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, decoderHash, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { searchTexts } from '../tables/search-text.ts';
 import { selectOne } from '../../db/rows/rows.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
@@ -105,16 +106,19 @@ async function refillRows(
   }));
   const decodeStored = storedDecoder(kind, found);
   const values = records.map(decodeStored);
+  const keepsSearch = await keepsSearchText(tx, kind);
   if (!refill.isNestedOnly)
     await tx.upsertRows({
       table: kind.name,
-      columns: writtenColumns(kind, tx.dialect),
+      columns: writtenColumns(kind, tx.dialect, keepsSearch),
       rows: records.map((record, at) => {
+        const decoded = values[at] ?? [];
+        const search = keepsSearch ? searchTexts(kind.fields, decoded) : [];
         const own = OWN_COLUMNS.map((name) => record.row[name] ?? null);
-        return writtenRow(kind, tx.dialect, values[at] ?? [], own);
+        return writtenRow(kind, tx.dialect, decoded, [...search, ...own]);
       }),
     });
-  await writeNestedRows(tx, { kind, records, found, now: refill.now });
+  await writeNestedRows(tx, { kind, records, found, now: refill.now }, keepsSearch);
   const recordIds = records.map((record) => record.id);
   await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now: refill.now });
   return recordIds;

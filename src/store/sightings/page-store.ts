@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { parseIds } from '../../diff/page-ids.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
@@ -153,8 +154,3 @@ export async function confirmRows(tx: Transaction, kind: string, ids: readonly s
   const table = sql.identifier(kind);
   await tx.query(sql`update ${table} set _response = ${response} where id in (${sqlList(ids)})`);
 }
-
-/** Ids as `pages` and `sightings` store them: a JSON array of numbers. */
-export const formatIds = (ids: Iterable<string>): string => `[${[...ids].join(',')}]`;
-
-export const parseIds = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));

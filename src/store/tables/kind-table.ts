@@ -12,7 +12,7 @@ import { decodeIfFits, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import { isObject, tryParseJson } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
-import { SEARCH_COLUMN, normalized, isSearchField } from './search-text.ts';
+import { SEARCH_COLUMN, isSearchField } from './search-text.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -71,6 +71,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
       ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
     ...derivedColumns(kind.fields, dialect),
+    ...searchColumn(kind.fields, dialect),
     { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
     { name: '_changed_at', type: instant, rule: 'NOT NULL' },
     { name: '_deleted_at', type: instant },
@@ -85,17 +86,18 @@ function fieldColumn(field: Field, dialect: Dialect): Column {
   return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
-/** The columns that landing writes. */
-export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...filledColumns(kind, dialect), ...OWN_COLUMNS];
+/** The columns that landing writes; with the search text where the mirror has filled it. */
+export function writtenColumns(kind: Kind, dialect: Dialect, keepsSearch = false): readonly string[] {
+  return [...filledColumns(kind, dialect, keepsSearch), ...OWN_COLUMNS];
 }
 
 /** The columns that are filled from a record: `writtenColumns` without our own. */
-export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...kind.fields, ...derivedColumns(kind.fields, dialect)].map(({ name }) => name);
+export function filledColumns(kind: Kind, dialect: Dialect, keepsSearch = false): readonly string[] {
+  const search = keepsSearch ? searchColumn(kind.fields, dialect) : [];
+  return [...kind.fields, ...derivedColumns(kind.fields, dialect), ...search].map(({ name }) => name);
 }
 
-/** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
+/** A row for `writtenColumns`, of a decoded record's values, those of `searchTexts` if kept, and those of `OWN_COLUMNS`. */
 export function writtenRow(
   kind: Kind,
   dialect: Dialect,
@@ -105,28 +107,21 @@ export function writtenRow(
   return [...values, ...derivedValues(kind.fields, dialect, values), ...own];
 }
 
-/** The values of the columns that are derived from decoded fields, in the order of `twinColumns`. */
+/** The values of the columns that are derived from decoded fields, in the order of `derivedColumns`. */
 export function derivedValues(
   fields: readonly Field[],
   dialect: Dialect,
   values: readonly SqlValue[],
 ): SqlValue[] {
   const derived: SqlValue[] = [];
-  const searchTexts: string[] = [];
-  let hasSearchText = false;
   let index = -1;
   for (const field of fields) {
     const value = values[++index] ?? null;
-    if (isSearchField(field)) {
-      hasSearchText = true;
-      if (value !== null) searchTexts.push(String(value));
-    }
     if (field.recordOf !== undefined) derived.push(recordIdIn(value));
     else if (!isDecimal(field)) continue;
     else if (value === null) derived.push(null, null);
     else derived.push(SHOWN_DECIMAL[dialect](String(value)), toUnits(String(value)));
   }
-  if (hasSearchText) derived.push(normalized(searchTexts.join('|')));
   return derived;
 }
 
@@ -156,12 +151,12 @@ const SHOWN_DECIMAL: Record<Dialect, (decimal: string) => SqlValue> = {
 
 /**
  * Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast; beside a nested record, its
- * id to join by. Behind them stand the texts that a record is found by.
+ * id to join by.
  */
 function derivedColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
   const real = dialect === 'sqlite' ? 'REAL' : `numeric(${DIGITS},${PLACES})`;
-  const { integer, text } = TYPES[dialect];
-  const derived = fields.flatMap((field) => {
+  const { integer } = TYPES[dialect];
+  return fields.flatMap((field) => {
     const { name, recordOf } = field;
     if (recordOf !== undefined) return [{ name: idColumnName(name), type: integer }];
     if (!isDecimal(field)) return [];
@@ -170,8 +165,11 @@ function derivedColumns(fields: readonly Field[], dialect: Dialect): readonly Co
       { name: `${name}_e4`, type: integer },
     ];
   });
-  return fields.some(isSearchField) ? [...derived, { name: SEARCH_COLUMN, type: text }] : derived;
 }
+
+/** Behind the derived columns stands the text that a record is found by. It is filled after the first load, which it would slow. */
+const searchColumn = (fields: readonly Field[], dialect: Dialect): readonly Column[] =>
+  fields.some(isSearchField) ? [{ name: SEARCH_COLUMN, type: TYPES[dialect].text }] : [];
 
 const UNIT_PLACES = 4;
 const MOST_DIGITS = 14;
@@ -242,17 +240,23 @@ export function nestedTables(shape: Shape): readonly NestedTable[] {
   );
 }
 
-/** A table with `FOUND_COLUMN`, and its column with the id of the record. */
+/** A table with `SEARCH_COLUMN`, its fields, and its column with the id of the record. */
 export interface SearchTable {
   readonly name: string;
   readonly id: 'id' | 'parent_id';
+  readonly fields: readonly Field[];
 }
 
 /** The tables in which records of a kind, as the mirror holds it, are found by their texts. */
 export function searchTables(kind: Kind): readonly SearchTable[] {
   const nested = nestedTables(kind).filter((table) => table.items.some(isSearchField));
-  const placeFields = kind.fields.some(isSearchField) ? [{ name: kind.name, id: 'id' } as const] : [];
-  return [...placeFields, ...nested.map((table) => ({ name: table.name, id: 'parent_id' }) as const)];
+  const own = kind.fields.some(isSearchField)
+    ? [{ name: kind.name, id: 'id', fields: kind.fields } as const]
+    : [];
+  return [
+    ...own,
+    ...nested.map((table) => ({ name: table.name, id: 'parent_id', fields: table.items }) as const),
+  ];
 }
 
 /** Whether a field may hold an array of its own table. */
@@ -267,8 +271,8 @@ export const elementShape = ({ excluded = [] }: Kind, table: NestedTable): Shape
   excluded,
 });
 
-/** The columns of a nested table, in their order. */
-export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Column[] {
+/** The columns of a nested table, in their order; without the search text where it is not filled. */
+export function nestedColumns(table: NestedTable, dialect: Dialect, keepsSearch = true): readonly Column[] {
   return [
     ...table.own.map((field) => ({
       ...fieldColumn(field, dialect),
@@ -276,6 +280,7 @@ export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Co
     })),
     ...table.items.map((field) => fieldColumn(field, dialect)),
     ...derivedColumns(table.items, dialect),
+    ...(keepsSearch ? searchColumn(table.items, dialect) : []),
   ];
 }
 

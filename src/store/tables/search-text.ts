@@ -1,7 +1,8 @@
 import type { Field } from '../../catalog/kind.ts';
+import type { SqlValue } from '../../db/session/session.ts';
 
 /** Our column of what records, or elements of their arrays, are found by. */
-export const SEARCH_COLUMN = '_found';
+export const SEARCH_COLUMN = '_search';
 
 /** The fields that people search records by, in every kind and in the elements of its arrays. */
 const SEARCH_FIELDS = new Set(
@@ -19,6 +20,33 @@ export const isSearchField = (field: Pick<Field, 'name' | 'type'>): boolean =>
 /** Accents, and what people type between the digits of a phone number or a code; `%`, `_` and `\` would be signs of a pattern. */
 const LEFT_OUT = /[\s\-()./+'’,%_\\\u0300-\u036f]/g;
 
-/** A text without accents, case and what stands between the digits of a phone number: `(514) 555-0199` is `5145550199`. */
-export const normalized = (text: string): string =>
+/** Folds any text, in several passes. */
+const foldSlowly = (text: string): string =>
   text.normalize('NFD').toLowerCase().replaceAll('œ', 'oe').replaceAll(LEFT_OUT, '');
+
+/** What the characters of Latin scripts become, by their codes: each alone, whatever stands beside it. */
+const FOLDED = Array.from({ length: 0x250 }, (_, code) => foldSlowly(String.fromCharCode(code)));
+
+/** A text without accents, case and what stands between the digits of a phone number: `(514) 555-0199` is `5145550199`. */
+export function normalized(text: string): string {
+  let folded = '';
+  for (let at = 0; at < text.length; at++) {
+    const part = FOLDED[text.charCodeAt(at)];
+    if (part === undefined) return foldSlowly(text);
+    folded += part;
+  }
+  return folded;
+}
+
+/** The search text of a decoded record or element: none if its fields have none that it is found by. */
+export function searchTexts(
+  fields: readonly Pick<Field, 'name' | 'type'>[],
+  values: readonly SqlValue[],
+): [] | [string] {
+  if (!fields.some(isSearchField)) return [];
+  const texts = values.filter((value, at) => {
+    const field = fields[at];
+    return value !== null && field !== undefined && isSearchField(field);
+  });
+  return [normalized(texts.join('|'))];
+}

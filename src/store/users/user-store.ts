@@ -50,6 +50,10 @@ export async function insertUser(
   return hasRow(tx, sql`${insertInto(USERS, row)} on conflict (name_key) do nothing returning 1 as found`);
 }
 
+/** Gives a user another role; false if there is none of that name. */
+export const updateRole = (tx: Transaction, name: string, role: UserRole): Promise<boolean> =>
+  hasRow(tx, sql`update users set role = ${role} where name_key = ${nameKey(name)} returning 1 as found`);
+
 /** Removes a user; false if there is none of that name. */
 export const deleteUser = (tx: Transaction, name: string): Promise<boolean> =>
   hasRow(tx, sql`delete from users where name_key = ${nameKey(name)} returning 1 as found`);

@@ -15,6 +15,7 @@ import {
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
+import { URGENT_TYPES } from './notification-types.ts';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 
 /** A change event that an endpoint is to be sent. */
@@ -77,6 +78,16 @@ export const isDueDelivery = (
   now: Date,
 ): SQL => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
   or coalesce(attempted_at, created_at) > ${formatInstant(latestPlausible(now))})`;
+
+/** Urgent notifications of a type share letters: no second one of the type within this time. */
+const URGENT_PAUSE_MS = 600_000;
+
+/** Finds the urgent deliveries of an endpoint that a pause between letters does not keep back. */
+export const urgentDeliveries = (endpointId: SQL, now: Date): SQL => sql`
+  select 1 as found from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${isDueDelivery(now)}
+    and d.type in (${sqlList(URGENT_TYPES)}) and not exists (
+      select 1 from webhook_deliveries sent where sent.endpoint_id = d.endpoint_id and sent.type = d.type
+        and sent.delivered_at > ${formatInstant(new Date(now.getTime() - URGENT_PAUSE_MS))})`;
 
 const LONGEST_PAUSE_MS = 900_000;
 

@@ -1,4 +1,4 @@
-import { isDueDelivery, latestPause } from './delivery-queue.ts';
+import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
@@ -205,7 +205,9 @@ export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<
 export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const at = formatInstant(now);
   const due = sql`
-    where state = 'active' and owner is null and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)})
+    where state = 'active' and owner is null
+      and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)}
+        or (format = 'email' and exists (${urgentDeliveries(sql`webhook_endpoints.id`, now)})))
       and (replay_after is not null
         or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
         or exists (select 1 from webhook_deliveries d

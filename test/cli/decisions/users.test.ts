@@ -3,15 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { openSession } from '../../../src/db/open-session.ts';
 import { tokenHash } from '../../../src/store/users/user-store.ts';
 import { document, run } from '../../support/command-line.ts';
-import { freshDatabaseUrl } from '../../support/postgres.ts';
-import { grownMirror } from '../../support/sqlite-templates.ts';
+import { GROWN_URLS } from '../../support/grown-urls.ts';
 
-const ADDRESSES = [
-  ['SQLite', async () => `file:${await grownMirror()}`],
-  ['PostgreSQL', () => freshDatabaseUrl('template_grown')],
-] as const;
-
-describe.each(ADDRESSES)('users of a mirror in %s', (_name, address) => {
+describe.each(Object.entries(GROWN_URLS))('users of a mirror in %s', (_name, address) => {
   test('are added with a token that is shown this once and kept as a hash, listed, and removed', async () => {
     const url = await address();
     const env = { DATABASE_URL: url, LOG_LEVEL: 'trace' };

@@ -58,6 +58,26 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
   });
 
+  test('test names the one cause of a letter that could not be sent', async () => {
+    const { url } = await mirrorIn(database);
+    const withMail = {
+      BMS_BASE_URL: 'https://bms.example',
+      DATABASE_URL: url,
+      SMTP_URL: 'smtp://127.0.0.1:1',
+    };
+    const added = await run(
+      ['webhooks', 'add', 'mailto:a@b.example', '--name', 'a', '--format', 'email'],
+      withMail,
+    );
+    expect(added.code).toBe(0);
+    expect((await run(['webhooks', 'test', 'a'], withMail)).stdout).toMatch(
+      /^Delivery to a failed: no answer \(\w+\)\.\n/,
+    );
+    expect((await hooksOf(url)('test', 'a')).stdout).toMatch(
+      /^Delivery to a failed: SMTP_URL is not set\.\n/,
+    );
+  });
+
   test('the address of a chat room is never shown: it is its secret', async () => {
     const hooks = hooksOf((await mirrorIn(database)).url);
     for (const format of ['slack', 'teams', 'text'])
@@ -188,7 +208,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(await hooks('test', 'erp')).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^erp answered 503 after \d+ ms: the event was not accepted\.\nNo background service .*\n$/,
+        /^Delivery to erp failed: it answered 503\.\nNo background service .*\n$/,
       ) as string,
     });
   });

@@ -37,7 +37,7 @@ export const URL_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: { BMS_BASE_URL: 'http://127.0.0.1:1' },
     code: 1,
-    message: ['nothing listens at this port of 127.0.0.1:1', 'Check BMS_BASE_URL'],
+    message: ['nothing listens at 127.0.0.1:1', 'Check BMS_BASE_URL'],
   },
 ];
 

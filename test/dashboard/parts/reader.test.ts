@@ -34,8 +34,9 @@ test.each([
   expect(readerText(language, ms)).toContain(`>${words}<`);
 });
 
-test('an instant is told in the time zone and in the form of the language', () => {
+test('an instant is a short date of the language, with the whole instant and its zones in the title', () => {
   const instant = '2026-03-02 14:05:09.000';
-  expect(readers('en').exactTime(instant).html).toContain('>2026-03-02 09:05:09<');
-  expect(readers('fr').exactTime(instant).html).toContain('>2026-03-02 09 h 05 min 09 s<');
+  const whole = 'title="2026-03-02 09:05:09 America/Toronto, 2026-03-02 14:05:09.000 UTC"';
+  expect(readers('en').exactTime(instant).html).toContain(`${whole}>2 Mar 2026, 09:05<`);
+  expect(readers('fr').exactTime(instant).html).toContain(`${whole}>2 mars 2026, 09 h 05<`);
 });

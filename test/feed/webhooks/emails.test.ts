@@ -4,8 +4,11 @@ import {
   alertNotification,
   blockedNotification,
   digestNotification,
+  frozenNotification,
   addNotification,
 } from '../../../src/store/webhooks/notifications.ts';
+import { freeze } from '../../../src/store/outbox/freeze-store.ts';
+import { dropBlock, saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
 import { canary } from '../../support/canary.ts';
 import { listening } from '../../support/listening.ts';
 import { opened, update } from '../../outbound/stage.ts';
@@ -21,10 +24,14 @@ const rulesFor = ({ url }: MailServer) => ({
 
 const ANNA = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
 
-async function notify(on: DeliveryStage, ...reasons: readonly string[]): Promise<void> {
+/** Writes of these kinds are refused. */
+async function notify(on: DeliveryStage, ...kinds: readonly string[]): Promise<void> {
+  const now = on.now();
   await on.session.atomically(async (tx) => {
-    for (const reason of reasons)
-      await addNotification(tx, blockedNotification(reason, 'status 403', on.now()));
+    for (const kind of kinds) {
+      await saveBlock(tx, { kind, reason: 'status 403', now, probeAt: now });
+      await addNotification(tx, blockedNotification(kind, 'status 403', now));
+    }
   });
 }
 
@@ -53,14 +60,80 @@ describe.each(DATABASES)('on %s', (database) => {
         'https://bms.garage.example/\n',
       ].join('\n'),
     });
-    expect(second?.subject).toBe('Writes of products are refused (+ 1)');
-    expect(second?.text).toContain('Writes of bookings are refused');
+    expect(second?.subject).toBe('Writes of products are refused');
+    expect(second?.text).toContain('Also: Writes of bookings are refused.');
     expect(first?.headers).toContainEqual(
       expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
     );
     expect(await on.deliveries()).toMatchObject(
       [1, 2, 3].map(() => ({ state: 'delivered', status: 250, attempts: 1 })),
     );
+  });
+});
+
+describe.each(DATABASES)('on %s, a letter', (database) => {
+  test('says each cause once, the most urgent first and alone in the subject', async () => {
+    const server = await startMailServer(canary('smtp-password'));
+    const on = await deliveryStage(database, { rules: rulesFor(server) });
+    await on.add(ANNA);
+    await notify(on, 'clients', 'products', 'bookings');
+    await on.session.atomically(async (tx) => {
+      await freeze(tx, 'a backup was restored', on.now());
+      await addNotification(tx, frozenNotification('a backup was restored', on.now()));
+    });
+    await on.deliver();
+    expect(server.letters).toMatchObject([{ subject: 'Sends are paused' }]);
+    expect(server.letters[0]?.text?.split('\n\n').map((text) => text.split('\n')[0])).toEqual([
+      'Sends are paused',
+      'Writes of clients are refused',
+    ]);
+    expect(server.letters[0]?.text).toContain(
+      'Also: Writes of products are refused; Writes of bookings are refused.',
+    );
+    expect((await on.deliveries()).map(({ state }) => state)).toEqual(Array(4).fill('delivered'));
+  });
+
+  test('leaves out what is settled, and is not written where nothing else is left', async () => {
+    const server = await startMailServer(canary('smtp-password'));
+    const on = await deliveryStage(database, { rules: rulesFor(server) });
+    await on.add(ANNA);
+    await notify(on, 'clients', 'products');
+    await on.session.atomically((tx) => dropBlock(tx, 'clients', on.now()));
+    await on.deliver();
+    expect(server.letters.map(({ subject }) => subject)).toEqual(['Writes of products are refused']);
+    on.pass(600_000);
+    await notify(on, 'clients');
+    await on.session.atomically((tx) => dropBlock(tx, 'clients', on.now()));
+    await on.deliver();
+    expect(server.letters).toHaveLength(1);
+    expect((await on.deliveries()).map(({ state }) => state)).toEqual(['dropped', 'delivered', 'dropped']);
+  });
+
+  test('does not wait for ten minutes where it is urgent, unless there was one of its type', async () => {
+    const server = await startMailServer(canary('smtp-password'));
+    const on = await deliveryStage(database, { rules: rulesFor(server) });
+    await on.add(ANNA);
+    await notify(on, 'clients');
+    await on.deliver();
+    const pause = (reason: string): Promise<void> =>
+      on.session.atomically(async (tx) => {
+        await freeze(tx, reason, on.now());
+        await addNotification(tx, frozenNotification(reason, on.now()));
+      });
+    on.pass(1_000);
+    await pause('a backup was restored');
+    await on.deliver();
+    expect(server.letters.map(({ subject }) => subject)).toEqual([
+      'Writes of clients are refused',
+      'Sends are paused',
+    ]);
+    on.pass(1_000);
+    await pause('another one');
+    await on.deliver();
+    expect(server.letters).toHaveLength(2);
+    on.pass(600_000);
+    await on.deliver();
+    expect(server.letters).toHaveLength(3);
   });
 });
 
@@ -80,7 +153,7 @@ test('a person reads in their own language, and with the name of the record', as
   await hooks.deliver();
   expect(server.letters).toMatchObject([
     {
-      subject: 'L’entrée 1 est mise de côté\u00a0: modification de clients 999999',
+      subject: 'L’entrée 1 est mise de côté\u00a0: modification (client 999999)',
       text: expect.stringContaining(
         'Il s’agit de\u00a0: Zoé.\nhttps://bms.garage.example/outbox/1',
       ) as string,
@@ -122,7 +195,7 @@ test('an alert tells its values with all their digits, as they are when it is se
     [
       'Crédit (clients) dépasse 5000 : une fiche',
       'Crédit (clients) dépasse 5000 : une fiche',
-      'clients 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
+      'client 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
       'https://bms.garage.example/records/clients/7',
     ].join('\n'),
     [

@@ -53,7 +53,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => on.pass(3_600),
     data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
     text:
-      'Entry 1 is parked: update of clients 999999. The record to update no longer exists in the service; it is not created again. ' +
+      'Entry 1 is parked: update of client 999999. The record to update no longer exists in the service; it is not created again. ' +
       'About: Ada. bms-sync outbox show 1',
   },
   'entry.rejected': {
@@ -85,7 +85,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => lookForStale(on, 1), // Another process, or this one after a restart.
     data: { kind: 'clients', since: '2026-03-01T12:00:00.000Z' },
     text: expect.stringMatching(
-      /^clients is stale\. Three scheduled pulls were missed\. Since .*2026.*\. bms-sync pull clients$/,
+      /^The list of clients is stale\. Three scheduled pulls were missed\. Since 1 Mar 2026, 12:00\. bms-sync pull clients$/,
     ) as string,
   },
 };

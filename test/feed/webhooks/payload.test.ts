@@ -10,16 +10,13 @@ const parked = (kind: string): string =>
     data: { kind, entryId: 7, operation: 'create', recordId: null, verdict: 'gone' },
   });
 
-const formatted = (body: string, format: WebhookFormat) =>
-  formatNotifications([{ body, names: [], changes: [] }], format, SENDING);
+const formatted = (body: string, format: Exclude<WebhookFormat, 'json'>) => {
+  const { type } = JSON.parse(body) as { readonly type: string };
+  return formatNotifications([[{ type, body, names: [], changes: [] }]], format, SENDING);
+};
 
 const NASTY = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)\n\u0007@here';
 const SEEN = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)';
-
-test('our own news stays as it is for a program', () => {
-  const body = parked(NASTY);
-  expect(formatted(body, 'json')).toEqual({ contentType: 'application/json', body });
-});
 
 test('text in a message for Slack neither mentions, links nor formats', () => {
   const { contentType, body } = formatted(parked(NASTY), 'slack');
@@ -54,12 +51,12 @@ test.each([
   [
     'kind.stale',
     { kind: 'clients', since: null },
-    'clients is stale. It was never read to its end. bms-sync pull clients',
+    'The list of clients is stale. It was never read to its end. bms-sync pull clients',
   ],
   [
     'token.refused',
     { since: '2026-03-01T12:00:00.000Z' },
-    'The service refuses the token. No list can be read. Since Mar',
+    'The service refuses the token. No list can be read. Since 1 Mar 2026, 12:00.',
   ],
   ['kind.later', {}, 'bms-sync: kind.later. bms-sync status'],
   ['webhook.test', { endpoint: 'room' }, 'This is a test of bms-sync: the endpoint works.'],

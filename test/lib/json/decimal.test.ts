@@ -64,26 +64,13 @@ test.each([
   expect(canonicalNumber(text)).toBe(shortest);
 });
 
-test.each([
-  '',
-  '.',
-  '.5',
-  '5.',
-  '+1',
-  '--1',
-  '1e',
-  'e3',
-  '1e3.5',
-  '1e 3',
-  '0x10',
-  '1,5',
-  ' 1',
-  '1 ',
-  '1\n',
-  '١٢',
-  'NaN',
-  'Infinity',
-])('C04: %j is no decimal', (text) => {
+test.each(
+  // prettier-ignore
+  [
+    '', '.', '.5', '5.', '+1', '--1', '1e', 'e3', '1e3.5', '1e 3', '0x10', '1,5', ' 1', '1 ', '1\n', '١٢',
+    'NaN', 'Infinity',
+  ],
+)('C04: %j is no decimal', (text) => {
   expect(canonicalNumber(text)).toBeNull();
 });
 

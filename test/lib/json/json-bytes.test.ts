@@ -49,28 +49,14 @@ describe('the records of a list', () => {
     expect(found(text)).toBe(records);
   });
 
-  test.each([
-    '',
-    ' ',
-    '{}',
-    '{',
-    '7',
-    'null',
-    '"[1]"',
-    '{"data":null}',
-    '{"data":{"data":[1]}}',
-    '{"data":null,"data":[1]}',
-    '{"DATA":[1]}',
-    '{"data"',
-    '{"data":',
-    '{"dat',
-    '{"a" "data":[1]}',
-    '{"a":1;"data":[1]}',
-    '{data:[1]}',
-    '[1',
-    '["]',
-    '["\\',
-  ])('of %s are not found', (text) => {
+  test.each(
+    // prettier-ignore
+    [
+      '', ' ', '{}', '{', '7', 'null', '"[1]"', '{"data":null}', '{"data":{"data":[1]}}',
+      '{"data":null,"data":[1]}', '{"DATA":[1]}', '{"data"', '{"data":', '{"dat', '{"a" "data":[1]}',
+      '{"a":1;"data":[1]}', '{data:[1]}', '[1', '["]', '["\\',
+    ],
+  )('of %s are not found', (text) => {
     expect(found(text)).toBeNull();
   });
 });

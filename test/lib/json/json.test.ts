@@ -64,24 +64,9 @@ describe('parseJson', () => {
   });
 
   test('reads what JSON.parse reads and refuses what it refuses', () => {
+    // prettier-ignore
     const pieces = [
-      '{',
-      '}',
-      '[',
-      ']',
-      ',',
-      ':',
-      '"a"',
-      '1',
-      '-0',
-      '1.5',
-      '"',
-      'true',
-      'nul',
-      ' ',
-      '\\u00',
-      '1e',
-      '.',
+      '{', '}', '[', ']', ',', ':', '"a"', '1', '-0', '1.5', '"', 'true', 'nul', ' ', '\\u00', '1e', '.',
     ];
     const read = (parser: (text: string) => unknown, text: string): boolean => {
       try {

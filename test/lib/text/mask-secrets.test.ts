@@ -19,44 +19,23 @@ const MESSAGES = [
 ];
 
 /** Where a program puts credentials; § stands for the secret. */
+// prettier-ignore
 const CREDENTIALS = [
-  'postgres://postgres:§@127.0.0.1:5432/postgres',
-  'redis://:§@127.0.0.1',
-  'https://§@host/',
-  'postgres:\\/\\/user:§@127.0.0.1',
-  'postgres%3A%2F%2Fuser%3A§%40host',
-  'host=db password=§ user=bms',
-  'https://host/?page=1&token=§&x=1',
-  '?access_token=§',
-  'PGPASSWORD=§',
-  '{"password":"§"}',
-  '{"adminToken": "§"}',
-  '{\\"password\\":\\"§\\"}',
-  "{ api_key: '§' }",
-  'password: §',
-  'Authorization: Bearer §',
-  'authentification: §',
-  '"authorization":"Bearer §"',
-  'x-api-key: §',
-  'Bearer §',
-  'wrong password "§" for the role',
-  'AUTH §',
-  "{ name: 'auth', args: [ 'default', '§' ] }",
-  '{"command":{"name":"auth","args":["§"]}}',
-  'psql --password §',
+  'postgres://postgres:§@127.0.0.1:5432/postgres', 'redis://:§@127.0.0.1', 'https://§@host/',
+  'postgres:\\/\\/user:§@127.0.0.1', 'postgres%3A%2F%2Fuser%3A§%40host', 'host=db password=§ user=bms',
+  'https://host/?page=1&token=§&x=1', '?access_token=§', 'PGPASSWORD=§', '{"password":"§"}',
+  '{"adminToken": "§"}', '{\\"password\\":\\"§\\"}', "{ api_key: '§' }", 'password: §',
+  'Authorization: Bearer §', 'authentification: §', '"authorization":"Bearer §"', 'x-api-key: §',
+  'Bearer §', 'wrong password "§" for the role', 'AUTH §', "{ name: 'auth', args: [ 'default', '§' ] }",
+  '{"command":{"name":"auth","args":["§"]}}', 'psql --password §',
 ];
 
-describe.each([
-  'p',
-  'postgres',
-  'admin',
-  'secret',
-  'accepts',
-  'Postgres',
-  '5432',
-  'aaaaaaaaaaaaaaaa',
-  'connection',
-])('the common secret %s', (secret) => {
+describe.each(
+  // prettier-ignore
+  [
+    'p', 'postgres', 'admin', 'secret', 'accepts', 'Postgres', '5432', 'aaaaaaaaaaaaaaaa', 'connection',
+  ],
+)('the common secret %s', (secret) => {
   test.each(MESSAGES)('leaves a message as it is: %s', (message) => {
     expect(maskSecrets([secret])(message)).toBe(message);
   });

@@ -92,20 +92,13 @@ export const BYTE_MUTATIONS: Readonly<Record<string, Mutation>> = {
   'words that are no JSON': onText((text, random) =>
     text.replace(
       /null|true|\d+/,
-      random.pick([
-        'NaN',
-        'Infinity',
-        '-Infinity',
-        'undefined',
-        'None',
-        'True',
-        '0x10',
-        '+1',
-        '01',
-        '.5',
-        '1.',
-        '1_000',
-      ]),
+      random.pick(
+        // prettier-ignore
+        [
+          'NaN', 'Infinity', '-Infinity', 'undefined', 'None', 'True', '0x10', '+1', '01', '.5', '1.',
+          '1_000',
+        ],
+      ),
     ),
   ),
   'commas and comments': onText((text, random) =>

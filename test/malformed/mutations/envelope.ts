@@ -24,22 +24,10 @@ const twice =
 export const nested = (levels: number, inner = '1'): string =>
   '['.repeat(levels) + inner + ']'.repeat(levels);
 
+// prettier-ignore
 const NUMBERS = [
-  '0',
-  '-1',
-  '1',
-  '2',
-  '3',
-  '4',
-  '17',
-  '1.5',
-  '1e2',
-  '1e15',
-  '999999999999999',
-  '9007199254740993',
-  '1e308',
-  '1e999',
-  '-0',
+  '0', '-1', '1', '2', '3', '4', '17', '1.5', '1e2', '1e15', '999999999999999', '9007199254740993', '1e308',
+  '1e999', '-0',
 ];
 const ODD = [...NUMBERS, 'null', '"2"', '"x"', '""', 'true', '[]', '{}', '"1e3"', '" 3 "'];
 
@@ -88,19 +76,12 @@ export const ENVELOPE_MUTATIONS: Readonly<Record<string, Mutation>> = {
   'body some other JSON': (draft, { random }) =>
     withText(
       draft,
-      random.pick([
-        'null',
-        'true',
-        '0',
-        '""',
-        '"ok"',
-        '{}',
-        '[]',
-        '[[]]',
-        '{"error":"x"}',
-        '1e999',
-        '[1,2,3]',
-      ]),
+      random.pick(
+        // prettier-ignore
+        [
+          'null', 'true', '0', '""', '"ok"', '{}', '[]', '[[]]', '{"error":"x"}', '1e999', '[1,2,3]',
+        ],
+      ),
     ),
   'success false': oneOf('success', ['false']),
   'success false in other words': oneOf('success', [

@@ -17,47 +17,17 @@ const withMore = (text: string, more: string): string => text.replace(/\}$/, `,$
 const fieldOf = (text: string, { random }: Scene): string =>
   random.pick(Object.keys(JSON.parse(text) as object).filter((name) => name !== 'id'));
 
+// prettier-ignore
 const ODD_IDS = [
-  'null',
-  '""',
-  '"x"',
-  '0',
-  '-5',
-  '7.0',
-  '"07"',
-  '1e2',
-  '" 7"',
-  'true',
-  '[]',
-  '{}',
-  '[7]',
-  '{"id":7}',
-  '9223372036854775808',
-  '"9223372036854775808"',
-  '18446744073709551616',
-  '0.5',
-  '"7.0"',
-  '"٧"',
-  '"7\\u0000"',
-  '"\\ud800"',
-  '1e400',
-  '-0',
-  '"null"',
+  'null', '""', '"x"', '0', '-5', '7.0', '"07"', '1e2', '" 7"', 'true', '[]', '{}', '[7]', '{"id":7}',
+  '9223372036854775808', '"9223372036854775808"', '18446744073709551616', '0.5', '"7.0"', '"٧"',
+  '"7\\u0000"', '"\\ud800"', '1e400', '-0', '"null"',
 ];
 const NASTY_TEXTS = NASTY_VALUES.map((value) => compactJson(value)).filter((text) => text.length < 3000);
+// prettier-ignore
 const ODD_NAMES = [
-  '__proto__',
-  'constructor',
-  'toJSON',
-  'isLosslessNumber',
-  '',
-  'ID',
-  '_raw',
-  'a\u0000',
-  '\ud800',
-  'a"b',
-  'x'.repeat(200),
-  'code_real',
+  '__proto__', 'constructor', 'toJSON', 'isLosslessNumber', '', 'ID', '_raw', 'a\u0000', '\ud800', 'a"b',
+  'x'.repeat(200), 'code_real',
 ];
 
 function swapped(text: string, scene: Scene, value: string): string {

@@ -3,14 +3,12 @@ import { expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { saveErasure } from '../../../src/store/records/erasure-store.ts';
-import type { Session } from '../../../src/db/session/session.ts';
-import { identifier } from '../../../src/db/session/sql-text.ts';
-import { readTexts } from '../../../src/db/rows/rows.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { startReceiver } from '../../feed/webhooks/receiver.ts';
 import { deliveryStageOn } from '../../feed/webhooks/stage.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { MARK, canary } from '../../support/canary.ts';
+import { placesOf } from '../../support/places-of.ts';
 import { create, enter, opened, spoil, update, type Stage, type Wish } from '../stage.ts';
 
 /** The value of an excluded field: wherever it comes to light, the watch of the tests finds it. */
@@ -39,23 +37,6 @@ const ANSWERS = [
   `{"id":7,"email":"${HIDDEN}`,
 ];
 
-const TABLES = {
-  sqlite: sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`,
-  postgres: sql`select format('%I.%I', table_schema, table_name) from information_schema.tables
-    where table_schema in ('bms_sync', 'public') and table_type = 'BASE TABLE'`,
-};
-
-/** The tables that hold the value. */
-async function placesOf(session: Session): Promise<string[]> {
-  const found: string[] = [];
-  for (const table of await readTexts(session, TABLES[session.dialect])) {
-    const name = session.dialect === 'sqlite' ? identifier(table) : table;
-    const rows = JSON.stringify(await session.query(sql.raw(`select * from ${name}`)));
-    if (rows.includes(MARK)) found.push(table);
-  }
-  return found;
-}
-
 const STATUSES = [201, 422, 500];
 
 const excluding = KINDS.map((kind) => excludeFields(kind, kind.name === 'clients' ? ['email'] : []));
@@ -70,13 +51,13 @@ test.each(DATABASES)(
     await webhooks.add({ url: receiver.url });
     for (const [n, body] of ANSWERS.entries()) {
       for (const status of STATUSES) await writeUnder(on, { statusAfter: status, body }, `${n} ${status}`);
-      expect([body, await placesOf(on.session)]).toEqual([body, []]);
+      expect([body, await placesOf(on.session, [MARK])]).toEqual([body, []]);
     }
     await on.pull('clients');
     await webhooks.deliver();
     expect(receiver.taken.length).toBeGreaterThan(ANSWERS.length);
     expect(receiver.taken.filter(({ body }) => body.includes(MARK))).toEqual([]);
-    expect(await placesOf(on.session)).toEqual([]);
+    expect(await placesOf(on.session, [MARK])).toEqual([]);
     const [counted] = await on.rows(
       sql`select count(*) as n from outbox_attempts where response_start is not null`,
     );
@@ -131,6 +112,6 @@ test.each(DATABASES)(
         ['sent', 'service_refused', 'not_applied', 'conflict'].map((verdict) => ({ verdict })),
       ),
     );
-    expect(await placesOf(on.session)).toEqual([]);
+    expect(await placesOf(on.session, [MARK])).toEqual([]);
   },
 );

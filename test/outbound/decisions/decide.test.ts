@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
+import { UsageError } from '../../../src/lib/sync-error.ts';
 import {
   closeAttempt,
   openAttempt,
@@ -9,56 +9,17 @@ import {
 } from '../../../src/store/outbox/attempts-and-links.ts';
 import { readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
 import { claimEntry } from '../../../src/store/outbox/outbox-queue.ts';
-import {
-  changeEntry,
-  findEntry,
-  insertEntry,
-  type Entry,
-  type EntryPatch,
-  type EntryState,
-  type NewEntry,
-} from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import type { EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../store/temp-mirror.ts';
+import { putEntry, readEntry, STATES, UPDATE } from '../../store/outbox/entries.ts';
+import { NOON, NOON_TEXT, later, putRecords, syncErrorOf, thrownBy } from '../../store/temp-mirror.ts';
 
 const LATER = later(60_000);
 const LATER_TEXT = '2026-03-01 12:01:00.000';
-const STATES: readonly EntryState[] = [
-  'ready',
-  'sending',
-  'unsettled',
-  'done',
-  'parked',
-  'rejected',
-  'abandoned',
-];
-let keys = 0;
-
-/** An entry in some state; a create of clients where nothing else is said. */
-async function entryWith(session: Session, patch: EntryPatch, more: Partial<NewEntry> = {}): Promise<number> {
-  return session.atomically(async (tx) => {
-    const id = await insertEntry(tx, {
-      key: `key ${++keys}`,
-      kind: 'clients',
-      operation: 'create',
-      recordId: null,
-      payload: '{"code":"C-1"}',
-      base: null,
-      naturalKey: 'C-1',
-      now: NOON,
-      ...more,
-    });
-    await changeEntry(tx, { id: Number(id), epoch: 0, patch, now: NOON });
-    return Number(id);
-  });
-}
-
-const UPDATE = { operation: 'update', recordId: '17', naturalKey: null } as const;
-
 const attempted = (session: Session, outboxId: number, grade: string | null): Promise<void> =>
   session.atomically(async (tx) => {
     await openAttempt(tx, { outboxId, n: 1, request: 'POST /api/clients\n{}', now: NOON });
@@ -66,17 +27,7 @@ const attempted = (session: Session, outboxId: number, grade: string | null): Pr
       await closeAttempt(tx, { outboxId, n: 1, grade, status: null, responseStart: null, now: NOON });
   });
 
-const read = async (session: Session, id: number): Promise<Entry> => {
-  const entry = await findEntry(session, id);
-  if (entry === null) throw new Error(`no entry ${id}`);
-  return entry;
-};
-
-const codeOf = async (work: () => Promise<unknown>): Promise<string> => {
-  const error = await thrownBy(work);
-  if (error instanceof SyncError) return error.code;
-  throw error;
-};
+const codeOf = async (work: () => Promise<unknown>): Promise<string> => (await syncErrorOf(work)).code;
 
 /** Decides an entry in each state; returns from which that could be. */
 async function decidableFrom(
@@ -93,13 +44,13 @@ async function decidableFrom(
   );
   const decidable: EntryState[] = [];
   for (const state of STATES) {
-    const id = await entryWith(session, { state });
+    const id = await putEntry(session, { state });
     try {
       await decide(session, id);
       decidable.push(state);
     } catch (error) {
       expect(error).toMatchObject({ code: 'outbox.wrong_state' });
-      expect(await read(session, id)).toMatchObject({ state, epoch: 0 });
+      expect(await readEntry(session, id)).toMatchObject({ state, epoch: 0 });
     }
   }
   return decidable;
@@ -115,7 +66,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
 
   test('makes an update ready; its tries still count, and whoever was notified of it works in vain', async () => {
     const session = await open();
-    const id = await entryWith(
+    const id = await putEntry(
       session,
       { state: 'parked', verdict: 'conflict', result: '{}', settlement: { failedReads: 2 }, attempts: 3 },
       UPDATE,
@@ -134,7 +85,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
       updatedAt: LATER_TEXT,
     });
     expect(warning).toBe(null);
-    expect(await read(session, id)).toEqual(entry);
+    expect(await readEntry(session, id)).toEqual(entry);
     expect(await session.atomically((tx) => claimEntry(tx, { id, epoch: 0, owner: 'me', now: LATER }))).toBe(
       null,
     );
@@ -148,7 +99,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
     async (grade) => {
       const session = await open();
       const settlement = { ids: ['501', '502'] };
-      const id = await entryWith(session, { state: 'parked', verdict: 'twins', settlement, attempts: 1 });
+      const id = await putEntry(session, { state: 'parked', verdict: 'twins', settlement, attempts: 1 });
       await attempted(session, id, grade);
       expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
         state: 'unsettled',
@@ -180,9 +131,9 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
   test('is not of what somebody works on at this moment', async () => {
     const session = await open();
     for (const state of ['ready', 'unsettled'] as const) {
-      const id = await entryWith(session, { state, owner: 'somebody' });
+      const id = await putEntry(session, { state, owner: 'somebody' });
       expect(await codeOf(() => abandonEntry(session, id, LATER))).toBe('outbox.in_work');
-      expect(await read(session, id)).toMatchObject({ state, owner: 'somebody', epoch: 0 });
+      expect(await readEntry(session, id)).toMatchObject({ state, owner: 'somebody', epoch: 0 });
     }
   });
 
@@ -193,7 +144,7 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
     ['unsent', false],
   ])('of a create whose try was graded %s warns: %s', async (grade, warns) => {
     const session = await open();
-    const id = await entryWith(session, { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT });
+    const id = await putEntry(session, { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT });
     await attempted(session, id, grade);
     const { entry, warning } = await abandonEntry(session, id, LATER);
     expect(entry).toMatchObject({ state: 'abandoned', verdict: 'looking', nextAttemptAt: null, epoch: 1 });
@@ -203,14 +154,14 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
   test('wakes what waited for it, and nothing else', async () => {
     const session = await open();
     const waiting = { verdict: 'waits', nextAttemptAt: '2026-03-02 00:00:00.000' };
-    const create = await entryWith(session, { state: 'parked' });
-    const behind = await entryWith(session, waiting);
-    const other = await entryWith(session, waiting, { naturalKey: 'C-2' });
-    const update = await entryWith(session, { state: 'parked' }, UPDATE);
-    const next = await entryWith(session, waiting, UPDATE);
+    const create = await putEntry(session, { state: 'parked' });
+    const behind = await putEntry(session, waiting);
+    const other = await putEntry(session, waiting, { naturalKey: 'C-2' });
+    const update = await putEntry(session, { state: 'parked' }, UPDATE);
+    const next = await putEntry(session, waiting, UPDATE);
     await abandonEntry(session, create, LATER);
     const times = async () =>
-      Promise.all([behind, other, next].map(async (id) => (await read(session, id)).nextAttemptAt));
+      Promise.all([behind, other, next].map(async (id) => (await readEntry(session, id)).nextAttemptAt));
     expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, waiting.nextAttemptAt]);
     await abandonEntry(session, update, LATER);
     expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, LATER_TEXT]);
@@ -236,8 +187,8 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
 
   test('settles the create, links its record and wakes what waited', async () => {
     const session = await withRecords(await open());
-    const id = await entryWith(session, { state: 'parked', verdict: 'look_alike', nextAttemptAt: NOON_TEXT });
-    const behind = await entryWith(session, { verdict: 'waits', nextAttemptAt: '2026-03-02 00:00:00.000' });
+    const id = await putEntry(session, { state: 'parked', verdict: 'look_alike', nextAttemptAt: NOON_TEXT });
+    const behind = await putEntry(session, { verdict: 'waits', nextAttemptAt: '2026-03-02 00:00:00.000' });
     const { entry, warning } = await adopt(session, id, '501');
     expect(warning).toBe(null);
     expect(entry).toMatchObject({
@@ -248,12 +199,12 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
       epoch: 1,
     });
     expect(await findCreator(session, 'clients', '501')).toBe(id);
-    expect((await read(session, behind)).nextAttemptAt).toBe(LATER_TEXT);
+    expect((await readEntry(session, behind)).nextAttemptAt).toBe(LATER_TEXT);
   });
 
   test('is of live records of the mirror only', async () => {
     const session = await withRecords(await open());
-    const id = await entryWith(session, { state: 'parked' });
+    const id = await putEntry(session, { state: 'parked' });
     for (const recordId of ['404', '502']) {
       const fault = await thrownBy(() => adopt(session, id, recordId));
       expect(fault).toMatchObject({
@@ -261,27 +212,27 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
         hint: `Read it first: bms-sync pull clients, or bms-sync backfill clients --ids ${recordId}`,
       });
     }
-    expect(await read(session, id)).toMatchObject({ state: 'parked', recordId: null, epoch: 0 });
+    expect(await readEntry(session, id)).toMatchObject({ state: 'parked', recordId: null, epoch: 0 });
     expect(await thrownBy(() => adopt(session, id, 'x'))).toBeInstanceOf(UsageError);
   });
 
   test('is not of a record that another entry has made', async () => {
     const session = await withRecords(await open());
-    const maker = await entryWith(session, { state: 'parked' });
-    const id = await entryWith(session, { state: 'parked' });
+    const maker = await putEntry(session, { state: 'parked' });
+    const id = await putEntry(session, { state: 'parked' });
     await adopt(session, maker, '501');
     const fault = await thrownBy(() => adopt(session, id, '501'));
     expect(fault).toMatchObject({
       code: 'outbox.record_taken',
       message: `Record 501 of clients was made by entry ${maker}.`,
     });
-    expect(await read(session, id)).toMatchObject({ state: 'parked', epoch: 0 });
+    expect(await readEntry(session, id)).toMatchObject({ state: 'parked', epoch: 0 });
   });
 
   test('of the record that is linked already is fine; of another one, not', async () => {
     const session = await withRecords(await open());
     await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '503' }]));
-    const id = await entryWith(session, { state: 'parked' });
+    const id = await putEntry(session, { state: 'parked' });
     await session.atomically((tx) => saveLink(tx, { kind: 'clients', recordId: '501', outboxId: id }, NOON));
     expect(await codeOf(() => adopt(session, id, '503'))).toBe('outbox.record_taken');
     expect((await adopt(session, id, '501')).entry).toMatchObject({ state: 'done', recordId: '501' });
@@ -289,9 +240,9 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
 
   test('is not of an update, of what is worked on, or of a kind that there is not', async () => {
     const session = await withRecords(await open());
-    const update = await entryWith(session, { state: 'parked' }, UPDATE);
-    const inWork = await entryWith(session, { state: 'unsettled', owner: 'somebody' });
-    const noKind = await entryWith(session, { state: 'rejected' }, { kind: 'klients' });
+    const update = await putEntry(session, { state: 'parked' }, UPDATE);
+    const inWork = await putEntry(session, { state: 'unsettled', owner: 'somebody' });
+    const noKind = await putEntry(session, { state: 'rejected' }, { kind: 'klients' });
     expect(await codeOf(() => adopt(session, update, '501'))).toBe('outbox.wrong_state');
     expect(await codeOf(() => adopt(session, inWork, '501'))).toBe('outbox.in_work');
     expect(await codeOf(() => adopt(session, noKind, '501'))).toBe('outbox.no_record');

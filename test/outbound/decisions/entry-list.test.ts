@@ -1,29 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/lib/time/clock.ts';
-import { changeEntry, insertEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
+import { changeEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { waitForEntries } from '../../../src/outbound/decisions/entry-list.ts';
 import { NOON, kindNamed, tempMirror } from '../../store/temp-mirror.ts';
+import { putEntry } from '../../store/outbox/entries.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 async function mirrorWith(...states: readonly EntryState[]): Promise<Session> {
   const session = await tempMirror([kindNamed('clients')]);
-  for (const [index, state] of states.entries()) {
-    const key = String(index);
-    await session.atomically((tx) =>
-      insertEntry(tx, {
-        key,
-        kind: 'clients',
-        operation: 'create',
-        recordId: null,
-        payload: '{}',
-        base: null,
-        naturalKey: null,
-        now: NOON,
-      }),
-    );
-    await move(session, index + 1, state);
-  }
+  for (const state of states) await putEntry(session, { state });
   return session;
 }
 

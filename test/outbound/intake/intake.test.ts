@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
-import { changeEntry, findByKey, findEntry } from '../../../src/store/outbox/outbox-store.ts';
+import { UsageError } from '../../../src/lib/sync-error.ts';
+import { changeEntry, findByKeys, findEntry } from '../../../src/store/outbox/outbox-store.ts';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../store/temp-mirror.ts';
+import { NOON, NOON_TEXT, later, putRecords, syncErrorOf } from '../../store/temp-mirror.ts';
 
 const ADA: EntryRequest = {
   operation: 'create',
@@ -32,12 +32,6 @@ async function withRecord(session: Session, deletedAt: string | null = null): Pr
   );
   return session;
 }
-
-const faultOf = async (work: () => Promise<unknown>): Promise<SyncError> => {
-  const error = await thrownBy(work);
-  if (error instanceof SyncError) return error;
-  throw error;
-};
 
 describe.each(DATABASES)('requests in %s', (_name, open) => {
   test('become entries that are ready to be sent', async () => {
@@ -72,7 +66,7 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
   test('to create what an open entry creates are refused, in one batch too', async () => {
     const session = await open();
     const again = { ...ADA, key: undefined, data: { name: 'Ada the second', code: 'C-1' } };
-    const both = await faultOf(() =>
+    const both = await syncErrorOf(() =>
       store(session, { ...ADA, where: 'line 1' }, { ...again, where: 'line 2' }),
     );
     expect(both).toBeInstanceOf(UsageError);
@@ -82,7 +76,7 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     });
     expect(await storedRows(session)).toBe(0);
     const [first] = await store(session, ADA);
-    expect((await faultOf(() => store(session, again))).code).toBe('outbox.double');
+    expect((await syncErrorOf(() => store(session, again))).code).toBe('outbox.double');
     expect(await store(session, ADA)).toEqual([{ ...first, isNew: false }]);
     expect(await store(session, { ...again, allowDouble: true })).toMatchObject([{ isNew: true }]);
     expect(await store(session, { ...again, data: { code: 'c-1' } })).toMatchObject([{ isNew: true }]);
@@ -118,7 +112,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
   test('to create what a live record is are refused with the record', async () => {
     const session = await withRecord(await open());
     const again = { ...ADA, data: { code: 'C-17', name: 'Other' } };
-    const refused = await faultOf(() => store(session, again));
+    const refused = await syncErrorOf(() => store(session, again));
     expect(refused).toMatchObject({
       code: 'outbox.double',
       message: 'Record 17 of clients has the same natural key.',
@@ -144,7 +138,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
     const patch = { state: 'done', verdict: 'altered', recordId: '17' } as const;
     await session.atomically((tx) => changeEntry(tx, { id: 1, epoch: 0, patch, now: NOON }));
     const again = { ...ADA, key: 'again' };
-    expect(await faultOf(() => store(session, again))).toMatchObject({
+    expect(await syncErrorOf(() => store(session, again))).toMatchObject({
       code: 'outbox.double',
       message: 'Record 17 of clients, made by entry 1 of the outbox, has the same natural key.',
     });
@@ -186,7 +180,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
     async (_case, other) => {
       const session = await open();
       await store(session, ADA);
-      const fault = await faultOf(() =>
+      const fault = await syncErrorOf(() =>
         store(session, { ...ADA, key: 'new', where: 'line 1' }, { ...ADA, ...other, where: 'line 2' }),
       );
       expect(fault.code).toBe('outbox.key_taken');
@@ -197,7 +191,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
 
   test('that differ under one key, in one batch, are refused, both', async () => {
     const session = await open();
-    const fault = await faultOf(() => store(session, ADA, { ...ADA, data: { code: 'C-2' } }));
+    const fault = await syncErrorOf(() => store(session, ADA, { ...ADA, data: { code: 'C-2' } }));
     expect(fault.code).toBe('outbox.key_taken');
     expect(await storedRows(session)).toBe(0);
   });
@@ -215,7 +209,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
         '{"operation":"create","kind":"clients","data":{"code":"C-1"},"key":""}',
       ].join('\r\n'),
     );
-    const fault = await faultOf(() => store(session, ...requests));
+    const fault = await syncErrorOf(() => store(session, ...requests));
     expect(fault).toBeInstanceOf(UsageError);
     expect(fault).toMatchObject({ code: 'outbox.invalid', hint: 'None of the entries was stored.' });
     expect(fault.message.split('\n').map((line) => line.trim().slice(0, 40))).toEqual([
@@ -234,7 +228,9 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
     'with the key %j are refused',
     async (key) => {
       const session = await open();
-      expect((await faultOf(() => store(session, { ...ADA, key }))).message).toMatch(/^key: expected a text/);
+      expect((await syncErrorOf(() => store(session, { ...ADA, key }))).message).toMatch(
+        /^key: expected a text/,
+      );
     },
   );
 });
@@ -277,9 +273,9 @@ describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
     await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]));
     expect((await store(session, keyed))[0]).toMatchObject({ id: 1, isNew: false });
     expect((await store(session, { ...keyed, base: JSON.parse(RAW) as never }))[0]?.isNew).toBe(false);
-    const other = await faultOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }));
+    const other = await syncErrorOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }));
     expect(other.code).toBe('outbox.key_taken');
-    expect((await faultOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
+    expect((await syncErrorOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
   });
 });
 
@@ -294,14 +290,14 @@ describe.each(ONE_DATABASE)('a row of an application in %s', (_name, open) => {
   test('that has the key and no JSON is another request', async () => {
     const session = await open();
     await insert(session, '{');
-    expect((await faultOf(() => store(session, ADA))).code).toBe('outbox.key_taken');
+    expect((await syncErrorOf(() => store(session, ADA))).code).toBe('outbox.key_taken');
   });
 
   test('that asks for the same is the same request', async () => {
     const session = await open();
     await insert(session, '{ "name": "Ada", "code": "C-1" }');
     expect((await store(session, ADA))[0]).toMatchObject({ id: 1, isNew: false, state: 'ready' });
-    expect((await findByKey(session, 'ada'))?.id).toBe(1);
+    expect((await findByKeys(session, ['ada']))[0]?.id).toBe(1);
   });
 });
 
@@ -336,7 +332,7 @@ describe.each(ONE_DATABASE)('the key of an entry that ended long ago in %s', (_n
 
   test('still refuses another request', async () => {
     const session = await ended(ADA);
-    const other = await faultOf(() => store(session, { ...ADA, data: { code: 'C-1', name: 'Eve' } }));
+    const other = await syncErrorOf(() => store(session, { ...ADA, data: { code: 'C-1', name: 'Eve' } }));
     expect(other).toMatchObject({
       code: 'outbox.key_taken',
       message: expect.stringContaining('entry 1') as string,

@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update, type Stage } from '../stage.ts';
+import { asked, opened, push, spoil, update, type Stage } from '../stage.ts';
 
 const ADA = {
   code: 'A-1',
@@ -28,16 +26,7 @@ async function scene(database: (typeof DATABASES)[number], client: JsonObject = 
   const on = await opened({ database, pulled: [], deletions: { graceSeconds: 1 } });
   const number = on.service.world.insert('clients', client)['id'] as number;
   await on.pull('clients');
-  await on.clock.sleep(1000);
   return { on, number, id: String(number) };
-}
-
-/** Pushes as the command does, whose base is the mirror's row, or the fields that are given. */
-async function push(on: Stage, id: string, data: JsonObject, base?: JsonObject): Promise<number> {
-  const request = { operation: 'update', kind: 'clients', id, data, ...(base && { base }) } as const;
-  const [stored] = await storeEntries(on.session, { kinds: KINDS, requests: [request], now: on.clock.now() });
-  await on.clock.sleep(1000);
-  return stored?.id ?? 0;
 }
 
 function reuse({ service }: Stage, id: number, fields: JsonObject): void {

@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import { parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update, type Stage } from '../stage.ts';
+import { asked, opened, push, spoil, update } from '../stage.ts';
 
 async function scene(database: (typeof DATABASES)[number], client: JsonObject) {
   const on = await opened({ database, pulled: [] });
@@ -16,15 +14,6 @@ async function scene(database: (typeof DATABASES)[number], client: JsonObject) {
     id: String(number),
     shows: (fields: JsonObject) => on.service.world.update('clients', number, fields),
   };
-}
-
-/** Pushes as the command does; the base is the mirror's row unless one is given. */
-async function push(on: Stage, id: string, data: JsonObject, base?: JsonObject): Promise<number> {
-  await on.clock.sleep(1000);
-  const request = { operation: 'update', kind: 'clients', id, data, ...(base && { base }) } as const;
-  const [stored] = await storeEntries(on.session, { kinds: KINDS, requests: [request], now: on.clock.now() });
-  await on.clock.sleep(1000);
-  return stored?.id ?? 0;
 }
 
 describe.each(DATABASES)('in %s', (database) => {

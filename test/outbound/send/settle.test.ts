@@ -7,7 +7,19 @@ import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { pullKinds } from '../../../src/pull/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { RULES, logger, sandbox } from '../../pull/support.ts';
-import { ZOE, asked, create, opened, spoil, stage, zoes, enter, type Opening, type Stage } from '../stage.ts';
+import {
+  ZOE,
+  asked,
+  create,
+  endPatience,
+  opened,
+  spoil,
+  stage,
+  zoes,
+  enter,
+  type Opening,
+  type Stage,
+} from '../stage.ts';
 
 /** A create whose arrival is unknown. */
 async function lostCreate(
@@ -19,11 +31,6 @@ async function lostCreate(
   const id = await on.store(create({ ...data }, kind));
   await on.work();
   return { on, id };
-}
-
-/** Lets all the looks up to patience pass. */
-async function endPatience(on: Stage): Promise<void> {
-  for (const seconds of [300, 3300, 18_000, 21_600, 43_200]) await on.pass(seconds);
 }
 
 const retry = (on: Stage, id: number) => retryEntry(on.session, id, on.clock.now());

@@ -4,7 +4,7 @@ import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, create, enter, opened, spoil, type Stage } from '../stage.ts';
+import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
 
@@ -13,10 +13,6 @@ async function sendUnder(on: Stage, action: FaultAction, data: object = ZOE): Pr
   const id = await on.store(create({ ...data }));
   await on.work();
   return id;
-}
-
-async function endPatience(on: Stage): Promise<void> {
-  for (const seconds of [300, 3300, 18_000, 21_600, 43_200]) await on.pass(seconds);
 }
 
 /** The service stores what it gets in a form of its own. */

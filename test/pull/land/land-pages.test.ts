@@ -7,7 +7,7 @@ import type { Json } from '../../../src/lib/json/json.ts';
 import { LeaseError } from '../../../src/db/session/errors.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { BATCH_LIMITS, landPages, type Landing } from '../../../src/pull/land/land-pages.ts';
+import { BATCH_LIMITS, landPages, landResponses, type Landing } from '../../../src/pull/land/land-pages.ts';
 import { createSweepState, createTicks, type Sweep } from '../../../src/pull/run/sweep.ts';
 import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
@@ -18,6 +18,7 @@ import type { ListResponse } from '../../../src/source/paging/list-responses.ts'
 import { issueKey } from '../../../src/store/records/issue-store.ts';
 import { MIRRORS } from '../steps.ts';
 import { mirror, rowsOf } from '../support.ts';
+import { gate } from '../../store/temp-mirror.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
@@ -401,4 +402,35 @@ test('a page that takes longer to be parsed than PostgreSQL lets a transaction b
   };
   const { created } = await landOne(impatient, sweep, { response: { ...large, read }, now: NOW });
   expect(created).toEqual(['1']);
+});
+
+test('while a batch is written, the next one is parsed; it lands after it', async () => {
+  const session = await mirror();
+  const sweep = await sweepOf(session);
+  const parsed = gate();
+  const waiting: Session = {
+    ...session,
+    atomically: async (work) => {
+      await parsed.opened;
+      return session.atomically(work);
+    },
+  };
+  const records = [category(1, 'B')];
+  async function* responses() {
+    const first = response([1, 2], [category(1, 'A')]);
+    yield { ...first, pageHash: { digest: 'first', bytes: 10_000_000 } }; // Enough for a batch of its own.
+    const read = (): Json[] => {
+      parsed.open();
+      return records;
+    };
+    yield await Promise.resolve({ ...response([3, 4], records, 2), read });
+  }
+  const landings: Landing[] = [];
+  const tally = { add: (landing: Landing) => landings.push(landing) };
+  const parts = { session: waiting, clock: fakeClock() };
+  await landResponses(parts, { sweep, tally, responses: responses() });
+  expect(landings).toMatchObject([
+    { created: ['1'], changed: [] },
+    { created: [], changed: ['1'] },
+  ]);
 });

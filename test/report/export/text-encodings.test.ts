@@ -24,20 +24,12 @@ describe('CSV', () => {
     expect(cells([1, 'two\nlines', null, null, null])).toBe('1,"two\nlines",,,\r\n');
   });
 
-  test.each([
-    '=1+1',
-    '+1 514 555-0123',
-    '-5',
-    '@x',
-    '\tx',
-    '\rx',
-    '  =1',
-    ' \u{a0}-x',
-    '＝1',
-    '＋1',
-    '－1',
-    '＠x',
-  ])('a text %j gets an apostrophe', (text) => {
+  test.each(
+    // prettier-ignore
+    [
+      '=1+1', '+1 514 555-0123', '-5', '@x', '\tx', '\rx', '  =1', ' \u{a0}-x', '＝1', '＋1', '－1', '＠x',
+    ],
+  )('a text %j gets an apostrophe', (text) => {
     const cell = cells([1, text, null, null, null]);
     const raw = cells([1, text, null, null, null], true);
     expect(cell.replaceAll('"', '')).toBe(`1,'${text},,,\r\n`);
@@ -173,17 +165,12 @@ test('both databases declare the same types in other words', () => {
   );
   const types = exportColumns(sqlite);
   expect(types).toEqual(exportColumns(postgres));
-  expect(types.map(({ type }) => type)).toEqual([
-    'integer',
-    'text',
-    'decimal',
-    'exact',
-    'date',
-    'timestamp',
-    'real',
-    'decimal',
-    'exact',
-  ]);
+  expect(types.map(({ type }) => type)).toEqual(
+    // prettier-ignore
+    [
+      'integer', 'text', 'decimal', 'exact', 'date', 'timestamp', 'real', 'decimal', 'exact',
+    ],
+  );
 });
 
 test('a view is read by the columns that name its rows', () => {

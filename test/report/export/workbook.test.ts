@@ -83,14 +83,9 @@ test('a workbook has numbers, dates and times as such, and everything else as te
 });
 
 test('a workbook holds no more rows than a sheet, and leaves no file then', async () => {
+  // prettier-ignore
   const batch: readonly Values[] = Array.from({ length: 1_048_576 }, () => [
-    null,
-    null,
-    null,
-    null,
-    null,
-    null,
-    null,
+    null, null, null, null, null, null, null,
   ]);
   const { folder, done } = written(batchOf(batch));
 

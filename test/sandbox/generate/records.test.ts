@@ -11,19 +11,14 @@ const recordsOf = (kind: string): readonly JsonObject[] =>
   world.ids(kind).map((id) => world.get(kind, id) ?? {});
 
 /** Fields that the documentation allows to be null, or that were seen so. */
-const MAY_BE_NULL = new Set([
-  'projects.code',
-  'projects.description',
-  'providers.fax',
-  'providers.email',
-  'providers.website',
-  'providers.term',
-  'providers.credit',
-  'purchase_products.produit_projet',
-  'punches.end_time',
-  'punches.note',
-  'departments.categories',
-]);
+const MAY_BE_NULL = new Set(
+  // prettier-ignore
+  [
+    'projects.code', 'projects.description', 'providers.fax', 'providers.email', 'providers.website',
+    'providers.term', 'providers.credit', 'purchase_products.produit_projet', 'punches.end_time',
+    'punches.note', 'departments.categories',
+  ],
+);
 
 const SHAPES: Readonly<Record<Field['type'], (value: Json, field: Field) => boolean>> = {
   integer: (value) => Number.isSafeInteger(value),

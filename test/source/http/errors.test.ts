@@ -4,7 +4,7 @@ import { redactErrors, SourceError } from '../../../src/source/http/errors.ts';
 const TOKEN = 'secret-token-0123456789';
 
 function messageOf(error: SourceError, token = TOKEN): string {
-  const read = redactErrors({ status: 200, where: 'GET /api/clients' }, token);
+  const read = redactErrors('GET /api/clients', 200, token);
   try {
     return read(() => {
       throw error;

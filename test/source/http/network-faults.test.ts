@@ -9,12 +9,8 @@ const wordsOf = (error: Error): string =>
 describe('an error of the network is worded', () => {
   test.each([
     ['ENOTFOUND', { hostname: 'a.example' }, 'the host name a.example is unknown (ENOTFOUND)'],
-    [
-      'ECONNREFUSED',
-      { address: '10.0.0.7', port: 443 },
-      'nothing listens at this port of 10.0.0.7:443 (ECONNREFUSED)',
-    ],
-    ['ECONNREFUSED', {}, 'nothing listens at this port of the host (ECONNREFUSED)'],
+    ['ECONNREFUSED', { address: '10.0.0.7', port: 443 }, 'nothing listens at 10.0.0.7:443 (ECONNREFUSED)'],
+    ['ECONNREFUSED', {}, 'nothing listens at the host (ECONNREFUSED)'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', {}, /^https:\/\/ speaks TLS to a plain-HTTP port; use http:\/\/ /],
     ['CERT_HAS_EXPIRED', {}, /^the certificate has expired/],
     ['ERR_TLS_CERT_ALTNAME_INVALID', {}, /^the certificate is for another host name/],

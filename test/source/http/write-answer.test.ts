@@ -20,29 +20,17 @@ test.each(['9007199254740993', '"7"', '"07"', '7.0'])('an id may be %s, and stay
   expect(compactJson(record)).toBe(`{"id":${id}}`);
 });
 
-test.each([
-  '{"data":{"name":"x"}}',
-  '{"data":{"id":null}}',
-  '{"data":{"id":""}}',
-  '{"data":{"id":" "}}',
-  '{"data":{"id":true}}',
-  '{"data":{"id":{"id":7}}}',
-  '{"data":[]}',
-  '{"data":[{"id":7},{"id":8}]}',
-  '{"data":[[{"id":7},{"id":8}]]}',
-  '{"data":{"0":{"id":7},"2":{"id":8}}}',
-  '{"data":7}',
-  '{"data":null}',
-  '{"success":true}',
-  '{"success":false,"data":{"id":7}}',
-  '{"success":0,"id":7}',
-  '{"success":"false","id":7}',
-  '{"results":[{"result":{"id":7}}],"success":true}',
-  '{}',
-  '[]',
-  '"id"',
-  'null',
-])('finds no record in %s', (body) => {
+test.each(
+  // prettier-ignore
+  [
+    '{"data":{"name":"x"}}', '{"data":{"id":null}}', '{"data":{"id":""}}', '{"data":{"id":" "}}',
+    '{"data":{"id":true}}', '{"data":{"id":{"id":7}}}', '{"data":[]}', '{"data":[{"id":7},{"id":8}]}',
+    '{"data":[[{"id":7},{"id":8}]]}', '{"data":{"0":{"id":7},"2":{"id":8}}}', '{"data":7}', '{"data":null}',
+    '{"success":true}', '{"success":false,"data":{"id":7}}', '{"success":0,"id":7}',
+    '{"success":"false","id":7}', '{"results":[{"result":{"id":7}}],"success":true}', '{}', '[]', '"id"',
+    'null',
+  ],
+)('finds no record in %s', (body) => {
   expect(writtenRecord(parseJson(body))).toBeNull();
 });
 

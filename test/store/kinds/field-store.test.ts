@@ -113,14 +113,9 @@ test('since when a field is missing is kept, and forgotten when it is back', asy
 
 test('C12, G17: a field may be called anything', async () => {
   const session = await tempMirror();
+  // prettier-ignore
   const names = [
-    '__proto__',
-    'constructor',
-    'toString',
-    `it's "so"; drop table fields; --`,
-    '',
-    '🧾',
-    'x'.repeat(5000),
+    '__proto__', 'constructor', 'toString', `it's "so"; drop table fields; --`, '', '🧾', 'x'.repeat(5000),
   ];
   const fields = new Map(names.map((name) => [name, shown('text')]));
   await session.atomically((tx) => saveFields(tx, CLIENTS, fields, NOON));

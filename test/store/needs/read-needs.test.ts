@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { addDigest } from '../../../src/feed/digest.ts';
-import { notificationText } from '../../../src/feed/webhooks/notification-text.ts';
+import { causeText } from '../../../src/feed/webhooks/notification-text.ts';
 import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { saveCheck } from '../../../src/store/integrity-check.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';
@@ -89,7 +89,7 @@ test.each(DATABASES)(
     expect(titles).toHaveLength(needs.length - 1); // Nothing is scheduled, so nothing is stale.
     const page = await (await stage.get('/')).text();
     const [, panel = ''] = /<ul class="needs">([^]*?)<\/ul>/.exec(page) ?? [];
-    const shown = [...panel.matchAll(/<h3>(?:<a [^>]*>)?([^<]+)/g)].map(([, title]) => title);
+    const shown = [...panel.matchAll(/<h3[^>]*>\s*(?:<a [^>]*>)?([^<]+)/g)].map(([, title = '']) => title.trim());
     expect(shown).toEqual(titles);
 
     const anna = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
@@ -101,9 +101,9 @@ test.each(DATABASES)(
     const body = String(digest?.['body']);
     expect(body).not.toContain(PRIVATE);
     const reader = { language: 'en', timezone: 'UTC', publicUrl: null } as const;
-    const { lines } = notificationText({ body, names: [], changes: [] }, reader);
+    const { lines } = causeText({ type: 'digest.daily', body, names: [], changes: [] }, [], reader);
     expect(lines.filter((line) => line.startsWith('– '))).toEqual(
-      titles.toSpliced(12, 0, 'punches is stale').map((title) => `– ${title}`),
+      titles.toSpliced(12, 0, 'The list of time punches is stale').map((title) => `– ${title}`),
     );
   },
 );

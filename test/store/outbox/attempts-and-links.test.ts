@@ -13,6 +13,7 @@ import {
 import { changeEntry, insertEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
+import { newEntry } from './entries.ts';
 import { NOON, NOON_TEXT, later, thrownBy } from '../temp-mirror.ts';
 
 const REQUEST = 'POST /api/clients\n{"name":"Zoé"}';
@@ -34,18 +35,7 @@ const close = (session: Session, more: Partial<ClosedAttempt> = {}): Promise<voi
   );
 
 const insert = (session: Session, key: string): Promise<number | null> =>
-  session.atomically((tx) =>
-    insertEntry(tx, {
-      key,
-      kind: 'clients',
-      operation: 'create',
-      recordId: null,
-      payload: '{}',
-      base: null,
-      naturalKey: null,
-      now: NOON,
-    }),
-  );
+  session.atomically((tx) => insertEntry(tx, newEntry({ key })));
 
 describe.each(DATABASES)('attempts in %s', (_name, open) => {
   test('are open until their answer is stored', async () => {

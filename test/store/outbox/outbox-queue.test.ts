@@ -12,59 +12,13 @@ import {
   wakeAfterSweep,
   wakeWaiting,
 } from '../../../src/store/outbox/outbox-queue.ts';
-import {
-  changeEntry,
-  findEntry,
-  insertEntry,
-  type Entry,
-  type EntryPatch,
-  type EntryState,
-  type NewEntry,
-} from '../../../src/store/outbox/outbox-store.ts';
+import { changeEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
+import { putEntry, readEntry, STATES, UPDATE } from './entries.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 
-const STATES: readonly EntryState[] = [
-  'ready',
-  'sending',
-  'unsettled',
-  'done',
-  'parked',
-  'rejected',
-  'abandoned',
-];
 const FUTURE = formatInstant(later(60_000));
-let keys = 0;
-
-async function put(session: Session, patch: EntryPatch = {}, more: Partial<NewEntry> = {}): Promise<number> {
-  return session.atomically(async (tx) => {
-    const id = Number(
-      await insertEntry(tx, {
-        key: `key ${++keys}`,
-        kind: 'clients',
-        operation: 'create',
-        recordId: null,
-        payload: '{}',
-        base: null,
-        naturalKey: 'C-1',
-        now: NOON,
-        ...more,
-      }),
-    );
-    await changeEntry(tx, { id, epoch: 0, patch, now: NOON });
-    return id;
-  });
-}
-
-const UPDATE = { operation: 'update', recordId: '17', naturalKey: null } as const;
-
-const read = async (session: Session, id: number): Promise<Entry> => {
-  const entry = await findEntry(session, id);
-  if (entry === null) throw new Error(`no entry ${id}`);
-  return entry;
-};
-
 const due = async (session: Session, limit = 99): Promise<number[]> =>
   (await dueEntries(session, NOON, limit)).map(({ id }) => id);
 
@@ -75,9 +29,9 @@ describe.each(DATABASES)('due in %s', (_name, open) => {
   test('is what is ready, unsettled or watched, whose time has come and whom nobody works on', async () => {
     const session = await open();
     const at = new Map<EntryState, number>();
-    for (const state of STATES) at.set(state, await put(session, { state, nextAttemptAt: NOON_TEXT }));
-    for (const state of STATES) await put(session, { state, nextAttemptAt: FUTURE });
-    for (const state of STATES) await put(session, { state, nextAttemptAt: NOON_TEXT, owner: 'other' });
+    for (const state of STATES) at.set(state, await putEntry(session, { state, nextAttemptAt: NOON_TEXT }));
+    for (const state of STATES) await putEntry(session, { state, nextAttemptAt: FUTURE });
+    for (const state of STATES) await putEntry(session, { state, nextAttemptAt: NOON_TEXT, owner: 'other' });
     expect(await due(session)).toEqual([at.get('ready'), at.get('unsettled'), at.get('done')]);
   });
 });
@@ -85,19 +39,19 @@ describe.each(DATABASES)('due in %s', (_name, open) => {
 describe.each(DATABASES)('a claim in %s', (_name, open) => {
   test('takes the entry and raises its epoch: who comes second gets nothing', async () => {
     const session = await open();
-    await put(session);
+    await putEntry(session);
     expect(await claim(session, 1)).toMatchObject({ id: 1, owner: 'me', epoch: 1, state: 'ready' });
     expect(await claim(session, 1)).toBe(null);
     expect(await claim(session, 1, 1, 'other')).toBe(null);
     expect(await due(session)).toEqual([]);
-    expect(await ownedEntries(session)).toEqual([await read(session, 1)]);
+    expect(await ownedEntries(session)).toEqual([await readEntry(session, 1)]);
   });
 
   test('is of what is due under this epoch only', async () => {
     const session = await open();
-    await put(session, { nextAttemptAt: FUTURE });
-    await put(session, { state: 'parked', nextAttemptAt: NOON_TEXT });
-    await put(session);
+    await putEntry(session, { nextAttemptAt: FUTURE });
+    await putEntry(session, { state: 'parked', nextAttemptAt: NOON_TEXT });
+    await putEntry(session);
     expect(await claim(session, 1)).toBe(null);
     expect(await claim(session, 2)).toBe(null);
     expect(await claim(session, 3, 1)).toBe(null);
@@ -107,19 +61,20 @@ describe.each(DATABASES)('a claim in %s', (_name, open) => {
 
   test('of many at once is for one of them', async () => {
     const session = await open();
-    await put(session);
+    await putEntry(session);
     const claims = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => claim(session, 1, 0, owner)));
     expect(claims.filter((entry) => entry !== null)).toHaveLength(1);
   });
 });
 
 describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
-  const before = async (session: Session, id: number) => findBlockingEntry(session, await read(session, id));
+  const before = async (session: Session, id: number) =>
+    findBlockingEntry(session, await readEntry(session, id));
 
   test('is the first open update of the same record', async () => {
     const session = await open();
-    for (const state of STATES) await put(session, { state }, UPDATE);
-    const last = await put(session, {}, UPDATE);
+    for (const state of STATES) await putEntry(session, { state }, UPDATE);
+    const last = await putEntry(session, {}, UPDATE);
     const predecessors: (number | null)[] = [];
     for (let id = 1; id < last; id++) {
       predecessors.push(await before(session, last));
@@ -133,8 +88,8 @@ describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
 
   test('is the first open create with the same natural key, and a later one that may be at the service', async () => {
     const session = await open();
-    const first = await put(session);
-    const second = await put(session);
+    const first = await putEntry(session);
+    const second = await putEntry(session);
     expect(await before(session, first)).toBe(null);
     expect(await before(session, second)).toBe(first);
     await session.atomically((tx) =>
@@ -145,13 +100,13 @@ describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
 
   test('is nobody of another kind, record, key or operation', async () => {
     const session = await open();
-    await put(session, {}, { kind: 'products' });
-    await put(session, {}, { naturalKey: 'C-2' });
-    await put(session, { recordId: '17' }, { naturalKey: 'C-3' });
-    await put(session, {}, { ...UPDATE, recordId: '18' });
-    await put(session, {}, { ...UPDATE, kind: 'products' });
-    const create = await put(session);
-    const update = await put(session, {}, UPDATE);
+    await putEntry(session, {}, { kind: 'products' });
+    await putEntry(session, {}, { naturalKey: 'C-2' });
+    await putEntry(session, { recordId: '17' }, { naturalKey: 'C-3' });
+    await putEntry(session, {}, { ...UPDATE, recordId: '18' });
+    await putEntry(session, {}, { ...UPDATE, kind: 'products' });
+    const create = await putEntry(session);
+    const update = await putEntry(session, {}, UPDATE);
     expect(await before(session, create)).toBe(null);
     expect(await before(session, update)).toBe(null);
   });
@@ -162,32 +117,32 @@ describe.each(DATABASES)('waking in %s', (_name, open) => {
 
   test('is of those that waited for this entry', async () => {
     const session = await open();
-    const create = await put(session, { state: 'done' });
-    const update = await put(session, { state: 'done' }, UPDATE);
-    const waiting = await put(session, WAITS);
+    const create = await putEntry(session, { state: 'done' });
+    const update = await putEntry(session, { state: 'done' }, UPDATE);
+    const waiting = await putEntry(session, WAITS);
     const others = [
-      await put(session, { ...WAITS, verdict: 'busy' }),
-      await put(session, { ...WAITS, state: 'parked' }),
-      await put(session, WAITS, { naturalKey: 'C-2' }),
-      await put(session, WAITS, { kind: 'products' }),
+      await putEntry(session, { ...WAITS, verdict: 'busy' }),
+      await putEntry(session, { ...WAITS, state: 'parked' }),
+      await putEntry(session, WAITS, { naturalKey: 'C-2' }),
+      await putEntry(session, WAITS, { kind: 'products' }),
     ];
-    const next = await put(session, WAITS, UPDATE);
-    await session.atomically(async (tx) => wakeWaiting(tx, await read(session, create), NOON));
+    const next = await putEntry(session, WAITS, UPDATE);
+    await session.atomically(async (tx) => wakeWaiting(tx, await readEntry(session, create), NOON));
     expect(await due(session)).toEqual([waiting]);
-    await session.atomically(async (tx) => wakeWaiting(tx, await read(session, update), NOON));
+    await session.atomically(async (tx) => wakeWaiting(tx, await readEntry(session, update), NOON));
     expect(await due(session)).toEqual([waiting, next]);
-    for (const id of others) expect((await read(session, id)).nextAttemptAt).toBe(FUTURE);
+    for (const id of others) expect((await readEntry(session, id)).nextAttemptAt).toBe(FUTURE);
   });
 
   test('after a sweep is of the creates of the kind that need one', async () => {
     const session = await open();
     const woken = [
-      await put(session, { state: 'unsettled', nextAttemptAt: FUTURE }),
-      await put(session, { verdict: 'awaits_sweep', nextAttemptAt: FUTURE }),
+      await putEntry(session, { state: 'unsettled', nextAttemptAt: FUTURE }),
+      await putEntry(session, { verdict: 'awaits_sweep', nextAttemptAt: FUTURE }),
     ];
-    await put(session, { verdict: 'busy', nextAttemptAt: FUTURE });
-    await put(session, { state: 'parked', verdict: 'awaits_sweep', nextAttemptAt: FUTURE });
-    await put(session, { state: 'unsettled', nextAttemptAt: FUTURE }, { kind: 'products' });
+    await putEntry(session, { verdict: 'busy', nextAttemptAt: FUTURE });
+    await putEntry(session, { state: 'parked', verdict: 'awaits_sweep', nextAttemptAt: FUTURE });
+    await putEntry(session, { state: 'unsettled', nextAttemptAt: FUTURE }, { kind: 'products' });
     await session.atomically((tx) => wakeAfterSweep(tx, 'clients', NOON));
     expect(await due(session)).toEqual(woken);
   });
@@ -220,10 +175,10 @@ describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
     await block(session, 'clients');
     await block(session, 'products');
     const nextAttemptAt = '2026-03-01 12:05:00.000';
-    const waiting = await put(session, { verdict: 'kind_blocked', nextAttemptAt });
-    await put(session, { verdict: 'busy', nextAttemptAt });
-    await put(session, { state: 'parked', verdict: 'kind_blocked', nextAttemptAt });
-    await put(session, { verdict: 'kind_blocked', nextAttemptAt }, { kind: 'products' });
+    const waiting = await putEntry(session, { verdict: 'kind_blocked', nextAttemptAt });
+    await putEntry(session, { verdict: 'busy', nextAttemptAt });
+    await putEntry(session, { state: 'parked', verdict: 'kind_blocked', nextAttemptAt });
+    await putEntry(session, { verdict: 'kind_blocked', nextAttemptAt }, { kind: 'products' });
     await session.atomically((tx) => dropBlock(tx, 'clients', NOON));
     expect((await readBlocks(session)).map(({ kind }) => kind)).toEqual(['products']);
     expect(await dueEntries(session, NOON, 9)).toEqual([{ id: waiting, epoch: 0 }]);

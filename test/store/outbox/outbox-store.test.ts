@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   changeEntry,
   countEntries,
-  findByKey,
+  findByKeys,
   findEntry,
   insertEntry,
   listEntries,
@@ -64,9 +64,9 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
       updatedAt: NOON_TEXT,
     };
     expect(await findEntry(session, 1)).toEqual(stored);
-    expect(await findByKey(session, 'ada')).toEqual(stored);
+    expect(await findByKeys(session, ['ada'])).toEqual([stored]);
     expect(await findEntry(session, 2)).toBe(null);
-    expect(await findByKey(session, 'Ada')).toBe(null);
+    expect(await findByKeys(session, ['Ada'])).toEqual([]);
   });
 
   test('of a record with the largest id keeps it', async () => {
@@ -84,7 +84,7 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
       await insertEntry(tx, { ...CREATE, key: 'bea' }),
     ]);
     expect(ids).toEqual([null, expect.any(Number)]);
-    expect((await findByKey(session, 'ada'))?.payload).toBe('{"credit":1.50}');
+    expect((await findByKeys(session, ['ada']))[0]?.payload).toBe('{"credit":1.50}');
   });
 
   test('that an application inserts is ready, with the time of its insertion', async () => {

@@ -33,6 +33,7 @@ async function fill(session: Session): Promise<void> {
       values ('clients', 1, 'complete', 1, 1, ${NOON_TEXT})`);
   });
   await redecode(session, clients, { now: NOON });
+  await createReportIndexes(session, [clients]);
 }
 
 describe.each(DATABASES)('in %s', (_name, open) => {
@@ -56,13 +57,11 @@ describe.each(DATABASES)('in %s', (_name, open) => {
     ["o'x", []],
     ['', []],
     ['nobody', []],
-  ])('%j finds its records, deleted ones too, with the index and without', async (text, ids) => {
+  ])('%j finds its records, deleted ones too', async (text, ids) => {
     const session = await open();
     await fill(session);
     const found = async (): Promise<string[]> =>
       (await findRecords(session, clients, { text, limit: 10 })).map(({ id }) => id);
-    expect(await found()).toEqual(ids);
-    await createReportIndexes(session, [clients]);
     expect(await found()).toEqual(ids);
   });
 
@@ -77,14 +76,13 @@ describe.each(DATABASES)('in %s', (_name, open) => {
   test('by indexes that are made once the baseline is over', async () => {
     const session = await open();
     await fill(session);
-    await createReportIndexes(session, [clients]);
     const names =
       session.dialect === 'sqlite'
-        ? sql`select name from sqlite_schema where type = 'index' and name like '%found%' order by 1`
-        : sql`select indexname as name from pg_indexes where indexname like '%found%' order by 1`;
+        ? sql`select name from sqlite_schema where type = 'index' and name like '%search%' order by 1`
+        : sql`select indexname as name from pg_indexes where indexname like '%search%' order by 1`;
     expect((await session.query(names)).map(({ name }) => name)).toEqual([
-      'clients_contacts_found_index',
-      'clients_found_index',
+      'clients_contacts_search_index',
+      'clients_search_index',
     ]);
   });
 });

@@ -37,17 +37,9 @@ async function put(session: Session, kind: Kind, ...raws: readonly string[]): Pr
 
 const contacts = (...wires: readonly string[]): string[] => wires.map((wire) => `{"contacts":${wire}}`);
 
+// prettier-ignore
 const COLUMNS = [
-  'parent_id',
-  'position',
-  'id',
-  'nom',
-  'fonction',
-  'departement',
-  'email',
-  'telephone',
-  'cell',
-  'fax',
+  'parent_id', 'position', 'id', 'nom', 'fonction', 'departement', 'email', 'telephone', 'cell', 'fax',
 ];
 
 const shown = (session: Session, columns: string, view = 'bi_clients_contacts'): Promise<Row[]> =>

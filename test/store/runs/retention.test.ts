@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { appendChanges } from '../../../src/store/records/change-store.ts';
-import { findEnded, findEndedByKey } from '../../../src/store/outbox/ended-entries.ts';
+import { findEnded, findEndedByKeys } from '../../../src/store/outbox/ended-entries.ts';
 import {
   findHighestUnknownLink,
   findCreator,
@@ -18,6 +18,7 @@ import { finishRun, listRuns, startRun } from '../../../src/store/runs/run-store
 import type { Session } from '../../../src/db/session/session.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES } from '../databases.ts';
+import { newEntry } from '../outbox/entries.ts';
 import { NOON, later } from '../temp-mirror.ts';
 
 const DAY = 86_400_000;
@@ -64,16 +65,7 @@ async function entry(
 ): Promise<number> {
   const { days, ...changes } = patch;
   return session.atomically(async (tx) => {
-    const id = await insertEntry(tx, {
-      key,
-      kind: 'clients',
-      operation: 'create',
-      recordId: null,
-      payload: '{"name":"Ada"}',
-      base: null,
-      naturalKey: null,
-      now: later(-400 * DAY),
-    });
+    const id = await insertEntry(tx, newEntry({ key, payload: '{"name":"Ada"}', now: later(-400 * DAY) }));
     if (id === null) throw new Error(`The key ${key} is taken.`);
     await changeEntry(tx, { id, epoch: 0, patch: changes, now: later(-days * DAY) });
     await tx.insertRows({
@@ -132,8 +124,8 @@ describe.each(DATABASES)('retention in %s', (_name, open) => {
     await keep(session, { outboxDays: 365 });
     expect(await findEntry(session, id)).toBeNull();
     expect([await rows(session, 'outbox_attempts'), await rows(session, 'links')]).toEqual([0, 0]);
-    expect(await findEnded(session, id)).toEqual(await findEndedByKey(session, 'a'));
-    expect(await findEndedByKey(session, 'a')).toMatchObject({
+    expect([await findEnded(session, id)]).toEqual(await findEndedByKeys(session, ['a']));
+    expect((await findEndedByKeys(session, ['a']))[0]).toMatchObject({
       id,
       kind: 'clients',
       recordId: '17',

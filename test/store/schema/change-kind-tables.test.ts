@@ -130,11 +130,11 @@ const indexesOf = (session: Session): Promise<string[]> =>
   readTexts(
     session,
     session.dialect === 'sqlite'
-      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\' and name not like '%found%'
+      ? sql`select name from sqlite_schema where type = 'index' and name like '%\\_index' escape '\\' and name not like '%search%'
           and tbl_name in ('projects', 'bookings', 'clients') order by 1`
       : sql`select c.relname from pg_index i join pg_class c on c.oid = indexrelid
           join pg_class t on t.oid = indrelid
-          where i.indisvalid and c.relname like '%\\_index' and c.relname not like '%found%' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
+          where i.indisvalid and c.relname like '%\\_index' and c.relname not like '%search%' and t.relname in ('projects', 'bookings', 'clients') order by 1`,
   );
 
 const endBaseline = (session: Session, ...kinds: readonly string[]): Promise<void> =>
@@ -170,6 +170,33 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
         ],
       ]);
     }
+  });
+});
+
+describe.each(DATABASES)('references, in %s', (database) => {
+  test('each has an index, those of nested arrays and of kinds without a list included', async () => {
+    const session = await MIRRORS[database]();
+    await endBaseline(session, ...KINDS.map(({ name }) => name));
+    await createReportIndexes(session, KINDS);
+    const indexes =
+      session.dialect === 'sqlite'
+        ? sql`select m.tbl_name || '.' || i.name from sqlite_schema m, pragma_index_info(m.name) i
+            where m.type = 'index' and i.seqno = 0`
+        : sql`select t.relname || '.' || a.attname from pg_index i join pg_class t on t.oid = i.indrelid
+            join pg_attribute a on a.attrelid = t.oid and a.attnum = i.indkey[0]`;
+    const indexed = new Set(await readTexts(session, indexes));
+    const related = await readTexts(
+      session,
+      sql`select view || '.' || "column" from bi_relations order by 1`,
+    );
+    const tables = [...KINDS, ...KINDS.flatMap(nestedTables)].map(({ name }) => name);
+    const references = related
+      .map((one) => one.replace(/^bi_/, ''))
+      .filter((one) => tables.some((table) => one.startsWith(`${table}.`)));
+    expect(references.length).toBeGreaterThan(10);
+    const parents = ['purchase_products.purchase_id', 'punches.user_id', 'punches.appointment_id'];
+    expect([...references, ...parents].filter((one) => !indexed.has(one))).toEqual([]);
+    expect([...indexed].filter((one) => one.endsWith('.system_id'))).toEqual([]);
   });
 });
 

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { formatIds, parseIds } from '../../../src/diff/page-ids.ts';
 import {
-  parseIds,
-  formatIds,
   readPages,
   savePages,
   prunePages,

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { formatIds, saveSightings, type NewSighting } from '../../../src/store/sightings/page-store.ts';
+import { formatIds } from '../../../src/diff/page-ids.ts';
+import { saveSightings, type NewSighting } from '../../../src/store/sightings/page-store.ts';
 import { pruneSightings, readSightings, clearEnds } from '../../../src/store/sightings/sighting-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';

@@ -1,0 +1,75 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import * as z from 'zod';
+import { openExport } from '../report/export/export-source.ts';
+import { exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
+import type { ExportSource } from '../report/export/read-rows.ts';
+import { abortWhenGone } from '../http/send.ts';
+import type { RouteContext, Server } from '../http/server.ts';
+
+const CSV = { type: 'text/csv; charset=utf-8', ending: 'csv' };
+
+/** The formats of the command `export`; `excel` is the CSV for Excel where a comma stands before the decimals. */
+const FORMATS = {
+  csv: CSV,
+  excel: CSV,
+  ndjson: { type: 'application/x-ndjson; charset=utf-8', ending: 'ndjson' },
+  xlsx: { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ending: 'xlsx' },
+} as const;
+
+const schema = {
+  summary: 'Export a record kind or a view as a file',
+  tags: ['Records'],
+  params: z.strictObject({
+    view: z.string().max(100).describe('a record kind, or a view such as bi_changes'),
+  }),
+  querystring: z.strictObject({
+    format: z
+      .enum(['csv', 'excel', 'ndjson', 'xlsx'])
+      .default('csv')
+      .describe('excel: CSV with a comma before the decimals'),
+    asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
+  }),
+  response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
+};
+
+/** The route that sends a kind or a view as a file. While it is sent, it takes one of the caller's places for streams. */
+export function exportRoutes(app: Server, context: RouteContext): void {
+  const { session, kinds, clock, timezone, streamLimit } = context;
+  app.get('/v1/export/:view', { schema }, async (request, reply) => {
+    const { format, asOf } = request.query;
+    const wish = { what: request.params.view, asOf, now: clock.now(), timezone };
+    const { source } = await openExport(session, kinds, wish);
+    const signal = abortWhenGone(reply, context.closing);
+    const release = streamLimit.acquire(request.user?.name ?? '');
+    reply.raw.once('close', release);
+    const { type, ending } = FORMATS[format];
+    const isExcel = format === 'excel';
+    const options: ExportOptions = {
+      format: isExcel ? 'csv' : format,
+      isExcel,
+      isRaw: false,
+      onRows: () => undefined,
+      signal,
+    };
+    return reply
+      .type(type)
+      .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
+      .send(Readable.from(format === 'xlsx' ? workbookBytes(source, options) : exportTexts(source, options)));
+  });
+}
+
+/** A workbook is written before it is sent: in memory, many of them could be as large as the mirror. */
+async function* workbookBytes(source: ExportSource, options: ExportOptions): AsyncGenerator<Uint8Array> {
+  const folder = await mkdtemp(join(tmpdir(), 'bms-sync-export-'));
+  try {
+    const path = join(folder, 'export.xlsx');
+    await exportFile(source, path, options);
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

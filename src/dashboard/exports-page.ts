@@ -1,0 +1,44 @@
+import { isListed } from '../catalog/kind.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
+import type { Server } from '../http/server.ts';
+import { readViewNames } from '../views/views.ts';
+import { exportLinks } from './parts/export-links.ts';
+import { pageTitle, panel } from './parts/layout.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
+import { labelledKind } from './parts/values.ts';
+
+const PATH = '/exports';
+
+/** Adds the page from which every kind and every view can be had as a workbook or as CSV. */
+export function addExportsPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds } = dashboard;
+  addPage(app, dashboard, { path: PATH, summary: 'Show what can be exported' }, async ({ reader }) => {
+    const { t } = reader;
+    const listed = kinds.filter(isListed).map((kind) => kind.name);
+    const ofKinds = new Set(listed.map((name) => `bi_${name}`));
+    const views = (await readViewNames(session)).filter((view) => !ofKinds.has(view));
+    const title = t('Export');
+    const about = t('To correct records: export a kind as a workbook, edit it, and upload it under Plans.');
+    const content = html`${pageTitle(title, about)}
+    ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, reader, labelledKind))}
+    ${panel({ id: 'views', title: t('Other views'), isLive: false }, fileTable(t('Other views'), views, reader))}`;
+    return { title, content, isStill: true };
+  });
+}
+
+function fileTable(
+  caption: string,
+  names: readonly string[],
+  reader: Reader,
+  nameOf = (_: Reader, name: string): Html => html`<span translate="no">${name}</span>`,
+): Html {
+  const rows = names.map(
+    (name) =>
+      html`<tr>
+        <th scope="row">${nameOf(reader, name)}</th>
+        <td class="early">${exportLinks(reader, name)}</td>
+      </tr>`,
+  );
+  return dataTable(caption, reader.tEach('rows of', 'file'), rows, 'cards');
+}

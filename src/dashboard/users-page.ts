@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import { addedUser, addUser, readUserList } from '../operations/users.ts';
+import { inputOf, runOperation } from '../operations/operation.ts';
+import { deciderOf } from '../http/access.ts';
+import { pageAnswer } from '../http/openapi.ts';
+import type { Server } from '../http/server.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
+import { USER_ROLES } from '../store/users/user-store.ts';
+import { decisionForms } from './parts/decisions.ts';
+import { emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { addPage, done, sendPage, type Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
+
+const PATH = '/users';
+
+/** Adds the page of the users, and the answer to its form: the page once more, with the token of the new user. */
+export function addUsersPage(app: Server, dashboard: Dashboard): void {
+  const summary = 'Show the users who may read, decide or administer';
+  const page = { path: PATH, summary, role: 'admin', querystring: z.object({ done }) } as const;
+  addPage(app, dashboard, page, (asked) => usersPage(dashboard, asked.reader, null));
+  const schema = {
+    summary: 'Add a user by a form',
+    tags: ['Pages'],
+    ...inputOf(addUser),
+    consumes: ['application/json', 'application/x-www-form-urlencoded'],
+    response: { 200: pageAnswer('The page, with the token of the new user') },
+  };
+  app.post(PATH, { config: { signsIn: true, role: addUser.role }, schema }, async (request, reply) => {
+    const by = deciderOf(request, 'page');
+    const context = { ...dashboard, signal: dashboard.closing, by };
+    const { name, token } = addedUser.parse(await runOperation(addUser, context, request.body ?? {}));
+    const reader = dashboard.readerOf(request);
+    const added = tokenPanel(reader, name, token);
+    return sendPage(reply, { ...(await usersPage(dashboard, reader, added)), part: PATH, isStill: true });
+  });
+}
+
+async function usersPage({ session }: Dashboard, reader: Reader, added: Html | null) {
+  const { t } = reader;
+  const { users } = await readUserList(session);
+  const list =
+    users.length === 0
+      ? emptyNote(t('No users yet. The value of ADMIN_TOKEN signs in as admin.'))
+      : dataTable(
+          t('Users'),
+          [...reader.tEach('name', 'role', 'since'), t('decide')],
+          users.map(
+            ({ name, role, createdAt }) =>
+              html`<tr>
+                <th scope="row" translate="no">${name}</th>
+                <td class="early">${roleForm(reader, name, role)}</td>
+                <td data-title="${t('since')}">${reader.when(createdAt)}</td>
+                <td class="decide">${removeForm(reader, name)}</td>
+              </tr>`,
+          ),
+          'cards',
+        );
+  const title = t('Users');
+  const content = html`${pageTitle(title, t('A viewer reads, an operator also decides, an admin also administers.'))}
+  ${added} ${panel({ id: 'users', title: t('Who has access'), isLive: false }, list)}
+  ${panel({ id: 'add', title: t('Add a user'), isLive: false }, addForm(reader))}`;
+  return { title, content };
+}
+
+/** The only sight of a token: it is stored as a hash. */
+const tokenPanel = ({ t }: Reader, name: string, token: string): Html =>
+  panel(
+    { id: 'token', title: t('{name} was added', { name }), isLive: false },
+    html`<div class="body">
+      <p role="status">
+        ${t('Give this token to {name}: it signs in, and it is not shown again.', { name })}
+      </p>
+      <div class="filters">
+        <input id="token-text" class="token" value="${token}" readonly aria-label="${t('Token')}" />
+        <button type="button" data-copy="token-text">${t('Copy')}</button>
+      </div>
+    </div>`,
+  );
+
+const roleOptions = (reader: Reader, chosen: string): readonly Html[] =>
+  USER_ROLES.map(
+    (role) =>
+      html`<option value="${role}" ${role === chosen ? html`selected` : null}>${reader.term(role)}</option>`,
+  );
+
+const roleForm = (reader: Reader, name: string, role: string): Html =>
+  html`<form class="inline" method="post" action="${PATH}/${encodeURIComponent(name)}/role">
+    <input type="hidden" name="back" value="${PATH}" />
+    <select name="role" aria-label="${reader.t('Role of {name}', { name })}">
+      ${roleOptions(reader, role)}
+    </select>
+    <button>${reader.t('Change')}</button>
+  </form>`;
+
+const removeForm = (reader: Reader, name: string): Html => {
+  const { t } = reader;
+  const question = t('{name} will be signed out, and the token will no longer work. Continue?', { name });
+  const confirmation = { question, answer: t('Remove {name}', { name }) };
+  const address = `${PATH}/${encodeURIComponent(name)}/remove`;
+  return decisionForms([{ label: t('Remove'), about: name, address, confirmation }], PATH, 'admin');
+};
+
+const addForm = (reader: Reader): Html =>
+  html`<form class="filters body" method="post" action="${PATH}">
+    <label>${reader.t('name')} <input name="name" required maxlength="100" autocomplete="off" /></label>
+    <label>
+      ${reader.t('role')}
+      <select name="role">
+        ${roleOptions(reader, 'viewer')}
+      </select>
+    </label>
+    <button class="main">${reader.t('Add')}</button>
+  </form>`;

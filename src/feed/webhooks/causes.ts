@@ -1,0 +1,60 @@
+import type { Need } from '../../store/needs/read-needs.ts';
+import { NOTIFICATION_ORDER } from '../../store/webhooks/notification-types.ts';
+import type { Delivery } from '../../store/webhooks/delivery-queue.ts';
+
+/** A notification that is due; its facts are those of the types that are judged here. */
+export interface DueNotification {
+  readonly delivery: Delivery;
+  readonly facts: {
+    readonly kind?: string;
+    readonly entryId?: number;
+    readonly verdict?: string;
+    readonly reason?: string;
+  };
+}
+
+/** What is true when a message is written. */
+export interface Situation {
+  readonly needs: readonly Need[];
+  /** The entries that are parked, of those that the notifications name. */
+  readonly parked: ReadonlySet<number>;
+  /** When the list of each kind was last read to its end. */
+  readonly readAt: ReadonlyMap<string, string>;
+}
+
+/** Needs without a kind: while there is one of the type, it is the one that was notified. */
+const OF_ALL_KINDS = ['mirror.damaged', 'outbox.frozen', 'token.refused', 'field.volatile'];
+
+/** Whether nothing is left of what a notification is about: a person need not read it any more. */
+export function isSettled({ delivery, facts }: DueNotification, situation: Situation): boolean {
+  const { type, createdAt } = delivery;
+  const { needs, parked, readAt } = situation;
+  const alike = needs.filter((need) => need.type === type);
+  if (type === 'entry.parked') return !parked.has(facts.entryId ?? 0);
+  if (type === 'kind.held' || type === 'kind.blocked')
+    return !alike.some((need) => 'kind' in need.facts && need.facts.kind === facts.kind);
+  if (OF_ALL_KINDS.includes(type)) return alike.length === 0;
+  if (type !== 'kind.stale') return false;
+  // A refused token is the cause of all, and has a notification of its own.
+  const isCausedByToken = needs.some((need) => need.type === 'token.refused');
+  return isCausedByToken || (readAt.get(facts.kind ?? '') ?? '') > createdAt;
+}
+
+/** Groups notifications by their cause, the most urgent first: a message explains a cause once. */
+export function groupByCause(
+  notifications: readonly DueNotification[],
+): readonly (readonly DueNotification[])[] {
+  const causes = [...Map.groupBy(notifications, causeOf).values()];
+  return causes.toSorted(([a], [b]) => urgencyOf(a) - urgencyOf(b));
+}
+
+function causeOf({ delivery, facts }: DueNotification): string {
+  const { type, webhookId } = delivery;
+  if (!NOTIFICATION_ORDER.includes(type)) return webhookId; // An alert, a test.
+  return JSON.stringify([type, facts.verdict, facts.reason]);
+}
+
+function urgencyOf(notification: DueNotification | undefined): number {
+  const place = NOTIFICATION_ORDER.indexOf(notification?.delivery.type ?? '');
+  return place < 0 ? NOTIFICATION_ORDER.length : place;
+}

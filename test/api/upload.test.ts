@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { UPLOAD_BYTES } from '../../src/operations/upload-plan.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from '../http/stage.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { putRecords } from '../store/temp-mirror.ts';
+
+async function serveClient(session: Session): Promise<Stage> {
+  await session.atomically((tx) =>
+    putRecords(tx, 'clients', [
+      { id: '17', code: 'C-17', name: 'Zoé', _raw: '{"id":17,"code":"C-17","name":"Zoé"}' },
+    ]),
+  );
+  return serveMirror(session);
+}
+
+const exported = async ({ get }: Stage): Promise<string> => (await get('/v1/export/clients')).text();
+
+const upload = (stage: Stage, body: string | Uint8Array<ArrayBuffer>, query = ''): Promise<Response> =>
+  fetch(`${stage.url}/v1/plans${query}`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' },
+  });
+
+/** Sends the form of the page, as a browser does. */
+async function submit(stage: Stage, fields: Readonly<Record<string, string | File>>): Promise<Response> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  const headers = { cookie: await signIn(stage), origin: stage.url };
+  return fetch(`${stage.url}/plans`, { method: 'POST', body: form, headers, redirect: 'manual' });
+}
+
+describe.each(DATABASES)('an edited export, uploaded to a mirror in %s', (_name, open) => {
+  test('becomes a plan, by the API and by the form', async () => {
+    const stage = await serveClient(await open());
+    const edited = (await exported(stage)).replace('Zoé', 'Zénobie');
+    const answer = await upload(stage, edited, '?name=corrected.csv');
+    expect([answer.status, await jsonOf(answer)]).toEqual([
+      201,
+      expect.objectContaining({ id: 1, state: 'open', origin: 'corrected.csv', createdBy: 'admin' }),
+    ]);
+    const sent = await submit(stage, { file: new File([edited], 'C:\\fakepath/other.csv') });
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, '/plans/2']);
+    expect(await jsonOf(await stage.get('/v1/plans/2'))).toMatchObject({
+      origin: 'other.csv',
+      rows: [{ recordId: '17', cells: [{ field: 'name', old: 'Zoé', new: 'Zénobie' }] }],
+    });
+  });
+
+  test('creates records from rows without an id only where that is wanted', async () => {
+    const stage = await serveClient(await open());
+    const [head = ''] = (await exported(stage)).split('\r\n');
+    const columns = head.split(',');
+    const cells = columns.map((name) => (name === 'code' ? 'C-18' : name === 'name' ? 'Ida' : ''));
+    const sheet = `${head}\r\n${cells.join(',')}\r\n`;
+    expect(await jsonOf(await upload(stage, sheet))).toMatchObject({ counts: { creates: 0, refusals: 1 } });
+    const allowed = await upload(stage, sheet, '?allowNew=true');
+    expect(await jsonOf(allowed)).toMatchObject({ counts: { creates: 1, refusals: 0 } });
+    const sent = await submit(stage, { allowNew: 'yes', file: new File([sheet], 'new.csv') });
+    expect(await jsonOf(await stage.get(`/v1${sent.headers.get('location') ?? ''}`))).toMatchObject({
+      counts: { creates: 1, refusals: 0 },
+    });
+  });
+});
+
+describe.each(ONE_DATABASE)('an upload to a mirror in %s', (_name, open) => {
+  test('without a difference, a table or a file makes no plan', async () => {
+    const stage = await serveClient(await open());
+    const refusals = [
+      await upload(stage, await exported(stage)),
+      await upload(stage, ''),
+      await upload(stage, 'PK\u0003\u0004 not a workbook'),
+      await submit(stage, {}),
+      await submit(stage, { file: new File([], '') }),
+      await submit(stage, { file: new File(['\0\0\0'], 'sheet.csv') }),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([422, 400, 400, 400, 400, 400]);
+    expect(await jsonOf(await stage.get('/v1/plans'))).toEqual({ plans: [] });
+  });
+
+  test('beyond the limit is refused, and so is a second file', async () => {
+    const stage = await serveClient(await open());
+    const large = new Uint8Array(UPLOAD_BYTES + 1).fill(65);
+    expect((await upload(stage, large)).status).toBe(413);
+    expect((await submit(stage, { file: new File([large], 'large.csv') })).status).toBe(413);
+    const edited = (await exported(stage)).replace('Zoé', 'Zénobie');
+    const twice = await submit(stage, {
+      file: new File([edited], 'one.csv'),
+      more: new File([edited], 'two.csv'),
+    });
+    expect([303, 413]).toContain(twice.status);
+    expect(await jsonOf(await stage.get('/v1/status'))).toBeDefined();
+  });
+});

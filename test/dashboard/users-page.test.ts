@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import type { Session } from '../../src/db/session/session.ts';
+import { insertUser } from '../../src/store/users/user-store.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
+import { serveMirror, signIn, type Stage } from '../http/stage.ts';
+
+const pageOf = async ({ get }: Stage, path: string, headers = {}): Promise<string> =>
+  (await (await get(path, headers)).text()).replaceAll(/\s+/g, ' ');
+
+async function submit(stage: Stage, path: string, fields: Record<string, string>): Promise<Response> {
+  const headers = { cookie: await signIn(stage), origin: stage.url };
+  const body = new URLSearchParams(fields);
+  return fetch(stage.url + path, { method: 'POST', body, headers, redirect: 'manual' });
+}
+
+const addMarie = (session: Session): Promise<boolean> =>
+  session.atomically((tx) => insertUser(tx, { name: 'Marie Roy', role: 'operator', token: 'of-marie' }));
+
+describe.each(ONE_DATABASE)('the page of users of a mirror in %s', (_name, open) => {
+  test('adds a user, and shows the token this once', async () => {
+    const stage = await serveMirror(await open());
+    const answer = await submit(stage, '/users', { name: '<Ada>', role: 'operator' });
+    expect(answer.status).toBe(400); // No name of a user.
+    const added = await (await submit(stage, '/users', { name: 'Ada', role: 'operator' })).text();
+    const token = /class="token"\s+value="([^"]{43})"/.exec(added)?.[1] ?? '';
+    expect((await stage.get('/v1/status', { authorization: `Bearer ${token}` })).status).toBe(200);
+    expect(await pageOf(stage, '/users')).not.toContain(token);
+    expect(stage.log.join('\n')).not.toContain(token);
+    const again = await submit(stage, '/users', { name: 'ada', role: 'viewer' });
+    expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('already exists')]);
+  });
+
+  test('gives a user another role, which counts from the next request on, and removes the user', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addMarie(session);
+    const marie = { authorization: 'Bearer of-marie' };
+    expect((await stage.get('/users', marie)).status).toBe(403);
+    expect(await pageOf(stage, '/', marie)).not.toContain('href="/users"');
+    const changed = await submit(stage, '/users/Marie%20Roy/role', { role: 'admin', back: '/users' });
+    expect([changed.status, changed.headers.get('location')]).toEqual([303, '/users?done=users%20role']);
+    expect(await pageOf(stage, '/users', marie)).toMatch(/Marie Roy.*<option value="admin" selected>/);
+    expect((await submit(stage, '/users/Marie%20Roy/role', { role: 'owner' })).status).toBe(400);
+    expect((await submit(stage, '/users/nobody/role', { role: 'viewer' })).status).toBe(404);
+    expect((await submit(stage, '/users/Marie%20Roy/remove', { back: '/users' })).status).toBe(303);
+    expect((await stage.get('/v1/status', marie)).status).toBe(401);
+  });
+});
