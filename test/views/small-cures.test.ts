@@ -59,7 +59,7 @@ describe.each(DATABASES)('%s', (database) => {
   test('the search text finds a name whatever its accents and capitals', async () => {
     const { session } = await mirrorIn(database);
     await session.atomically((tx) =>
-      putRecords(tx, 'clients', [{ id: '1', _found: '001garagequebecinc', _deleted_at: null }]),
+      putRecords(tx, 'clients', [{ id: '1', _search: '001garagequebecinc', _deleted_at: null }]),
     );
     const found = sql`select id from bi_clients where _search like '%quebec%'`;
     expect(await session.query(found)).toHaveLength(1);
