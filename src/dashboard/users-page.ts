@@ -89,7 +89,7 @@ const roleForm = (reader: Reader, name: string, role: string): Html =>
     <select name="role" aria-label="${reader.t('Role of {name}', { name })}">
       ${roleOptions(reader, role)}
     </select>
-    <button>${reader.t('Change')}</button>
+    <button>${reader.t('Change role')}</button>
   </form>`;
 
 const removeForm = (reader: Reader, name: string): Html => {

@@ -12,7 +12,7 @@ import {
   saveEntriesOfRows,
   type PlanRow,
 } from '../../store/outbox/plan-store.ts';
-import { readPasts } from '../../store/records/change-store.ts';
+import { firstSeqSince, readPasts } from '../../store/records/change-store.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { CheckedEntry, EntryRequest } from '../intake/entry-request.ts';
@@ -66,7 +66,7 @@ export async function applyPlan(
     },
     async (tx, checked, since) => {
       if (!(await closePlan(tx, id, by, now))) return;
-      await refuseStale(tx, await readChangedRows(tx, plan, since));
+      await refuseStale(tx, await readChangedRows(tx, plan, since, await firstSeqSince(tx, since)));
       await storeInTransaction(tx, checked, { now, by });
       await saveEntriesOfRows(tx, id);
     },

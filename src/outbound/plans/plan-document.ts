@@ -11,7 +11,9 @@ import {
   readPlan,
   readRowsWithEntries,
   type PlanRowWithEntry,
+  type StoredPlan,
 } from '../../store/outbox/plan-store.ts';
+import { firstSeqSince } from '../../store/records/change-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
 
@@ -70,13 +72,17 @@ export async function summarizePlan(
 ): Promise<PlanSummary> {
   const plan = await readPlan(session, id);
   const kind = kinds.find((kind) => kind.name === plan.kind);
-  const changed = plan.state === 'open' && kind ? await readChangedRows(session, plan, plan.createdAt) : [];
-  const stale =
-    changed.length > 0 && kind
-      ? await staleCells(session, await readMirroredKind(session, kind), changed, plan.createdAt)
-      : [];
+  const stale = plan.state === 'open' && kind ? await findStale(session, kind, plan) : [];
   const state = stale.length > 0 ? ('stale' as const) : plan.state;
   return { ...plan, state, stale, counts: await countPlanRows(session, id) };
+}
+
+async function findStale(session: Session, kind: Kind, plan: StoredPlan): Promise<readonly string[]> {
+  const { createdAt } = plan;
+  const firstSeq = await firstSeqSince(session, createdAt);
+  const changed = await readChangedRows(session, plan, createdAt, firstSeq);
+  if (changed.length === 0) return [];
+  return staleCells(session, await readMirroredKind(session, kind), changed, createdAt);
 }
 
 /** Reads a plan with all its rows and the states of their entries. @throws {SyncError} `plan.absent` */

@@ -4,7 +4,6 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { bigint, optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
-import { firstSeqSince } from '../records/change-store.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import {
@@ -162,14 +161,16 @@ export async function countPlanRows(db: Queryable, id: number) {
 /**
  * Reads the updates of a plan whose records may have changed since an instant: the records have events since, are deleted, or
  * bear a later instant, as a change of an ignored field does, which has no event.
+ *
+ * @param firstSeq The first event since then.
  */
 export async function readChangedRows(
   db: Queryable,
   { id, kind }: Pick<StoredPlan, 'id' | 'kind'>,
   since: string,
+  firstSeq: number,
 ): Promise<PlanRow[]> {
-  const first = await firstSeqSince(db, since);
-  const events = sql`select record_id from changes where seq >= ${first} and kind = ${kind}`;
+  const events = sql`select record_id from changes where seq >= ${firstSeq} and kind = ${kind}`;
   const columns = PLAN_ROWS.columns.map((column) => sql`r.${sql.identifier(column.name)}`);
   return inPages((after) =>
     readRows(

@@ -26,16 +26,24 @@ export async function prepareSearch(
   const tables = searchTables(kind);
   const key = `search.${kind.name}` as const;
   const isDone = !isListed(kind) || (await readMeta(session, key)) === 'ready';
+  if (isDone) { await createIndexes(tables); return; }
   // From here on, whoever writes rows writes their search texts.
-  if (!isDone) await session.atomically((tx) => writeMeta(tx, key, 'filling'));
-  if (!isDone) for (const table of tables) await fillTable(session, table, signal);
-  if (!signal?.aborted) await createIndexes(tables);
-  if (isDone) return;
-  // A VACUUM meanwhile may have numbered the rows of a SQLite file anew.
-  for (const table of tables)
-    while (!signal?.aborted && (await hasEmpty(session, table))) await fillTable(session, table, signal);
+  await session.atomically((tx) => writeMeta(tx, key, 'filling'));
+  await fillTables(session, tables, signal);
+  if (signal?.aborted) return;
+  await createIndexes(tables);
+  await fillTables(session, tables, signal); // A VACUUM meanwhile may have numbered the rows of a SQLite file anew.
   if (signal?.aborted) return;
   await session.atomically((tx) => writeMeta(tx, key, 'ready'));
+}
+
+async function fillTables(
+  session: Session,
+  tables: readonly SearchTable[],
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const table of tables)
+    while (!signal?.aborted && (await hasEmpty(session, table))) await fillTable(session, table, signal);
 }
 
 const hasEmpty = (session: Session, { name }: SearchTable): Promise<boolean> =>
