@@ -33,6 +33,14 @@ const WHOLE_LISTS: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
 /** Kinds whose single record comes as an array of one, in the wild. */
 const IN_ARRAY = new Set(['categories', 'departments', 'purchase_products', 'sales_products']);
 
+/** Kinds whose lists send ids as texts, in the wild. */
+const TEXT_IDS = new Set(['transactions']);
+
+const spelled = (kind: Kind, envelopes: Envelopes, record: JsonObject): JsonObject =>
+  envelopes === 'wild' && TEXT_IDS.has(kind.name)
+    ? { ...record, id: compactJson(record['id'] ?? null) }
+    : record;
+
 /** Kinds whose responses have no `success` member (§2.1). */
 const WITHOUT_SUCCESS = new Set(['products']);
 
@@ -43,9 +51,10 @@ export const isWholeList = (kind: Kind, envelopes: Envelopes): boolean =>
 export function listEnvelope(
   kind: Kind,
   envelopes: Envelopes,
-  data: readonly JsonObject[],
+  records: readonly JsonObject[],
   { number, size, total }: Readonly<Record<'number' | 'size' | 'total', number>>,
 ): Json {
+  const data = records.map((record) => spelled(kind, envelopes, record));
   if (isWholeList(kind, envelopes)) return { data, ...successOf(kind) };
   const pages = Math.max(1, Math.ceil(total / size));
   const numbers = { current_page: number, last_page: pages, per_page: size, total };

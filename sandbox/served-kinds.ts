@@ -1,5 +1,5 @@
 import { KINDS } from '../src/catalog/kinds/catalog.ts';
-import { dateField, decimalField, integerField, textField, timestampField } from '../src/catalog/field.ts';
+import { joinKinds, readyKinds } from '../src/catalog/declared-kinds.ts';
 import type { Kind } from '../src/catalog/kind.ts';
 import { hash, type Generate } from './generate/draw.ts';
 import { generatorOf } from './generate/from-catalogue.ts';
@@ -7,40 +7,19 @@ import { generateClient, generateProvider } from './generate/parties.ts';
 import { generateProduct } from './generate/product.ts';
 import {
   LINES_PER_PURCHASE,
+  LINES_PER_SALE,
+  generatePayment,
   generatePurchase,
   generatePurchaseProduct,
+  generateSale,
   generateSalesProduct,
 } from './generate/purchase.ts';
 import { generateCategory, generateDepartment, generateVehicleBrand } from './generate/short-lists.ts';
 import { BRANDS, CATEGORIES, DEPARTMENTS } from './generate/vocabulary.ts';
 import { generateBooking, generateProject, generatePunch } from './generate/work.ts';
 
-/** Beyond the documentation: the live service lists purchases too, so that a further kind can be tried here. */
-const purchases: Kind = {
-  name: 'purchases',
-  list: { path: '/api/purchases', header: 'Authorization', paging: 'by answer', order: 'unknown' },
-  retrieve: { path: '/api/purchases/:id', header: 'Authorization' },
-  create: null,
-  update: null,
-  naturalKey: ['code'],
-  fields: [
-    integerField('id'),
-    textField('code'),
-    integerField('provider_id'),
-    dateField('date'),
-    textField('status'),
-    textField('currency'),
-    decimalField('subtotal', 2),
-    decimalField('taxes', 2),
-    decimalField('total', 2),
-    textField('note'),
-    integerField('system_id'),
-    timestampField('created_at'),
-  ],
-  hints: [],
-};
-
-export const SERVED_KINDS: readonly Kind[] = [...KINDS, purchases];
+/** The documented kinds, and those beyond the documentation that the live service has too. */
+export const SERVED_KINDS: readonly Kind[] = joinKinds(KINDS, readyKinds('shop'));
 
 /** The kind of this name; a name that the sandbox does not know is a bug. */
 export function servedKind(name: string): Kind {
@@ -81,6 +60,13 @@ const KIND_SETUPS: Readonly<Record<string, KindSetup>> = {
     generate: generatePurchase,
   },
   sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
+  sales: {
+    count: (size) => Math.ceil(double(size) / LINES_PER_SALE),
+    firstId: 20_500,
+    generate: generateSale,
+  },
+  sales_payments: { count: (size) => size, firstId: 6100, generate: generatePayment },
+  appointments: { count: (size) => size, firstId: 9001, generate: generatorOf(servedKind('appointments')) },
 };
 
 const FIRST_IDS = 10_000;

@@ -32,6 +32,8 @@ export interface ServiceRequest {
 export type Serve = (request: ServiceRequest) => Answer;
 
 const DEFAULT_PER_PAGE = 25; // §8: the examples show 25, though the text says 20.
+/** Lists beyond the documentation that honour `per_page`. */
+const SHORT_PAGES: Readonly<Record<string, number>> = { contacts: 20, tasks: 20 };
 const FIXED_PER_PAGE = 500; // §8: of lists for which no parameters are listed.
 
 /** Handles a request in memory; writes change the world. */
@@ -40,8 +42,8 @@ export function createService(world: World, envelopes: Envelopes): Serve {
     const { kind, page, perPage, perPageAtMost } = request;
     const total = world.count(kind.name);
     // `per_page` is honoured up to 100 where it is a documented parameter, and ignored elsewhere (§8).
-    const wanted =
-      kind.list?.paging === 'documented' ? Math.min(perPage ?? DEFAULT_PER_PAGE, 100) : FIXED_PER_PAGE;
+    const usual = kind.list?.paging === 'documented' ? DEFAULT_PER_PAGE : SHORT_PAGES[kind.name];
+    const wanted = usual === undefined ? FIXED_PER_PAGE : Math.min(perPage ?? usual, 100);
     const isWhole = isWholeList(kind, envelopes);
     const size = isWhole ? Math.max(1, total) : Math.min(wanted, perPageAtMost);
     const number = isWhole ? 1 : page;

@@ -4,8 +4,7 @@ import { anyId, type Draw, type Random } from './draw.ts';
 import { dayOf, fixed, timeText } from './text-values.ts';
 
 export const LINES_PER_PURCHASE = 3;
-const FIRST_SALE = 20_500;
-const LINES_PER_SALE = 2;
+export const LINES_PER_SALE = 2;
 const QUEBEC = 11;
 
 /** A purchase (not in the documentation): its money is that of the lines which name it. */
@@ -95,7 +94,54 @@ export function generateSalesProduct(draw: Draw): JsonObject {
   const line = Object.entries(generatePurchaseProduct(draw)).filter(([name]) => name !== 'purchase_id');
   return {
     ...Object.fromEntries(line),
-    sale_id: FIRST_SALE + Math.floor(draw.index / LINES_PER_SALE),
+    sale_id: draw.company.idOf('sales', Math.floor(draw.index / LINES_PER_SALE)),
     produit_compte: '4010',
   };
+}
+
+/** A sale (not in the documentation): its money is that of the lines which name it, as of a purchase. */
+export function generateSale(draw: Draw): JsonObject {
+  const { random, id, index, company } = draw;
+  const subtotal = saleCents(company, index);
+  const { gst, qst } = taxCents(subtotal);
+  const day = dayOf(draw);
+  return {
+    id,
+    code: `F${String(index + 1).padStart(6, '0')}`,
+    client_id: random.chance(0.05) ? 0 : anyId(draw, 'clients'),
+    vehicle_id: random.chance(0.4) ? 0 : anyId(draw, 'vehicles'),
+    date: company.dateOf(day),
+    due_date: company.dateOf(day + 30),
+    status: random.pick(['invoice', 'invoice', 'invoice', 'quote']),
+    subtotal: fixed(subtotal, 2),
+    taxes: fixed(gst + qst, 2),
+    total: fixed(subtotal + gst + qst, 2),
+    branch_id: 3 + (index % 2),
+    system_id: company.systemId,
+  };
+}
+
+/** A payment of a sale, of all of it or of half; some sales have none. */
+export function generatePayment(draw: Draw): JsonObject {
+  const { random, id, company } = draw;
+  const index = random.integer(0, company.count('sales') - 1);
+  const subtotal = saleCents(company, index);
+  const { gst, qst } = taxCents(subtotal);
+  return {
+    id,
+    invoice_id: company.idOf('sales', index),
+    method_id: random.integer(1, 4),
+    amount: fixed(Math.floor((subtotal + gst + qst) / random.integer(1, 2)), 2),
+    date_payment: company.dateOf(dayOf(draw)),
+    system_id: company.systemId,
+  };
+}
+
+function saleCents(company: Draw['company'], index: number): number {
+  const lines = Array.from({ length: LINES_PER_SALE }, (_, at) => index * LINES_PER_SALE + at);
+  const ofCompany = lines.filter((line) => line < company.count('sales_products'));
+  return ofCompany.reduce(
+    (sum, line) => sum + orderedLine(company.randomOf('sales_products', line)).total,
+    0,
+  );
 }

@@ -42,7 +42,6 @@ export function generateProject(draw: Draw): JsonObject {
 
 const FIRST_EMPLOYEE = 31;
 const EMPLOYEES = 18;
-const FIRST_APPOINTMENT = 9001;
 
 /** Hours that an employee worked (§2.8): `ptotal` is the time between start and end, and 0.00 while the punch is open. */
 export function generatePunch(draw: Draw): JsonObject {
@@ -52,7 +51,7 @@ export function generatePunch(draw: Draw): JsonObject {
   const isOpen = random.chance(0.03);
   return {
     id,
-    appointment_id: random.chance(0.2) ? 0 : FIRST_APPOINTMENT + Math.floor(index / 2),
+    appointment_id: random.chance(0.2) ? 0 : company.idOf('appointments', Math.floor(index / 2)),
     user_id: FIRST_EMPLOYEE + random.integer(0, EMPLOYEES - 1),
     date: company.dateOf(dayOf(draw)),
     start_time: timeText(start),

@@ -1,4 +1,6 @@
-import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { joinKinds, readyKinds } from '../../src/catalog/declared-kinds.ts';
+import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { isListed, type ListedKind } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -16,6 +18,9 @@ const DAY_MS = 86_400_000;
 
 /** The kinds in which people work. */
 const CHANGED = ['clients', 'products', 'bookings'];
+
+/** The kinds of a mirror that includes the shop's. */
+export const SHOP_KINDS: readonly ListedKind[] = joinKinds(KINDS, readyKinds('shop')).filter(isListed);
 
 /** The first day of the story: that on which the sandbox's records end. */
 export const FIRST_DAY = '2025-09-28';
@@ -39,17 +44,19 @@ interface PriceChange {
 
 interface Reading {
   readonly instant: string;
+  /** Those of the mirrors. */
+  readonly known?: readonly ListedKind[];
   /** All of them where none are named. */
   readonly kinds: readonly string[];
 }
 
 /** Reads lists of a sandbox into mirrors, by a clock that stands at an instant. */
-async function read(
+export async function read(
   { url, token }: Sandbox,
   mirrors: readonly Session[],
-  { instant, kinds: names }: Reading,
+  { instant, known = LISTED_KINDS, kinds: names }: Reading,
 ): Promise<void> {
-  const kinds = LISTED_KINDS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const kinds = known.filter(({ name }) => names.length === 0 || names.includes(name));
   for (const session of mirrors) {
     const clock = fakeClock(instant);
     await using source = openSource({ ...SOURCE_SETTINGS, baseUrl: url, token }, { clock, logger });
@@ -81,8 +88,9 @@ export async function liveThrough(
   sandbox: Sandbox,
   mirrors: readonly Session[],
   days: number,
+  known = LISTED_KINDS,
 ): Promise<readonly DayOfWork[]> {
-  await read(sandbox, mirrors, { instant: `${FIRST_DAY}T06:00:00Z`, kinds: [] });
+  await read(sandbox, mirrors, { instant: `${FIRST_DAY}T06:00:00Z`, kinds: [], known });
   await read(sandbox, mirrors, { instant: `${FIRST_DAY}T07:00:00Z`, kinds: CHANGED });
   const gone: JsonObject[] = [];
   const worked: DayOfWork[] = [];
@@ -95,6 +103,33 @@ export async function liveThrough(
     await read(sandbox, mirrors, { instant: `${day}T23:30:00Z`, kinds: ['clients'] }); // Proves what the first one suspects.
   }
   return worked;
+}
+
+/** Changes records whose months were closed, as people do after all, and reads them into the mirrors. */
+export async function changeClosedMonths(
+  sandbox: Sandbox,
+  mirrors: readonly Session[],
+  instant: string,
+): Promise<void> {
+  const { world } = sandbox;
+  for (const [kind, date, money] of [
+    ['bookings', 'pickup_date', 'price'],
+    ['punches', 'date', 'ptotal'],
+    ['sales', 'date', 'total'],
+    ['purchases', 'date', 'total'],
+  ] as const) {
+    const closed = world.ids(kind).filter((id) => {
+      const day = world.get(kind, id)?.[date];
+      return typeof day === 'string' && day > '2025-04' && day < FIRST_DAY.slice(0, 7);
+    });
+    for (const [at, id] of closed.filter((_, at) => at % 9 === 0).entries())
+      world.update(kind, id, { [money]: `${5 + at}.50` });
+  }
+  await read(sandbox, mirrors, {
+    instant,
+    kinds: ['bookings', 'punches', 'sales', 'purchases'],
+    known: SHOP_KINDS,
+  });
 }
 
 /** A day's work: more of it on some days than on others. What happens follows from the number of the day. */

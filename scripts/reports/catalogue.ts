@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { CLIENT_REPORTS } from './catalogue/clients.ts';
+import { ATTENTION_REPORTS } from './catalogue/duplicates.ts';
 import { PRODUCT_REPORTS } from './catalogue/products.ts';
+import { SHOP_REPORTS } from './catalogue/shop.ts';
 import { WORK_REPORTS } from './catalogue/work.ts';
 import type { Report } from './report.ts';
 
@@ -8,4 +10,10 @@ import type { Report } from './report.ts';
 export const REPORTING = join(import.meta.dirname, '../../docs/reporting');
 
 /** Every report and metric of docs/reporting and deploy/superset. */
-export const REPORTS: readonly Report[] = [...CLIENT_REPORTS, ...PRODUCT_REPORTS, ...WORK_REPORTS];
+export const REPORTS: readonly Report[] = [
+  ...CLIENT_REPORTS,
+  ...PRODUCT_REPORTS,
+  ...WORK_REPORTS,
+  ...ATTENTION_REPORTS,
+  ...SHOP_REPORTS,
+];

@@ -1,20 +1,19 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { REPORTING, REPORTS } from './catalogue.ts';
-import type { Metric, Report } from './report.ts';
+import { VIEW, neededKinds, notesOf, type Metric, type Report } from './report.ts';
 
 /** Where they are. */
 export const DBT_MODELS = join(REPORTING, 'dbt/models');
-
-/** A view of the mirror in the SQL of a report. */
-const VIEW = /\bbi_\w+/g;
 
 /**
  * The files of docs/reporting/dbt/models: a model for each report, what dbt tests of it, its semantic model and metrics, and sources enough
  * to begin with, which `dbt run-operation sources` replaces.
  */
 export function dbtFiles(): ReadonlyMap<string, string> {
-  const files = REPORTS.map((report) => [`reports/${modelOf(report)}.sql`, sqlModel(report.sql)] as const);
+  const files = REPORTS.map(
+    (report) => [`reports/${modelOf(report)}.sql`, `${configOf(report)}${sqlModel(report.sql)}`] as const,
+  );
   return new Map([
     ...files,
     ['reports/reports.yml', yaml({ models: REPORTS.map(describedModel) })],
@@ -27,6 +26,10 @@ export function dbtFiles(): ReadonlyMap<string, string> {
 const yaml = (content: object): string => stringify(content, { lineWidth: 0, singleQuote: true });
 
 const modelOf = ({ name }: Report): string => name.replaceAll('-', '_');
+
+/** A model whose views may be missing is built only if somebody says that they are there: `--vars 'shop: true'`. */
+const configOf = (report: Report): string =>
+  neededKinds(report).length === 0 ? '' : "{{ config(enabled=var('shop', false)) }}\n";
 
 const sqlModel = (sql: string): string =>
   sql.replaceAll(VIEW, (view) => `{{ source('bms_sync', '${view}') }}`);
@@ -43,14 +46,16 @@ function describedModel(report: Report): object {
   const exact = amounts.map((name) => ({ exact_is_units: { arguments: { amount: name } } }));
   return {
     name: modelOf(report),
-    description: `${report.question} ${report.notes.join(' ')}`,
+    description: `${report.question} ${notesOf(report).join(' ')}`,
     data_tests: [{ unique_together: { arguments: { columns: report.keys } } }, ...exact],
     columns: report.keys.map((name) => ({ name, data_tests: ['not_null'] })),
   };
 }
 
 function semantics(): object {
-  const measured = REPORTS.flatMap(({ metrics }) => Object.entries(metrics));
+  const measured = REPORTS.flatMap((report) =>
+    Object.entries(report.metrics).map(([name, metric]) => ({ name, metric, ...enabledOf(report) })),
+  );
   return {
     models: [
       {
@@ -61,12 +66,17 @@ function semantics(): object {
       },
     ],
     semantic_models: REPORTS.map(semanticModel),
-    metrics: measured.map(([name, { question }]) => {
+    metrics: measured.map(({ name, metric, ...enabled }) => {
       const label = name.replaceAll('_', ' ');
-      return { name, label, description: question, type: 'simple', type_params: { measure: name } };
+      const params = { type: 'simple', type_params: { measure: name } };
+      return { name, label, description: metric.question, ...params, ...enabled };
     }),
   };
 }
+
+/** Metrics of a model that is not built would have no table. */
+const enabledOf = (report: Report): object =>
+  neededKinds(report).length === 0 ? {} : { config: { enabled: "{{ var('shop', false) | as_bool }}" } };
 
 function semanticModel(report: Report): object {
   const { keys, time, labels, metrics } = report;
@@ -77,6 +87,7 @@ function semanticModel(report: Report): object {
     name: modelOf(report),
     description: report.question,
     model: `ref('${modelOf(report)}')`,
+    ...enabledOf(report),
     defaults: { agg_time_dimension: 'at' },
     entities: [{ name: `${modelOf(report)}_row`, type: 'primary', expr: keys.join(" || ' ' || ") }],
     dimensions: [

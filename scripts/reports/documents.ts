@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { FIRST_DAY, liveThrough } from './business.ts';
+import { FIRST_DAY, SHOP_KINDS, changeClosedMonths, liveThrough } from './business.ts';
 import { plotOf, sectionOf } from './page.ts';
 import { svgOf } from './plot.ts';
 import { REPORTS } from './catalogue.ts';
@@ -28,8 +27,9 @@ export async function documentsOf(): Promise<ReportDocuments> {
   try {
     await using sandbox = await startSandbox({ size: SIZE, today: new Date(FIRST_DAY) });
     await using session = await openSession(`file:${join(folder, 'mirror.db')}`);
-    await migrate(session, LISTED_KINDS, { readerRole: null });
-    await liveThrough(sandbox, [session], DAYS);
+    await migrate(session, SHOP_KINDS, { readerRole: null });
+    await liveThrough(sandbox, [session], DAYS, SHOP_KINDS);
+    await changeClosedMonths(sandbox, [session], '2025-10-11T16:00:00Z');
     return await draw(session);
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,18 +1,20 @@
 import type { Row } from '../../src/db/session/session.ts';
 import { REPORTS } from './catalogue.ts';
 import type { Plot } from './plot.ts';
-import type { Report, ReportPlot } from './report.ts';
+import { notesOf, type Report, type ReportPlot } from './report.ts';
 
 const ROWS_SHOWN = 2;
 const UNITS = 10_000;
 
 /** The section of docs/reporting/reports.md about a report, with the first rows of its answer. */
 export function sectionOf(report: Report, rows: readonly Row[]): string {
-  const { name, title, question, notes, plot } = report;
+  const { name, title, question, plot } = report;
   return [
     `## ${title}`,
     question,
-    notes.map((note) => `- ${note}`).join('\n'),
+    notesOf(report)
+      .map((note) => `- ${note}`)
+      .join('\n'),
     `[\`reports/${name}.sql\`](reports/${name}.sql):`,
     `\`\`\`sql\n${report.sql}\`\`\``,
     `The first of ${rows.length} rows${report.shown === undefined ? '' : ', with some of the columns'}:`,

@@ -1,3 +1,5 @@
+import { readyKinds } from '../../src/catalog/declared-kinds.ts';
+
 /** A column of a report that a plot shows, under the name that a reader sees; `_e4` columns are shown in whole units. */
 type Series = Readonly<Record<string, string>>;
 
@@ -21,6 +23,29 @@ export interface Report {
   /** The table of the page shows these columns; all where none are named. */
   readonly shown?: readonly string[];
   readonly plot: ReportPlot;
+}
+
+/** A view of the mirror in the SQL of a report. */
+export const VIEW = /\bbi_\w+/g;
+
+/** The kinds of ready files that a report reads: without them its views are not there. */
+export const neededKinds = ({ sql }: Pick<Report, 'sql'>): readonly string[] =>
+  SHOP_KINDS.filter((kind) => new RegExp(`\\bbi_${kind}\\b`).test(sql));
+
+const SHOP_KINDS = readyKinds('shop').map(({ name }) => name);
+
+/** What a reader is told in place of a report whose views are not all in the mirror; null if they are. */
+export function describeMissing(report: Report, views: readonly string[]): string | null {
+  const missing = neededKinds(report).filter((kind) => !views.includes(`bi_${kind}`));
+  if (missing.length === 0) return null;
+  return `${report.title} needs ${missing.join(', ')}, which this mirror does not read: set includeKinds: [shop], then run bms-sync pull.`;
+}
+
+/** Notes of a report, with what it needs. */
+export function notesOf(report: Report): readonly string[] {
+  const needed = neededKinds(report);
+  const need = `Needs ${needed.map((kind) => `\`${kind}\``).join(', ')}: set \`includeKinds: [shop]\`, if your service has them (\`doctor --discover\`). Without them the views are missing, and so is this report.`;
+  return needed.length === 0 ? report.notes : [need, ...report.notes];
 }
 
 export interface Metric {

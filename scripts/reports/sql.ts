@@ -17,18 +17,18 @@ export function rowsOf(
   const nulls = columns.map(([name, type]) => `cast(null as ${type}) as ${name}`);
   const typed = columns.map(([name]) => `(select ${name} from ${view} where 1 = 0) as ${name}`);
   const values = columns.map(([name, type]) => (type === 'text' ? `cast(${name} as text) as ${name}` : name));
-  return `-- A field that the service has never sent has no column: then \`unseen\` has it, in which all is null. Its columns have the
+  return `-- A field that the service has never sent has no column: then \`unseen_${part}\` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
-expected as (
+expected_${part} as (
   select ${nulls.join(',\n    ')}
 ),
-unseen as (
+unseen_${part} as (
   select ${typed.join(',\n    ')}
-  from expected where 1 = 0
+  from expected_${part} where 1 = 0
 ),
 ${part} as (
   select ${['id', ...documented, ...values].join(', ')}
-  from ${view} natural left join unseen
+  from ${view} natural left join unseen_${part}
 )`;
 }
 
@@ -44,6 +44,9 @@ export const exact = (units: string, as: string): string =>
 /** An amount as the two columns that a report has of it. */
 export const amount = (units: string, as: string): string => `${units} as ${as}_e4,\n  ${exact(units, as)}`;
 
+/** The company that a record names; 0 if it names none. */
+export const companyOf = (row: string): string => `coalesce(${row}.system_id, 0)`;
+
 /** The month of a day or an instant; `none` without one. */
 export const monthOf = (day: string): string => `coalesce(substr(cast(${day} as text), 1, 7), 'none')`;
 
@@ -54,12 +57,22 @@ export const WEEKS = `weeks as (
   from bi_calendar
 )`;
 
-/** The day, in UTC, on which a kind's list was last read to its end. */
+/** The day of an instant of ours by the clocks of the company (`schedules.timezone`), as text; null outside the calendar. */
+export const dayOf = (instant: string): string =>
+  `(select cast(d.date as text) from bi_calendar d
+      where d.ends_at > ${instant} and d.starts_at <= ${instant} order by d.ends_at limit 1)`;
+
+/** The day on which a kind's list was last read to its end. */
 export const readingOf = (kind: string): string =>
-  `(select substr(cast(last_sweep_at as text), 1, 10) from bi_sync_status where kind = '${kind}')`;
+  `(select ${dayOf('s.last_sweep_at')} from bi_sync_status s where s.kind = '${kind}')`;
 
 /** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
 export const unitsOf = (text: string): string =>
   `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
       and ${text} not like '_%-%' and ${text} not like '%._____%' and abs(cast(${text} as numeric)) < 900000000000
     then cast(round(cast(${text} as numeric) * 10000) as bigint) end`;
+
+/** Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it. */
+export const timesPrice = (quantity: string, price: string): string =>
+  `case when abs(${quantity}) <= 4000000000000000000 / (10000 + abs(${price} / 10000))
+      then ${quantity} * (${price} / 10000) + ${quantity} * (${price} % 10000) / 10000 end`;

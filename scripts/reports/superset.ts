@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { REPORTS } from './catalogue.ts';
-import type { Report, ReportPlot } from './report.ts';
+import { neededKinds, notesOf, type Report, type ReportPlot } from './report.ts';
 
 /** The folder that Superset imports once it is zipped. */
 export const STARTER = join(import.meta.dirname, '../../deploy/superset');
 
 const VERSION = '1.0.0';
-/** As docs/reporting names it. Days are those of UTC, as on SQLite. */
-const ADDRESS = 'postgresql+psycopg2://analyst:secret@localhost:5432/mirror?options=-c%20timezone%3DUTC';
+/** As docs/reporting names it. */
+const ADDRESS = 'postgresql+psycopg2://analyst:secret@localhost:5432/mirror';
 const COLUMNS_OF_GRID = 12;
 const CHARTS_A_ROW = 2;
 const CHART_HEIGHT = 60;
@@ -23,7 +23,16 @@ export function starterFiles(): ReadonlyMap<string, string> {
       [`datasets/mirror/${report.name}.yaml`, datasetFile(report)] as const,
       [`charts/${report.name}.yaml`, chartFile(report)] as const,
     ]),
-    ['dashboards/bms-sync-reports.yaml', dashboardFile()],
+    ['datasets/mirror/freshness.yaml', freshnessDataset()],
+    ['charts/freshness.yaml', FRESHNESS_CHART],
+    [
+      'dashboards/bms-sync-reports.yaml',
+      dashboardFile(
+        REPORTS.filter((report) => !needsShop(report)),
+        '',
+      ),
+    ],
+    ['dashboards/bms-sync-shop.yaml', dashboardFile(REPORTS.filter(needsShop), ' of the shop')],
   ];
   return new Map(
     files.map(([name, content]) => [name, stringify(content, { lineWidth: 0, singleQuote: true })]),
@@ -54,7 +63,9 @@ function datasetFile(report: Report): object {
     uuid: uuidOf(`dataset ${report.name}`),
     database_uuid: uuidOf('database'),
     columns: [
-      ...by.map((name) => columnOf(name, 'TEXT')),
+      ...[...new Set([...report.keys, ...by])].map((name) =>
+        columnOf(name, NUMBERS.has(name) ? 'BIGINT' : 'TEXT'),
+      ),
       ...Object.values(series).map((name) => columnOf(name, 'BIGINT')),
     ],
     metrics: Object.entries(report.metrics).map(([metric_name, { column, question }]) => ({
@@ -67,6 +78,38 @@ function datasetFile(report: Report): object {
   };
 }
 
+/** Keys that are numbers. */
+const NUMBERS = new Set(['company', 'client_id', 'provider_id', 'product_id', 'user_id', 'seq']);
+
+/** How fresh the figures are: a table below the charts. */
+const FRESHNESS = 'freshness';
+const FRESHNESS_COLUMNS = ['kind', 'state', 'reason', 'last_sweep_at', 'lag_seconds'];
+const freshnessDataset = (): object => ({
+  table_name: FRESHNESS,
+  description: 'How fresh and how complete the copy of each record kind is.',
+  schema: null,
+  sql: `select ${FRESHNESS_COLUMNS.join(', ')} from bi_sync_status`,
+  uuid: uuidOf(`dataset ${FRESHNESS}`),
+  database_uuid: uuidOf('database'),
+  columns: FRESHNESS_COLUMNS.map((name) => columnOf(name, name === 'lag_seconds' ? 'BIGINT' : 'TEXT')),
+  metrics: [],
+  version: VERSION,
+});
+const FRESHNESS_CHART = {
+  slice_name: 'How fresh these figures are',
+  viz_type: 'table',
+  params: {
+    viz_type: 'table',
+    query_mode: 'raw',
+    all_columns: FRESHNESS_COLUMNS,
+    order_by_cols: ['["lag_seconds", false]'],
+    row_limit: 100,
+  },
+  uuid: uuidOf(`chart ${FRESHNESS}`),
+  dataset_uuid: uuidOf(`dataset ${FRESHNESS}`),
+  version: VERSION,
+};
+
 const columnOf = (name: string, type: string): object => ({
   column_name: name,
   type,
@@ -78,7 +121,7 @@ const columnOf = (name: string, type: string): object => ({
 function chartFile(report: Report): object {
   return {
     slice_name: report.title,
-    description: report.notes.join(' '),
+    description: notesOf(report).join(' '),
     viz_type: VIZ_TYPE,
     params: paramsOf(report),
     uuid: uuidOf(`chart ${report.name}`),
@@ -109,6 +152,8 @@ function paramsOf({ plot }: Report): object {
     ...(plot.isTime
       ? { row_limit: 10_000, x_axis_sort: plot.by[0], x_axis_sort_asc: true, zoomable: true }
       : { row_limit: plot.most, order_desc: true, x_axis_sort: metrics[0]?.label, x_axis_sort_asc: true }),
+    show_value: true,
+    only_total: true,
     show_legend: metrics.length > 1,
     rich_tooltip: true,
     y_axis_format: ',.0f',
@@ -130,38 +175,67 @@ function axisOf({ by }: ReportPlot): string | object {
   };
 }
 
-function dashboardFile(): object {
-  const rows = Array.from({ length: Math.ceil(REPORTS.length / CHARTS_A_ROW) }, (_, at) => at);
+/** Charts that need the shop's kinds stand on a dashboard of their own: elsewhere they would fail. */
+const needsShop = (report: Report): boolean => neededKinds(report).length > 0;
+
+type PlacedChart = Pick<Report, 'name' | 'title'>;
+
+function dashboardFile(reports: readonly Report[], of: string): object {
+  const charts: readonly PlacedChart[] = [...reports, { name: FRESHNESS, title: FRESHNESS_CHART.slice_name }];
+  const rows = Array.from({ length: Math.ceil(charts.length / CHARTS_A_ROW) }, (_, at) => at);
+  const title = `bms-sync reports${of}`;
   return {
-    dashboard_title: 'bms-sync reports',
-    slug: 'bms-sync-reports',
+    dashboard_title: title,
+    slug: title.replaceAll(' ', '-'),
     published: true,
-    uuid: uuidOf('dashboard'),
+    uuid: uuidOf(`dashboard${of}`),
     position: {
       DASHBOARD_VERSION_KEY: 'v2',
       ROOT_ID: { type: 'ROOT', id: 'ROOT_ID', children: ['GRID_ID'] },
       GRID_ID: { type: 'GRID', id: 'GRID_ID', children: rows.map(rowId), parents: ['ROOT_ID'] },
-      HEADER_ID: { type: 'HEADER', id: 'HEADER_ID', meta: { text: 'bms-sync reports' } },
-      ...Object.fromEntries(rows.map((at) => [rowId(at), rowOf(at)])),
-      ...Object.fromEntries(REPORTS.map((report, at) => [chartId(report), placeOf(report, at)])),
+      HEADER_ID: { type: 'HEADER', id: 'HEADER_ID', meta: { text: title } },
+      ...Object.fromEntries(rows.map((at) => [rowId(at), rowOf(charts, at)])),
+      ...Object.fromEntries(charts.map((chart, at) => [chartId(chart), placeOf(chart, at)])),
     },
-    metadata: { cross_filters_enabled: false },
+    metadata: {
+      cross_filters_enabled: false,
+      native_filter_configuration: [
+        ...(reports.some(({ keys }) => keys.includes('company')) ? [filterOf('company', reports)] : []),
+        ...['month', 'week', 'day'].map((column) => filterOf(column, reports)),
+      ].filter(({ targets }) => targets.length > 0),
+    },
     version: VERSION,
   };
 }
 
-const rowId = (at: number): string => `ROW-${at + 1}`;
-const chartId = ({ name }: Report): string => `CHART-${name}`;
+/** A filter of the dashboard by a column that some of its reports have. */
+const filterOf = (column: string, reports: readonly Report[]) => ({
+  id: `NATIVE_FILTER-${column}`,
+  name: column,
+  type: 'NATIVE_FILTER',
+  filterType: 'filter_select',
+  targets: reports
+    .filter(({ keys }) => keys.includes(column))
+    .map(({ name }) => ({ datasetUuid: uuidOf(`dataset ${name}`), column: { name: column } }))
+    .slice(0, 1),
+  scope: { rootPath: ['ROOT_ID'], excluded: [] },
+  defaultDataMask: { filterState: {} },
+  cascadeParentIds: [],
+  controlValues: { multiSelect: true, enableEmptyFilter: false },
+});
 
-const rowOf = (at: number): object => ({
+const rowId = (at: number): string => `ROW-${at + 1}`;
+const chartId = ({ name }: PlacedChart): string => `CHART-${name}`;
+
+const rowOf = (charts: readonly PlacedChart[], at: number): object => ({
   type: 'ROW',
   id: rowId(at),
   parents: ['ROOT_ID', 'GRID_ID'],
-  children: REPORTS.slice(at * CHARTS_A_ROW, (at + 1) * CHARTS_A_ROW).map(chartId),
+  children: charts.slice(at * CHARTS_A_ROW, (at + 1) * CHARTS_A_ROW).map(chartId),
   meta: { background: 'BACKGROUND_TRANSPARENT' },
 });
 
-const placeOf = (report: Report, at: number): object => ({
+const placeOf = (report: PlacedChart, at: number): object => ({
   type: 'CHART',
   id: chartId(report),
   children: [],

@@ -93,7 +93,11 @@ async function refuseBesideOlder(tx: Transaction, location: string): Promise<voi
   });
 }
 
-const schemaOptions = (config: Config) => ({ readerRole: config.bi.readerRole, language: config.language });
+const schemaOptions = ({ bi: { readerRole }, language, schedules: { timezone } }: Config) => ({
+  readerRole,
+  language,
+  timezone,
+});
 
 /**
  * Opens an existing mirror for a report or a decision.

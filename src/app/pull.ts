@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { ListedKind } from '../catalog/kind.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { isFirstReading, readUncertified } from '../store/kinds/status-store.ts';
+import { isFirstReading, readOffKinds, readUncertified } from '../store/kinds/status-store.ts';
 import { readDisappeared } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
@@ -44,13 +45,17 @@ export async function pullOnce(
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
   const ping = createPing(config.monitor.pingUrl, parts);
   const report = (await delegatePull(parts, request)) ?? (await pullAndPing(parts, request, ping));
-  return await addStanding(session, report);
+  return await addStanding(session, report, wanted);
 }
 
-async function addStanding(session: Session, report: PullReport) {
+async function addStanding(session: Session, report: PullReport, wanted: readonly ListedKind[]) {
   const names = new Set(report.kinds.map((kindReport) => kindReport.kind));
   const firsts = new Set(
     (await readUncertified(session)).filter(isFirstReading).map((uncertifiedKind) => uncertifiedKind.kind),
+  );
+  const off = await readOffKinds(
+    session,
+    wanted.map(({ name }) => name),
   );
   return {
     ...report,
@@ -58,6 +63,8 @@ async function addStanding(session: Session, report: PullReport) {
     kinds: report.kinds.map((kind) => ({ ...kind, isFirst: firsts.has(kind.kind) })),
     /** Records of these kinds that disappeared and are not proven to be gone. */
     disappeared: (await readDisappeared(session)).filter((hold) => names.has(hold.kind)),
+    /** Optional kinds that the service does not show, with the reason; left out where there are none. */
+    ...(off.length > 0 && { off: off.map(({ kind, reason }) => ({ kind, reason })) }),
   };
 }
 

@@ -101,7 +101,14 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
   ],
   product_serialnumber: ['Serial number', 'The serial number.'],
   produit_total: ['Total', 'The total of the line.', MONEY],
-  taxes_rules_id: ['Tax rule', 'The tax rule; the service has no list of them.'],
+  taxes_rules_id: [
+    'Tax rule',
+    'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
+  ],
+  tax_rule_id: [
+    'Tax rule',
+    'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
+  ],
   gestion_taxes: ['Taxes', 'The taxes, as a serialized list.'],
   province_id: ['Province', 'The province; the service has no list of them.'],
   system_id: ['Company', 'The company that the record belongs to.'],

@@ -111,6 +111,10 @@ export interface Kind extends Shape {
   readonly naturalKey: readonly string[] | 'all sent fields';
   /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;
+  /** A column of the view with the minutes between two times of a day; past midnight if the second is earlier. */
+  readonly minutes?: { readonly from: string; readonly to: string };
+  /** A service may lack the kind (`includeKinds`): until its list was read once, it is off where the service has none. */
+  readonly isOptional?: true;
 }
 
 export type ListedKind = Kind & { readonly list: ListEndpoint };

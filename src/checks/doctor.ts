@@ -5,6 +5,7 @@ import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { runCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
+import { sweptKinds } from '../store/kinds/status-store.ts';
 import type { LivenessCheck } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { findForeignKinds } from '../pull/pull-kinds.ts';
@@ -39,7 +40,7 @@ export async function checkAll(
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
   const serving = isMirror ? await readServingNow(open, outlook) : NOT_SERVING;
-  const service = await checkService(config, open.source);
+  const service = await checkService(config, open.source, isMirror ? await readSwept(open) : new Set());
   const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
@@ -56,6 +57,11 @@ export async function checkAll(
 }
 
 const NOT_SERVING: Serving = { workers: [], isPulling: false, schedules: null };
+
+async function readSwept(open: Openers): Promise<ReadonlySet<string>> {
+  await using session = await open.mirror();
+  return await sweptKinds(session);
+}
 
 async function readServingNow(open: Openers, reader: LivenessCheck): Promise<Serving> {
   await using session = await open.mirror();

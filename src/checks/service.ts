@@ -4,12 +4,18 @@ import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
+import { askForKind } from '../pull/optional-kinds.ts';
 import type { Source } from '../source/source.ts';
 
-/** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
+/**
+ * Checks whether the service answers, accepts the token, has our time, and allows every list to be read.
+ *
+ * @param swept The kinds that were read once: an optional kind among them is no longer off when it cannot be read.
+ */
 export async function checkService(
   config: Config,
   openSource: () => Source,
+  swept: ReadonlySet<string>,
 ): Promise<readonly CheckResult[]> {
   const kind = LISTED_KINDS.find((listedKind) => listedKind.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
@@ -33,12 +39,32 @@ export async function checkService(
   }
   const header = passedCheck('header', `the service accepts the token under ${names}`);
   const checks = [reached, header, checkClock(serviceTime, systemClock.now())];
+  checks.push(...(await checkLists(config, source, swept)));
+  return checks;
+}
+
+async function checkLists(
+  config: Config,
+  source: Source,
+  swept: ReadonlySet<string>,
+): Promise<readonly CheckResult[]> {
+  const checks: CheckResult[] = [];
   // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
   for (const listed of requireListedKinds(config)) {
     const answers = `${listed.list.path} answers with a list`;
-    checks.push(await runCheck(`kinds.${listed.name}`, () => source.probe(listed).then(() => answers)));
+    const off = listed.isOptional && !swept.has(listed.name) ? await offCheck(source, listed) : null;
+    checks.push(
+      off ?? (await runCheck(`kinds.${listed.name}`, () => source.probe(listed).then(() => answers))),
+    );
   }
   return checks;
+}
+
+/** An optional kind that the service does not show is no fault. */
+async function offCheck(source: Source, kind: ListedKind): Promise<CheckResult | null> {
+  const showing = await askForKind(source, kind);
+  if (showing.list !== null || showing.answer === 'unknown') return null;
+  return passedCheck(`off.${kind.name}`, `${showing.answer}: ${showing.detail}`);
 }
 
 const MAX_DIFFERENCE_MS = 60_000;

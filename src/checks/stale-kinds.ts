@@ -1,6 +1,6 @@
 import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
 import { formatInstant, formatDuration } from '../lib/time/clock.ts';
-import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
+import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
@@ -21,7 +21,10 @@ export async function readStale(
 }
 
 async function readAllStale(db: Queryable, schedules: readonly Schedule[], startedAt: Date, now: Date) {
-  const stale = staleKinds(schedules, { sweptAt: sweptAtOf(await readFreshness(db)), startedAt, now });
+  const kinds = await readFreshness(db);
+  const off = kinds.filter(isOff).map(({ kind }) => kind); // A kind that is off misses no reading.
+  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
+  const stale = all.filter(({ kind }) => !off.includes(kind));
   const reading = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
   return stale.map((one) => ({ ...one, isBeingRead: reading.includes(one.kind) }));
 }

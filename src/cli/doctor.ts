@@ -2,16 +2,20 @@ import type { Command } from 'commander';
 import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
+import { discoverKinds, discoveryLines, type DiscoveredKind } from '../checks/discover.ts';
 import { listConfigFiles } from '../config/environment.ts';
+import type { Config } from '../config/settings.ts';
 import { createOwner } from '../lib/owner.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
+import type { Source } from '../source/source.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'check everything that a pull needs')
     .argument('[URL]', 'check another service than the one in the settings: can it be mirrored?')
-    .action(async (url: string | undefined, options: CommonOptions) => {
+    .option('--discover', 'ask for one page of each list that the documentation leaves out')
+    .action(async (url: string | undefined, options: CommonOptions & { discover?: true }) => {
       const config = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
       const logger = context.logger(config);
       const open = {
@@ -22,12 +26,21 @@ export function doctorCommand(context: CommandContext): Command {
       const outlook = { schedules: schedulesOf(config), now: systemClock.now(), isDead };
       const checks = await checkAll(config, listConfigFiles(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok);
+      const discovered = options.discover && isServiceSet(config) ? await discover(open.source) : undefined;
       const lines = checks.flatMap((check) => {
         const line = `${check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
         return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
-      context.printResult(options, { ok, checks }, lines);
+      const found = discovered === undefined ? [] : ['', ...discoveryLines(discovered)];
+      context.printResult(options, { ok, checks, discovered }, [...lines, ...found]);
       const isUnset = checks.some((check) => check.code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     });
+}
+
+const isServiceSet = ({ source }: Config): boolean => source.baseUrl !== null && source.token !== null;
+
+async function discover(openSource: () => Source): Promise<readonly DiscoveredKind[]> {
+  await using source = openSource();
+  return await discoverKinds(source);
 }

@@ -52,6 +52,8 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
   yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   yield* outcomeLines(kinds);
+  for (const { kind, reason } of report.off ?? [])
+    yield `${kind} is off: ${describeOutcome({ state: 'never', reason }).why ?? ''}.`;
   yield* disappearedTexts(disappeared);
 }
 

@@ -8,7 +8,7 @@ import {
   RESERVED_PREFIXES,
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
-import { parseReferenceKind } from './known-kinds.ts';
+import { parseReferenceKind } from '../catalog/declared-kinds.ts';
 import { mapAt, type SettingFault, type Path, type Tree } from './layers.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9_]*$/;
@@ -23,7 +23,8 @@ export function findFurtherKindFaults(values: Tree): readonly SettingFault[] {
       .filter(({ type, part }) => type === 'json' || part !== undefined)
       .map((field) => `${kind.name}_${field.name}`),
   );
-  const arrayViews = [...documented, ...further];
+  const deleted = [...KINDS.map(({ name }) => name), ...Object.keys(kinds)].map((name) => `deleted_${name}`);
+  const otherViews = [...documented, ...further, ...deleted, 'price_changes'];
   const faults: SettingFault[] = [];
   const checkKey = (path: Path, expected: string | null): void => {
     if (expected !== null) faults.push({ path, fault: `expected the key to be ${expected}` });
@@ -31,7 +32,7 @@ export function findFurtherKindFaults(values: Tree): readonly SettingFault[] {
   for (const name of Object.keys(kinds)) {
     const path = ['kinds', name];
     const taken = listArrayNames(kinds, name).find(isTakenByView);
-    checkKey(path, expectedName(name, arrayViews));
+    checkKey(path, expectedName(name, otherViews));
     checkKey(path, taken === undefined ? null : `a name that leaves the view bi_${taken} to its owner`);
     const fields = mapAt(kinds, [name, 'fields']);
     for (const [field, type] of Object.entries(fields)) {
@@ -47,7 +48,7 @@ export function findFurtherKindFaults(values: Tree): readonly SettingFault[] {
 }
 
 /** A description of the names that are allowed for a kind; null if this one can be used. */
-function expectedName(name: string, arrayViews: readonly string[]): string | null {
+function expectedName(name: string, otherViews: readonly string[]): string | null {
   if (!KIND_NAME.test(name)) return 'the name of a record kind: small letters, digits and _';
   if (name.length > MAX_NAME_LENGTHS.kind) return `a name of at most ${MAX_NAME_LENGTHS.kind} characters`;
   if (documentedKind(name)) return 'a name that the catalogue does not use';
@@ -57,7 +58,7 @@ function expectedName(name: string, arrayViews: readonly string[]): string | nul
   if (suffix !== undefined) return `a name that does not end in ${RESERVED_SUFFIXES.join(', ')}`;
   // Indexes and sequences of the engine have names that begin with their table's.
   const isOfEngine = ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
-  const isTaken = isOfEngine || OTHER_RESERVED_NAMES.includes(name) || arrayViews.includes(name);
+  const isTaken = isOfEngine || OTHER_RESERVED_NAMES.includes(name) || otherViews.includes(name);
   return isTaken ? 'a name that bms-sync does not use for a table or view' : null;
 }
 

@@ -1,18 +1,21 @@
 import { KINDS } from '../catalog/kinds/catalog.ts';
 import { excludeFields } from '../catalog/exclude.ts';
-import { decimalField, integerField, referenceField, textField } from '../catalog/field.ts';
-import { isListed, type Field, type Kind, type ListedKind } from '../catalog/kind.ts';
+import { fromDeclared, joinKinds, readyKinds } from '../catalog/declared-kinds.ts';
+import { isListed, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { PLAIN_TYPES } from './groups/kinds.ts';
 import type { Config } from './settings.ts';
 
 /** Every record kind of this mirror: the catalogue's, then those of the settings, without the fields that are excluded. */
 export function allKinds(config: Config): readonly Kind[] {
   const { exclude } = config.privacy;
-  return [...KINDS, ...configuredKinds(config.kinds)].map((kind) =>
-    excludeFields(kind, exclude[kind.name] ?? []),
-  );
+  return kindsOf(config).map((kind) => excludeFields(kind, exclude[kind.name] ?? []));
+}
+
+/** A kind of the settings stands in place of the one of a ready file. */
+function kindsOf({ kinds, includeKinds }: Config): readonly Kind[] {
+  const ready = includeKinds.flatMap(readyKinds).filter(({ name }) => !Object.hasOwn(kinds, name));
+  return joinKinds(KINDS, [...fromDeclared(kinds), ...ready]);
 }
 
 /** An excluded field that neither the documentation nor the settings show: whether it exists, only a mirror can say. */
@@ -24,7 +27,7 @@ interface UnknownField {
 
 /** The excluded fields that are known to a mirror at most. */
 export function listUnknownExclusions(config: Config): readonly UnknownField[] {
-  return [...KINDS, ...configuredKinds(config.kinds)].flatMap((one) => {
+  return kindsOf(config).flatMap((one) => {
     const known = [...one.fields, ...one.hints].map(({ name }) => name);
     const unknownNames = (config.privacy.exclude[one.name] ?? []).filter((name) => !known.includes(name));
     return unknownNames.map((name) => ({ kind: one.name, name, known }));
@@ -105,35 +108,3 @@ export function requireListedKinds(config: Config, names: readonly string[] = []
 
 const unknownKindMessage = (name: string, known: readonly string[]): string =>
   `Unknown record kind "${name}"${didYouMean(name, known) || '.'}`;
-
-/** Turns the further kinds of the settings into kinds like those of the catalogue; they are read, never written. */
-export const configuredKinds = (settings: Config['kinds']): readonly ListedKind[] =>
-  Object.entries(settings).map(
-    ([name, { list, retrieve, header, paging, order, naturalKey, fields }]): ListedKind => ({
-      name,
-      list: { path: list, header, paging, order },
-      retrieve: retrieve === null ? null : { path: retrieve, header },
-      create: null,
-      update: null,
-      naturalKey,
-      fields: [
-        integerField('id'),
-        ...Object.entries(fields)
-          .filter(([field]) => field !== 'id')
-          .map(([field, type]) => parseField(field, type)),
-      ],
-      hints: [],
-    }),
-  );
-
-function parseField(name: string, type: string): Field {
-  const plain = PLAIN_TYPES.find((each) => each === type);
-  if (plain !== undefined) return { name, type: plain };
-  if (type.startsWith('reference(')) return referenceField(textField(name), parseReferenceKind(type) ?? '');
-  return decimalField(name, Number(type.slice('decimal('.length, -1)));
-}
-
-/** The kind named by a `reference(KIND)`; null for every other type. */
-export function parseReferenceKind(type: unknown): string | null {
-  return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
-}

@@ -1,12 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument, type Document } from 'yaml';
+import { listReadyFiles, readReadyFile } from '../catalog/declared-kinds.ts';
+import { documentedKind } from '../catalog/kinds/catalog.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
 import { formatSchemaFaults } from './faults.ts';
 import { findFurtherKindFaults } from './further-kind-faults.ts';
-import { combineLayers, isTree, nameWithOrigin, mergeLayers, type ReadLayers } from './layers.ts';
+import {
+  combineLayers,
+  isTree,
+  mapAt,
+  nameWithOrigin,
+  mergeLayers,
+  type ReadLayers,
+  type SettingFault,
+  type Tree,
+} from './layers.ts';
 import { findNamedKindFaults, findPrivacyFaults } from './named-kind-faults.ts';
 import { settings, type Config } from './settings.ts';
 
@@ -20,7 +31,21 @@ export interface ConfigInputs {
 }
 
 /** What the schema cannot check, because it sees each setting by itself. They run all the same where it has found faults. */
-const CROSS_CHECKS = [findFurtherKindFaults, findNamedKindFaults, findPrivacyFaults];
+function crossCheck(values: Tree): readonly SettingFault[] {
+  const ready = Object.assign({}, ...includedFiles(values).map(readReadyFile)) as Tree;
+  const further = Object.entries(ready).filter(([name]) => documentedKind(name) === undefined);
+  const withKinds = (kinds: Tree): Tree => ({ ...values, kinds: { ...kinds, ...mapAt(values, ['kinds']) } });
+  return [
+    ...findFurtherKindFaults(withKinds(Object.fromEntries(further))),
+    ...findNamedKindFaults(withKinds(ready)),
+    ...findPrivacyFaults(withKinds(ready)),
+  ];
+}
+
+/** An unknown name is the schema's to report. */
+function includedFiles({ includeKinds: names }: Tree): readonly string[] {
+  return listReadyFiles().filter((name) => Array.isArray(names) && names.includes(name));
+}
 
 /**
  * Merges and checks the settings: flags > `BMS__…` > plain variables > file > defaults.
@@ -39,7 +64,7 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
   const allFaults = [
     ...faults,
     ...formatSchemaFaults(error?.issues ?? [], layers),
-    ...CROSS_CHECKS.flatMap((check) => check(values)).map(
+    ...crossCheck(values).map(
       (settingFault) => `${nameWithOrigin(layers, settingFault.path)}: ${settingFault.fault}`,
     ),
   ];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { kinds } from './groups/kinds.ts';
+import { includeKinds, kinds } from './groups/kinds.ts';
 import {
   alerts,
   bi,
@@ -31,6 +31,7 @@ export const settings = group({
   plans,
   schedules,
   kinds,
+  includeKinds,
   diff,
   privacy,
   freshness,

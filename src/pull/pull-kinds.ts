@@ -6,6 +6,7 @@ import type { Retention } from '../store/runs/retention.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies, type SourceBinding } from '../store/kinds/source-binding.ts';
 import { requireTenant, sortKindsByCompany, type TenantGuard } from './land/guard-source.ts';
+import { withoutOffKinds } from './optional-kinds.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { recordRun, type RunFacts } from './run/record-run.ts';
@@ -39,7 +40,8 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
     const binding = await openSourceBinding(parts.session, baseUrl, acceptNewSource);
     const swept = new Map<ListedKind, KindReport>();
-    for (const kind of await sortKindsByCompany(parts.session, kinds)) {
+    const shown = await withoutOffKinds(parts, kinds);
+    for (const kind of await sortKindsByCompany(parts.session, shown)) {
       parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
       const report = parts.signal?.aborted
         ? unsweptReport(kind, INTERRUPTED)
@@ -48,7 +50,8 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     }
     const reports = kinds.flatMap((kind) => swept.get(kind) ?? []);
     const reasons = reports.map((report) => report.reason);
-    if (binding.refusal !== null && reasons.every((reason) => reason === OTHER_SOURCE)) throw binding.refusal;
+    if (binding.refusal !== null && reports.length > 0 && reasons.every((reason) => reason === OTHER_SOURCE))
+      throw binding.refusal;
     const state = reasons.includes('interrupted') ? 'interrupted' : 'incomplete';
     return { state: reports.every(isReadToEnd) ? 'done' : state, result: reports };
   });

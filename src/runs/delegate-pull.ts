@@ -1,4 +1,5 @@
 import { openSourceBinding } from '../store/kinds/source-binding.ts';
+import { readOffKinds } from '../store/kinds/status-store.ts';
 import { requestPull } from '../store/runs/run-requests.ts';
 import { findRun } from '../store/runs/run-store.ts';
 import { hasLiveRole } from '../store/runs/worker-store.ts';
@@ -26,9 +27,11 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   logger.info({ runId }, 'requested it from the background service');
   const { run, detail } = await followRun(parts, runId);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
-  const reports = request.kinds.map((kind) => {
+  const off = new Set((await readOffKinds(session, kinds)).map(({ kind }) => kind));
+  const reports = request.kinds.flatMap((kind) => {
     const report = run.reports.find((one) => one.kind === kind.name);
-    return report ?? unsweptReport(kind, { reason: 'interrupted', detail });
+    if (report !== undefined) return [report];
+    return off.has(kind.name) ? [] : [unsweptReport(kind, { reason: 'interrupted', detail })];
   });
   const startedAt = run.startedAt === null ? clock.now() : parseInstant(run.startedAt);
   return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withUtcInstants) };

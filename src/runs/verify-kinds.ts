@@ -5,6 +5,7 @@ import { openSourceBinding } from '../store/kinds/source-binding.ts';
 import type { Retention } from '../store/runs/retention.ts';
 import { isReadToEnd } from '../store/runs/run-store.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
+import { withoutOffKinds } from '../pull/optional-kinds.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts, ReadingRules } from '../pull/run/parts.ts';
 import { recordRun } from '../pull/run/record-run.ts';
@@ -23,7 +24,7 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
   const { result, ...facts } = await recordRun(parts, request, async () => {
     const comparisons: KindComparison[] = [];
     await openSourceBinding(parts.session, settings.baseUrl, false);
-    for (const kind of kinds)
+    for (const kind of await withoutOffKinds(parts, kinds))
       if (parts.signal?.aborted === true) comparisons.push(notReached(kind));
       else comparisons.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
     const isInterrupted = comparisons.some((verdict) => verdict.reason === 'interrupted');

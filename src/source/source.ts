@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
 import { readSweep, readPageRange, type ListResponse, type SweepOptions } from './paging/list-responses.ts';
 import { pageQuery, type KnownPages, type LoadOptions } from './paging/page-loader.ts';
-import { readListBody, recordReader } from './http/read-answer.ts';
+import { readListBody, recordReader, type ListBody } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester, type AnswerWithTicks, type PageSizes } from './http/requester.ts';
 import type { PageRange } from './paging/walk-steps.ts';
@@ -27,8 +27,8 @@ export interface Source extends AsyncDisposable {
     id: string,
     options?: Partial<LoadOptions>,
   ): Promise<{ readonly record: JsonObject | null } & Omit<AnswerWithTicks<unknown>, 'value'>>;
-  /** Asks for the first page once, with the token under `header` or as the settings say; returns the service's time, if it sends one. */
-  probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly serviceTime: Date | null }>;
+  /** Asks for the first page once, with the token under `header` or as the settings say; returns it with the service's time, if it sends one. */
+  probe(kind: ListedKind, header?: AuthHeader): Promise<ListBody & { readonly serviceTime: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   readonly pageSizes: PageSizes;
@@ -61,12 +61,12 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
         page: 1,
         header: kind.list.header,
         ...(header && { tokenHeaderNames: [header] }),
-        read: (answer) => {
-          readListBody(answer);
-          return new Date(String(answer.headers['date'] ?? ''));
-        },
+        read: (answer) => ({
+          ...readListBody(answer),
+          date: new Date(String(answer.headers['date'] ?? '')),
+        }),
       });
-      return { serviceTime: Number.isNaN(value.getTime()) ? null : value };
+      return { ...value, serviceTime: Number.isNaN(value.date.getTime()) ? null : value.date };
     },
     write: createWriteSender(settings, parts, requester),
     pageSizes: requester.pageSizes,

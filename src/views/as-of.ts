@@ -13,6 +13,7 @@ import {
   writtenRow,
   type NestedTable,
 } from '../store/tables/kind-table.ts';
+import { SEARCH_COLUMN } from '../store/tables/search-text.ts';
 import { pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
 import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
 import { batchesById } from '../store/records/record-store.ts';
@@ -80,8 +81,22 @@ function recordRows(kind: Kind): ToRows {
     const { values } = decode(parseObject(record));
     const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
     const ownValues = OWN_COLUMNS.map((name) => known[name] ?? null);
-    return [{ ...toRow(names, writtenRow(kind, 'sqlite', values, ownValues)), id }];
+    const past = toRow(names, writtenRow(kind, 'sqlite', values, ownValues));
+    return [{ minutes: minutesOf(kind, past), ...past, _search: past[SEARCH_COLUMN] ?? null, id }];
   };
+}
+
+/** As the view computes them. */
+function minutesOf({ minutes }: Kind, row: Row): number | null {
+  if (minutes === undefined) return null;
+  const [start = NaN, end = NaN] = [minutes.from, minutes.to].map((name) => {
+    const [hour, minute, second] = String(row[name] ?? '')
+      .split(':')
+      .map(Number);
+    return (hour ?? NaN) * 3600 + (minute ?? NaN) * 60 + (second ?? NaN);
+  });
+  const seconds = (end - start + 86_400) % 86_400;
+  return Number.isNaN(seconds) ? null : Math.floor(seconds / 60);
 }
 
 function elementRows(table: NestedTable): ToRows {

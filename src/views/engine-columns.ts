@@ -27,6 +27,7 @@ const COLUMNS = {
       'Run',
       'The run that found the change; null = a reading between sweeps, or a write by bms-sync.',
     ],
+    day: ['date', 'Day', 'The day on which it was found, in the time zone of the schedules.'],
   },
   history: {
     id: ['integer', 'Id', 'The record.'],
@@ -86,10 +87,47 @@ const COLUMNS = {
     month_fr: ['text', 'Month, French', 'The name of the month in French.'],
     weekday_en: ['text', 'Weekday, English', 'The name of the day in English.'],
     weekday_fr: ['text', 'Weekday, French', 'The name of the day in French.'],
+    day_number: [
+      'integer',
+      'Day number',
+      'The number of the day, from 1: the difference of two is the number of days between them.',
+    ],
+    starts_at: instant('Starts at', 'When the day begins, in the time zone of the schedules.'),
+    ends_at: instant('Ends at', 'When the next day begins, in the time zone of the schedules.'),
   },
   record: {
     _first_seen_at: instant('First seen at', 'When the mirror first read the record.'),
     _changed_at: instant('Changed at', "When the mirror last found the record's content changed."),
+  },
+  deleted: {
+    _deleted_at: instant('Deleted at', 'When the mirror found that the record was deleted.'),
+  },
+  search: {
+    _search: [
+      'text',
+      'Search text',
+      'Code, names, phone numbers and e-mail without accents, capitals and signs, to filter by.',
+    ],
+  },
+  minutes: {
+    minutes: [
+      'integer',
+      'Minutes',
+      'Minutes from the start to the end, past midnight if the end is earlier; null without an end.',
+    ],
+  },
+  price_changes: {
+    seq: ['integer', 'Sequence', 'The number of the event, in ascending order.'],
+    day: ['date', 'Day', 'The day on which it was found, in the time zone of the schedules.'],
+    observed_at: instant('Found at', 'When the change was found.'),
+    product_id: ['integer', 'Product', 'The id of the record.'],
+    field: ['text', 'Field', 'The field.'],
+    old_price: ['text', 'Old price', 'The price before the change, exact.'],
+    new_price: ['text', 'New price', 'The price after the change, exact.'],
+    old_price_e4: ['integer', 'Old price, in 0.0001', 'The price before the change.', '0.0001'],
+    new_price_e4: ['integer', 'New price, in 0.0001', 'The price after the change.', '0.0001'],
+    origin: ['text', 'Origin', 'service, or outbox: and the number of the outbox entry.'],
+    changed_by: ['text', 'Changed by', 'Who pushed the outbox entry; null for a change in the service.'],
   },
   dictionary: {
     view: ['text', 'View', 'The view.'],

@@ -4,6 +4,7 @@ import { RECORD_NUMBER } from '../db/rows/engine-column.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { translateAll } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
+import { dayOfInstant } from './calendar-days.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
 
@@ -11,7 +12,10 @@ import { engineColumns } from './engine-columns.ts';
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
   meaning: translateAll('Changes of records, one row each, in the order in which they were found.'),
-  columns: engineColumns('changes', { record_id: RECORD_NUMBER }),
+  columns: engineColumns('changes', {
+    record_id: RECORD_NUMBER,
+    day: dayOfInstant('changes.observed_at'),
+  }),
   from: 'from changes',
 };
 

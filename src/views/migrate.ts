@@ -13,6 +13,7 @@ import { readMirroredKind } from '../store/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import { kindColumns, nestedColumns, nestedTables, type Dialect } from '../store/tables/kind-table.ts';
+import { fillCalendar } from './calendar-days.ts';
 import { writeDictionary, withoutViewChecks, translateViewErrors, replaceViews } from './create-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
@@ -43,6 +44,8 @@ interface MigrateOptions {
   readonly readerRole?: string | null;
   /** That of PostgreSQL's comments: the setting `language`. */
   readonly language?: keyof Translations;
+  /** In which days are counted: the setting `schedules.timezone`. */
+  readonly timezone?: string;
   readonly release?: Release;
   /** Runs in the transaction before a mirror of an older release is changed; what it throws leaves the mirror as it is. */
   readonly mayMigrate?: (tx: Transaction) => Promise<void>;
@@ -54,6 +57,7 @@ interface MigrationTarget {
   readonly location: string;
   readonly readerRole: string | null;
   readonly language: keyof Translations;
+  readonly timezone: string;
   readonly release: Release;
   readonly layout: string;
 }
@@ -98,13 +102,18 @@ export async function checkSchema(
 function createTarget(
   session: Session,
   kinds: readonly Kind[],
-  { readerRole: role = null, language: requested = 'en', release = THIS_RELEASE }: MigrateOptions,
+  {
+    readerRole: role = null,
+    language: requested = 'en',
+    timezone = 'UTC',
+    release = THIS_RELEASE,
+  }: MigrateOptions,
 ): MigrationTarget {
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
-  const layout = hashLayout(kinds, dialect, language);
-  return { kinds, dialect, location, readerRole, language, release, layout };
+  const layout = hashLayout(kinds, dialect, [language, timezone]);
+  return { kinds, dialect, location, readerRole, language, timezone, release, layout };
 }
 
 async function findSchemaState(tx: Transaction, target: MigrationTarget): Promise<SchemaState> {
@@ -140,6 +149,7 @@ async function migrateFrom(
   await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = listViews(await filterKindsWithRows(tx, mirrored), dialect);
+  await fillCalendar(tx, target.timezone);
   await replaceViews(tx, views);
   await writeMeta(tx, 'language', target.language);
   await writeDictionary(tx, views, 'all');
@@ -182,14 +192,14 @@ async function migrateEngine(tx: Transaction, target: MigrationTarget): Promise<
   await writeMeta(tx, 'migrations', String(migrations.length));
 }
 
-/** A digest of every declared table and view, and the language of its comments: it changes with their shape. Discovered columns are added by pulls instead. */
-function hashLayout(kinds: readonly Kind[], dialect: Dialect, language: string): string {
+/** A digest of every declared table and view, and the settings of language and time zone: it changes with their shape. Discovered columns are added by pulls instead. */
+function hashLayout(kinds: readonly Kind[], dialect: Dialect, settings: readonly string[]): string {
   const schemaState = JSON.stringify([
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
     kinds.flatMap(nestedTables).map((table) => [table.name, nestedColumns(table, dialect)]),
     listViews(kinds, dialect),
     kinds.flatMap(({ name, excluded = [] }) => excluded.map((field) => [name, field.name])),
-    language,
+    settings,
   ]);
   return createHash('sha256').update(schemaState).digest('hex');
 }

@@ -7,8 +7,9 @@ import { textColumn } from '../db/rows/engine-column.ts';
 import { translateAll } from '../lib/text/translator.ts';
 import { FIELDS } from '../store/tables/engine-tables.ts';
 import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
+import { SEARCH_COLUMN, isSearchField } from '../store/tables/search-text.ts';
 import { hasRow, pickColumns, readRows, readTexts, select, type RowOf } from '../db/rows/rows.ts';
-import { calendarViews } from './calendar-view.ts';
+import { calendarView } from './calendar-view.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import {
   CHANGES_VIEW,
@@ -17,22 +18,25 @@ import {
   FIELDS_VIEW,
   ISSUES_VIEW,
   RELATIONS_VIEW,
+  asInteger,
   historyView,
   syncStatusViews,
 } from './engine-views.ts';
 import { engineColumns } from './engine-columns.ts';
 import { fieldColumns } from './field-columns.ts';
+import { priceChangesViews } from './price-changes-view.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
     ...kinds.flatMap((kind) => kindViews(kind, dialect)),
     CHANGES_VIEW,
+    ...kinds.filter(({ name }) => name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
     ...syncStatusViews(kinds.filter(isListed), dialect),
     ISSUES_VIEW,
     DRIFT_VIEW,
     FIELDS_VIEW,
-    ...calendarViews(kinds, dialect),
+    calendarView(dialect),
     DICTIONARY_VIEW,
     RELATIONS_VIEW,
   ];
@@ -40,15 +44,49 @@ export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly Vi
 
 /** One kind's views: its live rows, the elements of its nested arrays (`bi_clients_contacts`), and its history. */
 export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
+  const { meaning } = describeKindName(kind.name);
+  const columns = [
+    ...fieldColumns(kind.fields, { kind: kind.name, dialect }),
+    ...engineColumns('record'),
+    ...(kind.fields.some(isSearchField) ? engineColumns('search', { _search: SEARCH_COLUMN }) : []),
+    ...minutesColumn(kind, dialect),
+  ];
   const rows: View = {
     name: `bi_${kind.name}`,
-    meaning: describeKindName(kind.name).meaning,
-    columns: [...fieldColumns(kind.fields, { kind: kind.name, dialect }), ...engineColumns('record')],
+    meaning,
+    columns,
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
+  };
+  const deleted: View = {
+    name: `bi_deleted_${kind.name}`,
+    meaning: translateAll('Deleted records, as they were last read. {kind}', { kind: meaning }),
+    columns: [...columns, ...engineColumns('deleted')],
+    from: `from ${identifier(kind.name)} where _deleted_at is not null`,
   };
   const nested = nestedTables(kind).map((table) => nestedView(table, dialect));
   const contacts = nested.filter((view) => view.name === 'bi_clients_contacts');
-  return [rows, ...nested, ...contacts.map((view) => ({ ...view, name: OLD_CONTACTS })), historyView(kind)];
+  const named = [...contacts.map((view) => ({ ...view, name: OLD_CONTACTS })), historyView(kind), deleted];
+  return [rows, ...nested, ...named];
+}
+
+/** Seconds since midnight, as SQL: a time is a text in SQLite. */
+const SECONDS: Record<Dialect, (time: string) => string> = {
+  sqlite: (time) =>
+    [`cast(substr(${time}, 1, 2) as integer) * 3600`, `cast(substr(${time}, 4, 2) as integer) * 60`]
+      .concat(`cast(substr(${time}, 7, 2) as integer)`)
+      .join(' + '),
+  postgres: (time) => `cast(extract(epoch from ${time}) as bigint)`,
+};
+
+/** A field of the service with this name wins. */
+function minutesColumn({ fields, minutes }: Kind, dialect: Dialect): readonly ViewColumn[] {
+  const names = fields.map(({ name }) => name);
+  if (minutes === undefined || names.includes('minutes')) return [];
+  const { from, to } = minutes;
+  if (![from, to].every((name) => names.includes(name))) return []; // One of them is excluded.
+  const [start, end] = [from, to].map((name) => `(${SECONDS[dialect](identifier(name))})`);
+  const value = `(${end} - ${start} + 86400) % 86400 / 60`;
+  return engineColumns('minutes', { minutes: dialect === 'sqlite' ? asInteger(value) : value });
 }
 
 function nestedView(table: NestedTable, dialect: Dialect): View {

@@ -33,12 +33,20 @@ export function describeOutcome(end: ReadingEnd, translator = translatorFor('en'
   const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return describeComplete(end, translator);
   if (isFailedReading(state) || state === 'busy') return describeFault(end, translator);
-  const { t, term } = translator;
-  if (state !== 'certified')
-    return { label: term(LABELS[state] ?? state), why: reason, known: null, next: null };
+  const { t } = translator;
+  if (state !== 'certified') return { ...describeUnread(end, translator), known: null, next: null };
   const values = { rows: rows ?? ALL, lists: isOfSeveral === true ? 'several' : 'one' };
   const isWhole = reason !== 'older_kept';
   return { label: t('certified'), why: null, known: t(isWhole ? EXACTLY : KEPT, values), next: null };
+}
+
+/** Of a list that is being read, was never read, or is off. */
+function describeUnread(
+  { state, reason }: ReadingEnd,
+  { t, term }: Translator,
+): Pick<OutcomeText, 'label' | 'why'> {
+  if (state !== 'never' || reason === null) return { label: term(LABELS[state] ?? state), why: reason };
+  return { label: t('off'), why: t(FAULTS[reason] ?? NO_IDS) };
 }
 
 /** In the place of a number of rows that is not named. */
@@ -134,6 +142,9 @@ const KNOWN: Readonly<Record<string, MessageKey>> = {
 };
 
 const AGAIN: MessageKey = 'The next pull reads the whole list again.';
+
+/** Of a kind that a service may lack. */
+const NO_IDS: MessageKey = 'no record of the list has a usable id';
 
 const FAULTS: Readonly<Record<string, MessageKey>> = {
   not_json: 'the answer was not JSON',

@@ -91,7 +91,7 @@ test('a kind that is declared later joins a mirror that is there; one that is dr
 });
 
 test('a wrong path fails this kind alone, and doctor finds it', async () => {
-  const { env } = await emptyMirror({ purchases: PURCHASES, sales: { list: '/api/sales' } });
+  const { env } = await emptyMirror({ purchases: PURCHASES, sales: { list: '/api/sale' } });
 
   const ended = await run(['pull', '--json', 'sales', 'purchases'], env);
   expect(ended.code).toBe(3);

@@ -7,6 +7,7 @@ import { openStage, type BrowserStage } from './stage.ts';
 const PHONE = { viewport: { width: 390, height: 844 } };
 const ROWS = 40;
 
+// cspell:disable -- French.
 /** What the pages are called; the rest of the job is the same. */
 const WORDS = {
   en: {
@@ -38,6 +39,7 @@ const WORDS = {
     undo: 'Annuler',
   },
 } as const;
+// cspell:enable
 
 type Words = (typeof WORDS)[keyof typeof WORDS];
 

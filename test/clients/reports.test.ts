@@ -1,12 +1,15 @@
 import { Big } from 'big.js';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { REPORTS } from '../../scripts/reports/catalogue.ts';
-import type { Report } from '../../scripts/reports/report.ts';
+import { REPORTS as ALL_REPORTS } from '../../scripts/reports/catalogue.ts';
+import { neededKinds, type Report } from '../../scripts/reports/report.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
 import { askMetrics, runDbt } from './ask-dbt.ts';
 import { askMirror, type DatabaseName, type Row } from './mirrors.ts';
 import { openStage, type Stage } from './stage.ts';
+
+/** The mirrors of these tests do not include the shop's kinds. */
+const REPORTS = ALL_REPORTS.filter((report) => neededKinds(report).length === 0);
 
 const DATABASES: readonly DatabaseName[] = ['SQLite', 'PostgreSQL'];
 let stage: Stage;
@@ -67,7 +70,7 @@ test('Superset imports the reports as a dashboard, whose charts show what the re
       const report = REPORTS.find((one) => one.name === name);
       if (report === undefined) continue;
       expect(rows, `${name} on ${database}`).toEqual(await answerOf(database, report));
-      expect(shown.length, `${name} on ${database}`).toBeGreaterThan(0);
+      expect(shown.length > 0, `${name} on ${database}`).toBe(rows.length > 0);
       expect(rounded(totals), `${name} on ${database}`).toEqual(rounded(await totalsOf(report)));
     }
   }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { ENGINE_TABLE_NAMES } from '../../src/catalog/reserved-names.ts';
-import { configuredKinds } from '../../src/config/known-kinds.ts';
+import { fromDeclared } from '../../src/catalog/declared-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import * as engineTables from '../../src/store/tables/engine-tables.ts';
 import { complaint, refusal, tempFile } from './support.ts';
 
 const kindsOf = (kinds: unknown) =>
-  configuredKinds(loadConfig({ env: { BMS__KINDS: JSON.stringify(kinds) } }).kinds);
+  fromDeclared(loadConfig({ env: { BMS__KINDS: JSON.stringify(kinds) } }).kinds);
 const named = (name: string, more: object = {}): string =>
   complaint({ env: { BMS__KINDS: JSON.stringify({ [name]: { list: '/a', ...more } }) } });
 const withFields = (fields: object): string => named('purchases', { fields });
@@ -27,7 +27,7 @@ describe('a declared kind', () => {
     fields: { code: text, total: decimal(2), paid: flag, lines: json }
 `,
     );
-    expect(configuredKinds(loadConfig({ env: {}, file }).kinds)).toEqual([
+    expect(fromDeclared(loadConfig({ env: {}, file }).kinds)).toEqual([
       {
         name: 'purchases',
         list: {

@@ -1,10 +1,35 @@
-import { Big } from 'big.js';
 import { FIRST_DAY, type DayOfWork } from '../../scripts/reports/business.ts';
-import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../sandbox/world.ts';
-
-/** Rows of a report as texts, in the order of its columns. */
-export type Rows = readonly (readonly (string | null)[])[];
+import {
+  duplicateClients,
+  hoursWorkedAndBilled,
+  purchasesByMonth,
+  receivablesByAge,
+  saleMargins,
+  salesByMonth,
+} from './shop-truth.ts';
+import {
+  DAY_MS,
+  ZERO,
+  both,
+  dayOf,
+  groupedBy,
+  idOf,
+  largestFirst,
+  mondayOf,
+  monthOf,
+  presentTexts,
+  recordsOf,
+  sorted,
+  sum,
+  textOf,
+  textOfUnits,
+  unitsOf,
+  valueAt,
+  type Amount,
+  type Rows,
+} from './values.ts';
 
 interface Company {
   readonly world: World;
@@ -23,6 +48,14 @@ export const TRUTHS: Readonly<Record<string, (company: Company) => Rows>> = {
   'price-changes': ({ world, worked }) => priceChanges(world, worked),
   'hours-by-technician-and-week': ({ world }) => hours(world),
   'open-punches': ({ world }) => openPunches(world),
+  'duplicate-clients': ({ world }) => duplicateClients(world),
+  'changes-after-closing': () => [],
+  'sales-by-month': ({ world }) => salesByMonth(world),
+  'receivables-by-age': ({ world }) => receivablesByAge(world),
+  'purchases-by-month': ({ world }) => purchasesByMonth(world),
+  'margin-by-sale-line': ({ world }) => saleMargins(world),
+  'hours-worked-and-billed': ({ world }) => hoursWorkedAndBilled(world),
+  'changes-after-closing-of-sales': () => [],
   'changes-by-day': ({ worked }) =>
     worked.map((day) => [day.day, ...[day.created, day.updated, day.deleted, day.restored, 0].map(String)]),
 };
@@ -53,8 +86,6 @@ function receivables(world: World): Rows {
   });
   return largestFirst(rows);
 }
-
-const monthOf = (value: Json | undefined): string => dayOf(value)?.slice(0, 7) ?? 'none';
 
 function bookings(world: World): Rows {
   const months = groupedBy(recordsOf(world, 'bookings'), ({ pickup_date: day }) => monthOf(day));
@@ -98,10 +129,13 @@ function newAndLost({ world, worked }: Company): Rows {
 }
 
 function purchases(world: World): Rows {
-  const lines = groupedBy(recordsOf(world, 'purchase_products'), ({ product_id: id }) =>
-    idOf(world.get('products', Number(idOf(id)))?.['provider_id']),
+  const lines = groupedBy(
+    recordsOf(world, 'purchase_products'),
+    ({ product_id: id, system_id: company }) =>
+      `${idOf(company)} ${idOf(world.get('products', Number(idOf(id)))?.['provider_id'])}`,
   );
-  const rows = [...lines].map(([id, all]) => {
+  const rows = [...lines].map(([key, all]) => {
+    const [company = '', id = ''] = key.split(' ');
     const known = all
       .map((line) => ({ line, onHold: unitsOf(line['produit_quantite_onhold']) }))
       .filter(({ onHold }) => onHold !== null);
@@ -113,6 +147,7 @@ function purchases(world: World): Rows {
         }),
       );
     const row = [
+      company,
       id,
       ...presentTexts(world.get('providers', Number(id)), ['code', 'name']),
       String(all.length),
@@ -123,20 +158,25 @@ function purchases(world: World): Rows {
       ...both(totalOf(false)),
       ...both(totalOf(true)),
     ];
-    return { id, by: totalOf(true), row };
+    return { id: key, by: totalOf(true), row };
   });
   return largestFirst(rows);
 }
 
 function margins(world: World): Rows {
-  const bought = groupedBy(recordsOf(world, 'purchase_products'), ({ product_id: id }) => idOf(id));
-  const rows = [...bought].map(([id, lines]) => {
+  const bought = groupedBy(
+    recordsOf(world, 'purchase_products'),
+    ({ product_id: id, system_id: company }) => `${idOf(company)} ${idOf(id)}`,
+  );
+  const rows = [...bought].map(([key, lines]) => {
+    const [company = '', id = ''] = key.split(' ');
     const quantity = sum(lines.map((line) => unitsOf(line['product_quantity'])));
     const cost = sum(lines.map((line) => unitsOf(line['produit_total'])));
     const product = world.get('products', Number(id));
     const value = valueAt(unitsOf(product?.['price']), quantity);
     const margin = value === null || cost === null ? null : value.minus(cost);
     const row = [
+      company,
       id,
       ...presentTexts(product, ['code', 'name_fr']),
       FIRST_DAY.slice(0, 7), // All lines are read then.
@@ -146,16 +186,9 @@ function margins(world: World): Rows {
       textOfUnits(value),
       ...both(margin),
     ];
-    return { id, by: margin, row };
+    return { id: key, by: margin, row };
   });
   return largestFirst(rows);
-}
-
-/** A quantity at a price, cut after four places; null without either, and for what 64 bits may not hold. */
-function valueAt(price: Amount, quantity: Amount): Amount {
-  if (price === null || quantity === null) return null;
-  const value = quantity.times(price).div(10_000).round(0, Big.roundDown);
-  return value.abs().gt('4e18') ? null : value;
 }
 
 function priceChanges(world: World, worked: readonly DayOfWork[]): Rows {
@@ -178,9 +211,10 @@ function priceChanges(world: World, worked: readonly DayOfWork[]): Rows {
 }
 
 function hours(world: World): Rows {
-  const weeks = groupedBy(recordsOf(world, 'punches'), ({ date, user_id: user }) => {
+  const weeks = groupedBy(recordsOf(world, 'punches'), ({ date, user_id: user, system_id: company }) => {
     const day = dayOf(date);
-    return `${day === null || day < '2000-01-03' || day >= '2050' ? 'none' : mondayOf(day)} ${textOf(user)}`;
+    const week = day === null || day < '2000-01-03' || day >= '2050' ? 'none' : mondayOf(day);
+    return `${week} ${idOf(company)} ${textOf(user)}`;
   });
   return sorted(weeks).map(([key, punches]) => [
     ...key.split(' '),
@@ -195,84 +229,13 @@ const isOpen = ({ end_time: end }: JsonObject): boolean => textOf(end) === '';
 function openPunches(world: World): Rows {
   const open = groupedBy(
     recordsOf(world, 'punches').filter(isOpen),
-    ({ date, user_id: user }) => `${dayOf(date) ?? 'none'} ${textOf(user)}`,
+    ({ date, user_id: user, system_id: company }) =>
+      `${dayOf(date) ?? 'none'} ${idOf(company)} ${textOf(user)}`,
   );
   return sorted(open).map(([key, punches]) => {
-    const [day = '', user = ''] = key.split(' ');
+    const [day = '', company = '', user = ''] = key.split(' ');
     const isKnown = day >= '2000' && day < '2050';
     const days = (Date.parse(FIRST_DAY) - Date.parse(day)) / DAY_MS;
-    return [user, day, String(punches.length), isKnown ? String(days) : null];
+    return [company, user, day, String(punches.length), isKnown ? String(days) : null];
   });
 }
-
-const DAY_MS = 86_400_000;
-
-function mondayOf(day: string): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  return new Date(date.getTime() - ((date.getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10);
-}
-
-interface RankedRow {
-  readonly id: string;
-  readonly by: Amount;
-  readonly row: readonly (string | null)[];
-}
-
-const largestFirst = (rows: readonly RankedRow[]): Rows =>
-  [...rows]
-    .sort((one, other) => (other.by ?? ZERO).cmp(one.by ?? ZERO) || Number(one.id) - Number(other.id))
-    .map(({ row }) => row);
-
-const recordsOf = (world: World, kind: string): readonly JsonObject[] =>
-  world.ids(kind).map((id) => world.get(kind, id) ?? {});
-
-function groupedBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return groups;
-}
-
-/** Groups in the order of their names. */
-const sorted = <T>(groups: ReadonlyMap<string, T>): [string, T][] =>
-  [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
-
-/** A value as text, as it was sent; empty for none. */
-const textOf = (value: Json | undefined): string =>
-  typeof value === 'string' ? value : value === undefined || value === null ? '' : compactJson(value);
-
-/** Values as they were sent; null for none, and without a record. */
-const presentTexts = (record: JsonObject | undefined, names: readonly string[]): (string | null)[] =>
-  names.map((name) => {
-    const value = record?.[name];
-    return value === undefined || value === null ? null : textOf(value);
-  });
-
-/** The id that a reference names; `0` for none. */
-const idOf = (value: Json | undefined): string => (/^[1-9]\d*$/.test(textOf(value)) ? textOf(value) : '0');
-
-const dayOf = (value: Json | undefined): string | null =>
-  /^\d{4}-(?!00)/.test(textOf(value)) ? textOf(value) : null;
-
-/** Units of 0.0001; null: not known. */
-type Amount = Big | null;
-
-const ZERO = new Big(0);
-
-/** A decimal in units of 0.0001; null for none, and for what has no such units. */
-function unitsOf(value: Json | undefined): Amount {
-  if (!/^-?\d+(\.\d{1,4})?$/.test(textOf(value))) return null;
-  const units = new Big(textOf(value)).times(10_000);
-  return units.abs().lt('1e18') ? units : null;
-}
-
-/** The sum of the ones that are known; null if none is. */
-const sum = (amounts: readonly Amount[]): Amount =>
-  amounts.reduce((total, one) => (one === null ? total : (total ?? ZERO).plus(one)), null);
-
-const textOfUnits = (units: Amount): string | null => units?.toFixed(0) ?? null;
-
-/** Units, and the same with the point put in. */
-const both = (units: Amount): (string | null)[] => [
-  textOfUnits(units),
-  units?.div(10_000).toFixed(4) ?? null,
-];

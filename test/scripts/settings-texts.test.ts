@@ -57,6 +57,7 @@ test('every setting has its row', () => {
     'schedules.timezone',
     'schedules.all',
     'kinds',
+    'includeKinds',
     'diff.ignoreFields',
     'privacy.exclude',
     'freshness.requestsPerMinute',

@@ -13,7 +13,7 @@ import { KEEP_ALL } from './retention.ts';
 import { SOURCE_SETTINGS } from './source-settings.ts';
 
 /** What the mirror knows of its own shape. */
-const SHAPE = ['fields', 'dictionary', 'relations', 'mirror_meta'];
+const SHAPE = ['fields', 'dictionary', 'relations', 'mirror_meta', 'calendar_days'];
 
 const TABLES = {
   sqlite: sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`,

@@ -41,7 +41,7 @@ test('a field gets its column and its place at the end of the view, in order of 
   expect(await readMirroredKind(session, THINGS)).toEqual(grown);
   // prettier-ignore
   const shown = [
-    'id', 'name', '_first_seen_at', '_changed_at', 'zoo', 'price', 'price_exact', 'price_e4', 'ant', 'none',
+    'id', 'name', '_first_seen_at', '_changed_at', '_search', 'zoo', 'price', 'price_exact', 'price_e4', 'ant', 'none',
   ];
   expect(await namesOf(session, 'bi_things')).toEqual(shown);
   expect(await session.query(sql`select * from bi_things`)).toMatchObject([{ name: 'kept', zoo: null }]);
@@ -82,6 +82,7 @@ test('a migration to a longer catalogue keeps discovered columns where they are 
     'name',
     '_first_seen_at',
     '_changed_at',
+    '_search',
     'mood',
     'later',
     'new',

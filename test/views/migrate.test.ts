@@ -21,7 +21,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 // prettier-ignore
 const ENGINE = [
-  'changes', 'decisions', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta',
+  'calendar_days', 'changes', 'decisions', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta',
   'outbox', 'outbox_attempts', 'outbox_keys', 'pages', 'run_kinds', 'runs', 'sightings', 'touched',
   'unlisted_rows', 'users', 'webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers',
   'write_blocks', 'dictionary', 'erasures', 'relations', 'request_budgets', 'plans', 'plan_rows',
@@ -61,16 +61,17 @@ describe('migrating', () => {
     expect(await namesOf(session, 'table')).toEqual([...ENGINE, ...kinds, ...NESTED].sort());
     expect(await namesOf(session, 'view')).toEqual(
       [
-        ...LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`]),
+        ...LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`, `bi_deleted_${name}`]),
         ...NESTED.map((name) => `bi_${name}`),
         'client_contacts',
         'bi_changes',
+        'bi_price_changes',
+        'price_changes_now',
         'bi_sync_status',
         'sync_status_now',
         'bi_issues',
         'bi_drift',
         'bi_calendar',
-        'calendar_days',
         'bi_fields',
         'bi_dictionary',
         'bi_relations',

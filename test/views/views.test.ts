@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { isSearchField } from '../../src/store/tables/search-text.ts';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { textField } from '../../src/catalog/field.ts';
@@ -17,7 +18,7 @@ const SHOWN = {
   json: 'TEXT',
 };
 
-const shownAs = ({ fields }: Kind): [string, string][] => [
+const shownAs = ({ fields, minutes }: Kind): [string, string][] => [
   ...fields.flatMap(({ name, type, refersTo, recordOf }): [string, string][] => {
     if (type === 'decimal')
       return [
@@ -30,6 +31,8 @@ const shownAs = ({ fields }: Kind): [string, string][] => [
   }),
   ['_first_seen_at', 'TIMESTAMP'],
   ['_changed_at', 'TIMESTAMP'],
+  ...(fields.some(isSearchField) ? [['_search', 'TEXT'] satisfies [string, string]] : []),
+  ...(minutes === undefined ? [] : [['minutes', SHOWN.integer] satisfies [string, string]]),
 ];
 
 describe('bi_<kind>', () => {

@@ -1,21 +1,21 @@
 -- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
 with
--- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- A field that the service has never sent has no column: then `unseen_bookings` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
-expected as (
+expected_bookings as (
   select cast(null as bigint) as client_id,
     cast(null as text) as pickup_date,
     cast(null as bigint) as price_e4
 ),
-unseen as (
+unseen_bookings as (
   select (select client_id from bi_bookings where 1 = 0) as client_id,
     (select pickup_date from bi_bookings where 1 = 0) as pickup_date,
     (select price_e4 from bi_bookings where 1 = 0) as price_e4
-  from expected where 1 = 0
+  from expected_bookings where 1 = 0
 ),
 bookings as (
   select id, client_id, cast(pickup_date as text) as pickup_date, price_e4
-  from bi_bookings natural left join unseen
+  from bi_bookings natural left join unseen_bookings
 ),
 weeks as (
   select cast(date as text) as day,
@@ -26,7 +26,8 @@ sums as (
   select coalesce(w.week, 'none') as week, count(*) as bookings, case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end as clients,
     cast(sum(b.price_e4) as bigint) as price
   from bookings b left join weeks w on w.day = substr(b.pickup_date, 1, 10)
-  where substr(b.pickup_date, 1, 10) >= (select substr(cast(last_sweep_at as text), 1, 10) from bi_sync_status where kind = 'bookings')
+  where substr(b.pickup_date, 1, 10) >= (select (select cast(d.date as text) from bi_calendar d
+      where d.ends_at > s.last_sweep_at and d.starts_at <= s.last_sweep_at order by d.ends_at limit 1) from bi_sync_status s where s.kind = 'bookings')
   group by coalesce(w.week, 'none')
 )
 select week, bookings, clients,

@@ -1,25 +1,25 @@
 -- Bookings of each month of pick-up, and those without a day (`none`).
 with
--- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- A field that the service has never sent has no column: then `unseen_bookings` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
-expected as (
+expected_bookings as (
   select cast(null as bigint) as client_id,
     cast(null as text) as pickup_date,
     cast(null as bigint) as distance_e4,
     cast(null as bigint) as price_e4,
     cast(null as text) as fact_number
 ),
-unseen as (
+unseen_bookings as (
   select (select client_id from bi_bookings where 1 = 0) as client_id,
     (select pickup_date from bi_bookings where 1 = 0) as pickup_date,
     (select distance_e4 from bi_bookings where 1 = 0) as distance_e4,
     (select price_e4 from bi_bookings where 1 = 0) as price_e4,
     (select fact_number from bi_bookings where 1 = 0) as fact_number
-  from expected where 1 = 0
+  from expected_bookings where 1 = 0
 ),
 bookings as (
   select id, client_id, cast(pickup_date as text) as pickup_date, distance_e4, price_e4, cast(fact_number as text) as fact_number
-  from bi_bookings natural left join unseen
+  from bi_bookings natural left join unseen_bookings
 ),
 booked as (
   select coalesce(substr(cast(pickup_date as text), 1, 7), 'none') as month, client_id, distance_e4, price_e4,

@@ -1,8 +1,8 @@
--- Changes found on each day, in UTC: in PostgreSQL after `set timezone to 'UTC'`. `own` counts those that bms-sync made itself.
-select substr(cast(observed_at as text), 1, 10) as day,
+-- Changes found on each day. `own` counts those that bms-sync made itself.
+select coalesce(cast(day as text), 'none') as day,
   sum(case when change = 'created' then 1 else 0 end) as created,
   sum(case when change = 'updated' then 1 else 0 end) as updated,
   sum(case when change = 'deleted' then 1 else 0 end) as deleted,
   sum(case when change = 'restored' then 1 else 0 end) as restored,
   sum(case when origin = 'service' then 0 else 1 end) as own
-from bi_changes group by substr(cast(observed_at as text), 1, 10) order by 1
+from bi_changes group by coalesce(cast(day as text), 'none') order by 1

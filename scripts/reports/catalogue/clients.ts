@@ -128,7 +128,7 @@ from months order by month
     title: 'Bookings ahead',
     question: 'How many bookings are to be picked up in each week from now on, and at what price?',
     notes: [
-      'Now is the day of the last complete reading of the list. A week is named by its Monday.',
+      'Now is the day of the last complete reading of the list, in `schedules.timezone`. A week is named by its Monday.',
       '`none` has bookings after 2049.',
     ],
     sql: `-- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
@@ -174,7 +174,7 @@ from sums order by week
 with months as (
   select ${monthOf('creation_date')} as month, 1 as is_new, 0 as is_lost, 0 as is_back from bi_clients
   union all
-  select ${monthOf('observed_at')}, 0, case when change = 'deleted' then 1 else 0 end,
+  select ${monthOf('day')}, 0, case when change = 'deleted' then 1 else 0 end,
     case when change = 'restored' then 1 else 0 end
   from bi_changes where kind = 'clients' and change in ('deleted', 'restored')
 )

@@ -1,5 +1,5 @@
 import type { Report } from '../report.ts';
-import { amount, monthOf, rowsOf, unitsOf } from '../sql.ts';
+import { amount, companyOf, dayOf, monthOf, rowsOf, timesPrice, unitsOf } from '../sql.ts';
 
 /** Purchases, margins and prices. */
 export const PRODUCT_REPORTS: readonly Report[] = [
@@ -18,31 +18,31 @@ export const PRODUCT_REPORTS: readonly Report[] = [
 with
 ${rowsOf('bi_products', 'products', { provider_id: 'bigint' })},
 lines as (
-  select coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,
+  select ${companyOf('l')} as company, coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,
     produit_quantite_onhold_e4 as on_hold,
     case when produit_quantite_onhold_e4 <> 0 then 1 when produit_quantite_onhold_e4 = 0 then 0 end as is_on_hold
-  from bi_purchase_products
+  from bi_purchase_products l
 ),
 bought as (
-  select product_id, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
+  select company, product_id, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
     sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
-  from lines group by product_id
+  from lines group by company, product_id
 ),
 sums as (
-  select coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
+  select b.company, coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
     cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,
     cast(sum(b.on_hold) as bigint) as on_hold, cast(sum(b.total_received) as bigint) as total_received,
     cast(sum(b.total_on_hold) as bigint) as total_on_hold
-  from bought b left join products p on p.id = b.product_id group by coalesce(p.provider_id, 0)
+  from bought b left join products p on p.id = b.product_id group by b.company, coalesce(p.provider_id, 0)
 )
-select s.provider_id, v.code, v.name, s.lines, s.lines_on_hold,
+select s.company, s.provider_id, v.code, v.name, s.lines, s.lines_on_hold,
   s.received as quantity_received_e4, s.on_hold as quantity_on_hold_e4,
   ${amount('s.total_received', 'total_received')},
   ${amount('s.total_on_hold', 'total_on_hold')}
 from sums s left join bi_providers v on v.id = s.provider_id
-order by coalesce(s.total_on_hold, 0) desc, s.provider_id
+order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id
 `,
-    keys: ['provider_id'],
+    keys: ['company', 'provider_id'],
     time: null,
     labels: ['code', 'name'],
     metrics: {
@@ -65,7 +65,7 @@ order by coalesce(s.total_on_hold, 0) desc, s.provider_id
     question:
       'How much did the purchases of each product cost in each month, and how much are they worth at the list price?',
     notes: [
-      'The service lists no sales: the margin is that of selling everything bought at the present list price.',
+      'The margin is that of selling everything bought at the present list price; that of real sales is [below](#margin-of-what-was-sold).',
       'A purchase line has no day: its month is when the mirror first read it, so the first month has all earlier lines.',
       'The value at the list price is cut after four places, and null for a product without a price.',
     ],
@@ -74,29 +74,28 @@ order by coalesce(s.total_on_hold, 0) desc, s.provider_id
 with
 ${rowsOf('bi_products', 'products', { price_e4: 'bigint' }, ['code', 'name_fr'])},
 lines as (
-  select coalesce(product_id, 0) as product_id, ${monthOf('_first_seen_at')} as month, product_quantity_e4 as quantity,
-    produit_total_e4 as cost
-  from bi_purchase_products
+  select ${companyOf('l')} as company, coalesce(product_id, 0) as product_id, ${monthOf(dayOf('l._first_seen_at'))} as month,
+    product_quantity_e4 as quantity, produit_total_e4 as cost
+  from bi_purchase_products l
 ),
 bought as (
-  select product_id, month, count(*) as lines, cast(sum(quantity) as bigint) as quantity, cast(sum(cost) as bigint) as cost
-  from lines group by product_id, month
+  select company, product_id, month, count(*) as lines, cast(sum(quantity) as bigint) as quantity, cast(sum(cost) as bigint) as cost
+  from lines group by company, product_id, month
 ),
 -- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (
-  select b.product_id, p.code, p.name_fr, b.month, b.lines, b.quantity, b.cost,
-    case when abs(b.quantity) <= 4000000000000000000 / (10000 + abs(p.price_e4 / 10000))
-      then b.quantity * (p.price_e4 / 10000) + b.quantity * (p.price_e4 % 10000) / 10000 end as list_value
+  select b.company, b.product_id, p.code, p.name_fr, b.month, b.lines, b.quantity, b.cost,
+    ${timesPrice('b.quantity', 'p.price_e4')} as list_value
   from bought b left join products p on p.id = b.product_id
 )
-select product_id, code, name_fr, month, lines, quantity as quantity_e4,
+select company, product_id, code, name_fr, month, lines, quantity as quantity_e4,
   ${amount('cost', 'cost')},
   list_value as list_value_e4,
   ${amount('(list_value - cost)', 'margin')}
 from priced
-order by coalesce(list_value - cost, 0) desc, product_id, month
+order by coalesce(list_value - cost, 0) desc, company, product_id, month
 `,
-    keys: ['product_id', 'month'],
+    keys: ['company', 'product_id', 'month'],
     time: { column: 'month', grain: 'month' },
     labels: ['code', 'name_fr'],
     metrics: {
@@ -127,7 +126,7 @@ order by coalesce(list_value - cost, 0) desc, product_id, month
     ],
     sql: `-- Every change of a product's price that the mirror has found.
 with changed as (
-  select seq, record_id, substr(cast(observed_at as text), 1, 10) as day, json(fields) -> 'price' as pair
+  select seq, record_id, cast(day as text) as day, json(fields) -> 'price' as pair
   from bi_changes where kind = 'products' and change = 'updated' and fields like '%"price"%'
 ),
 texts as (

@@ -1,5 +1,5 @@
 import type { Report } from '../report.ts';
-import { WEEKS, amount, readingOf, fieldIsKnown } from '../sql.ts';
+import { WEEKS, amount, companyOf, readingOf, fieldIsKnown } from '../sql.ts';
 
 const OPEN = `${fieldIsKnown('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
 
@@ -19,17 +19,17 @@ export const WORK_REPORTS: readonly Report[] = [
     sql: `-- Hours of each technician in each week, which is named by its Monday. An open punch has no end and no hours yet.
 with ${WEEKS},
 sums as (
-  select coalesce(w.week, 'none') as week, coalesce(p.user_id, 0) as user_id, count(*) as punches,
+  select coalesce(w.week, 'none') as week, ${companyOf('p')} as company, coalesce(p.user_id, 0) as user_id, count(*) as punches,
     sum(${OPEN}) as open_punches,
     cast(sum(p.ptotal_e4) as bigint) as hours
   from bi_punches p left join weeks w on w.day = cast(p.date as text)
-  group by coalesce(w.week, 'none'), coalesce(p.user_id, 0)
+  group by coalesce(w.week, 'none'), ${companyOf('p')}, coalesce(p.user_id, 0)
 )
-select week, user_id, punches, open_punches,
+select week, company, user_id, punches, open_punches,
   ${amount('hours', 'hours')}
-from sums order by week, user_id
+from sums order by week, company, user_id
 `,
-    keys: ['week', 'user_id'],
+    keys: ['week', 'company', 'user_id'],
     time: { column: 'week', grain: 'week' },
     labels: [],
     metrics: {
@@ -54,19 +54,20 @@ from sums order by week, user_id
     ],
     sql: `-- Punches without an end, by technician and day (\`none\`: without a date).
 with days as (
-  select cast(date as text) as day, row_number() over (order by date) as number from bi_calendar
+  select cast(date as text) as day, day_number as number from bi_calendar
 ),
 punches as (
-  select coalesce(p.user_id, 0) as user_id, coalesce(cast(p.date as text), 'none') as day, count(*) as open_punches
+  select ${companyOf('p')} as company, coalesce(p.user_id, 0) as user_id, coalesce(cast(p.date as text), 'none') as day,
+    count(*) as open_punches
   from bi_punches p where p.end_time is null and ${fieldIsKnown('punches', 'end_time')} = 1
-  group by coalesce(p.user_id, 0), coalesce(cast(p.date as text), 'none')
+  group by ${companyOf('p')}, coalesce(p.user_id, 0), coalesce(cast(p.date as text), 'none')
 )
-select p.user_id, p.day, p.open_punches, r.number - d.number as days_open
+select p.company, p.user_id, p.day, p.open_punches, r.number - d.number as days_open
 from punches p left join days d on d.day = p.day
 left join days r on r.day = ${readingOf('punches')}
-order by p.day, p.user_id
+order by p.day, p.company, p.user_id
 `,
-    keys: ['user_id', 'day'],
+    keys: ['company', 'user_id', 'day'],
     time: { column: 'day', grain: 'day' },
     labels: [],
     metrics: { open_punches: { column: 'open_punches', question: 'How many punches have no end?' } },
@@ -83,18 +84,17 @@ order by p.day, p.user_id
     title: 'Changes per day',
     question: 'How much was created, updated, deleted and restored on each day?',
     notes: [
-      "The day is when the mirror found the change, in PostgreSQL in the session's time zone: `set timezone to 'UTC'` gives the " +
-        'days of SQLite.',
+      'The day is when the mirror found the change, in `schedules.timezone`.',
       'The first pull makes no events, so the first day comes after it.',
     ],
-    sql: `-- Changes found on each day, in UTC: in PostgreSQL after \`set timezone to 'UTC'\`. \`own\` counts those that bms-sync made itself.
-select substr(cast(observed_at as text), 1, 10) as day,
+    sql: `-- Changes found on each day. \`own\` counts those that bms-sync made itself.
+select coalesce(cast(day as text), 'none') as day,
   sum(case when change = 'created' then 1 else 0 end) as created,
   sum(case when change = 'updated' then 1 else 0 end) as updated,
   sum(case when change = 'deleted' then 1 else 0 end) as deleted,
   sum(case when change = 'restored' then 1 else 0 end) as restored,
   sum(case when origin = 'service' then 0 else 1 end) as own
-from bi_changes group by substr(cast(observed_at as text), 1, 10) order by 1
+from bi_changes group by coalesce(cast(day as text), 'none') order by 1
 `,
     keys: ['day'],
     time: { column: 'day', grain: 'day' },

@@ -17,6 +17,7 @@ export const punches: Kind = {
   },
   update: { path: '/api/punch/:id', header: 'Authentication', body: [] },
   naturalKey: ['user_id', 'date', 'start_time'],
+  minutes: { from: 'start_time', to: 'end_time' },
   fields: [
     integerField('id'),
     integerField('appointment_id'),

@@ -1,17 +1,9 @@
 import * as z from 'zod';
-import { AUTH_HEADERS, type Field, type ListEndpoint, type ListOrder } from '../../catalog/kind.ts';
+import { PLAIN_TYPES, listReadyFiles } from '../../catalog/declared-kinds.ts';
+import { AUTH_HEADERS, type ListEndpoint, type ListOrder } from '../../catalog/kind.ts';
 import { mapOf, setting, nullableSetting } from './setting.ts';
 import { kindField, path, pathWithId } from './value-types.ts';
 
-export const PLAIN_TYPES = [
-  'integer',
-  'flag',
-  'date',
-  'time',
-  'timestamp',
-  'text',
-  'json',
-] as const satisfies Field['type'][];
 const PAGINGS = ['documented', 'by answer'] as const satisfies ListEndpoint['paging'][];
 const ORDERS = [
   'created, oldest first',
@@ -54,4 +46,12 @@ const furtherKind = z.strictObject(
 export const kinds = setting(
   mapOf(z.string(), furtherKind),
   'Further record kinds: name to list, retrieve, header, paging, order, naturalKey and fields.',
+);
+
+const READY_FILES = listReadyFiles();
+const READY = `a list of ${READY_FILES.join(', ')}`;
+
+export const includeKinds = setting(
+  z.array(z.enum(READY_FILES, READY), READY).default([]),
+  'Ready files of further record kinds (config/kinds): shop has the lists that the service does not document.',
 );

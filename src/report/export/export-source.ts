@@ -2,6 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { formatInstant, isCalendarDate } from '../../lib/time/clock.ts';
+import { DAY_MS, createZoneOffset } from '../../lib/time/zone-offset.ts';
 import { readKnownPast, type KnownPast, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN } from '../../store/records/record-version.ts';
 import { nestedTables } from '../../store/tables/kind-table.ts';
@@ -147,28 +148,13 @@ export function asOfInstant(
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
   if (!isCalendarDate(date) || Number.isNaN(asUtc))
     throw new UsageError(`"${input}" is not an instant.`, { code: 'usage.as_of', hint: FORMS });
-  const instantIn = (local: number): number =>
-    zone === undefined ? local - offsetAt(local, timezone) : local;
+  const offsetAt = createZoneOffset(timezone, isDay ? 'later' : 'earlier');
+  const instantIn = (local: number): number => (zone === undefined ? local - offsetAt(local) : local);
   const begin = instantIn(asUtc);
   if (begin > now.getTime())
     throw new UsageError(`${input} is in the future.`, { code: 'usage.as_of', hint: FORMS });
   const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;
   return { at: new Date(at), isZoned: zone !== undefined };
-}
-
-const DAY_MS = 86_400_000;
-
-/** How far a zone's clocks are ahead of UTC, in milliseconds, when they show a time; where they show it twice, the first one. */
-function offsetAt(local: number, timezone: string): number {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' });
-  const offsetOf = (instant: number): number => {
-    const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
-      /GMT([+-])(\d+):(\d+)(?::(\d+))?/.exec(format.format(instant)) ?? [];
-    return Number(`${sign}1`) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
-  };
-  const before = offsetOf(local - DAY_MS);
-  const after = offsetOf(local + DAY_MS);
-  return offsetOf(local - before) === before ? before : after;
 }
 
 const FORMS =

@@ -127,7 +127,7 @@ export interface Meta {
 /** The facts of a list without `meta`. */
 export const NO_META: Meta = { currentPage: null, lastPage: null, perPage: null, total: null };
 
-interface ListBody {
+export interface ListBody {
   readonly records: readonly Json[];
   readonly meta: Meta | null;
   /** How the records were wrapped: the names beside `data`, or `array` for a bare array. */

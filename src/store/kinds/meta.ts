@@ -12,6 +12,7 @@ type MetaKey =
   | 'release' // That of the last writer.
   | 'bi.reader_role' // Who may read the views.
   | 'language' // That of PostgreSQL's comments.
+  | 'calendar' // The time zone in which days are counted.
   | 'source.base_url' // Whose data the mirror holds.
   | 'source.refused' // Since when and in how many runs the token is refused, and the latest of them.
   | 'outbox.sends' // The mark that the last send left.

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { parseInstant } from '../../lib/time/clock.ts';
-import type { Queryable, Row } from '../../db/session/session.ts';
+import type { Queryable, Row, Transaction } from '../../db/session/session.ts';
 import { bigint, optionalText, optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
 import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 
@@ -80,6 +80,23 @@ export async function hasMoreLiveRows(db: Queryable, table: string, few: number)
 /** Kinds whose list has been read to its end at least once. */
 export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
   return new Set(await readTexts(db, sql`select kind from kind_state where complete_sweeps > 0`));
+}
+
+/** Whether the service did not show the kind when it was asked for it: an optional kind that is not read, for this reason. */
+export const isOff = ({ state, reason }: Pick<KindStatus, 'state' | 'reason'>): boolean =>
+  state === 'never' && reason !== null;
+
+/** The optional kinds of these names that are off. */
+export async function readOffKinds(db: Queryable, names: readonly string[]): Promise<KindFreshness[]> {
+  return (await readFreshness(db)).filter((kind) => isOff(kind) && names.includes(kind.kind));
+}
+
+/** Notes why an optional kind is off, unless its list was read once or is being read. */
+export async function saveOff(tx: Transaction, kind: string, reason: string): Promise<void> {
+  await tx.query(sql`
+    insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch) values (${kind}, 0, 'never', ${reason}, 0, 0)
+    on conflict (kind) do update set state = 'never', reason = excluded.reason
+    where kind_state.complete_sweeps = 0 and kind_state.owner is null`);
 }
 
 /** How many live rows a kind has. */

@@ -21,7 +21,7 @@ def main(slug, answers):
         from superset.models.dashboard import Dashboard
 
         dashboard = db.session.query(Dashboard).filter_by(slug=slug).one()
-        charts = [chart(slice) for slice in dashboard.slices]
+        charts = [chart(slice) for slice in dashboard.slices if slice.viz_type != "table"]
     ask = api(app.test_client())  # Outside the context above, which would keep the first request's user.
     told = [{**known, "shown": shown(ask, id, params), "totals": totals(ask, id, names)} for known, id, params, names in charts]
     json.dump(told, open(answers, "w", encoding="utf8"))

@@ -2,7 +2,7 @@
 with months as (
   select coalesce(substr(cast(creation_date as text), 1, 7), 'none') as month, 1 as is_new, 0 as is_lost, 0 as is_back from {{ source('bms_sync', 'bi_clients') }}
   union all
-  select coalesce(substr(cast(observed_at as text), 1, 7), 'none'), 0, case when change = 'deleted' then 1 else 0 end,
+  select coalesce(substr(cast(day as text), 1, 7), 'none'), 0, case when change = 'deleted' then 1 else 0 end,
     case when change = 'restored' then 1 else 0 end
   from {{ source('bms_sync', 'bi_changes') }} where kind = 'clients' and change in ('deleted', 'restored')
 )

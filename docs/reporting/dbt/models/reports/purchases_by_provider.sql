@@ -1,38 +1,38 @@
 -- Purchase lines of each provider: arrived ones, and those on hold. The provider is that of the line's product;
 -- provider 0 stands for lines whose product is unknown or has no provider.
 with
--- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- A field that the service has never sent has no column: then `unseen_products` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
-expected as (
+expected_products as (
   select cast(null as bigint) as provider_id
 ),
-unseen as (
+unseen_products as (
   select (select provider_id from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as provider_id
-  from expected where 1 = 0
+  from expected_products where 1 = 0
 ),
 products as (
   select id, provider_id
-  from {{ source('bms_sync', 'bi_products') }} natural left join unseen
+  from {{ source('bms_sync', 'bi_products') }} natural left join unseen_products
 ),
 lines as (
-  select coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,
+  select coalesce(l.system_id, 0) as company, coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,
     produit_quantite_onhold_e4 as on_hold,
     case when produit_quantite_onhold_e4 <> 0 then 1 when produit_quantite_onhold_e4 = 0 then 0 end as is_on_hold
-  from {{ source('bms_sync', 'bi_purchase_products') }}
+  from {{ source('bms_sync', 'bi_purchase_products') }} l
 ),
 bought as (
-  select product_id, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
+  select company, product_id, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
     sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
-  from lines group by product_id
+  from lines group by company, product_id
 ),
 sums as (
-  select coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
+  select b.company, coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
     cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,
     cast(sum(b.on_hold) as bigint) as on_hold, cast(sum(b.total_received) as bigint) as total_received,
     cast(sum(b.total_on_hold) as bigint) as total_on_hold
-  from bought b left join products p on p.id = b.product_id group by coalesce(p.provider_id, 0)
+  from bought b left join products p on p.id = b.product_id group by b.company, coalesce(p.provider_id, 0)
 )
-select s.provider_id, v.code, v.name, s.lines, s.lines_on_hold,
+select s.company, s.provider_id, v.code, v.name, s.lines, s.lines_on_hold,
   s.received as quantity_received_e4, s.on_hold as quantity_on_hold_e4,
   s.total_received as total_received_e4,
   case when s.total_received < 0 then '-' else '' end || (abs(s.total_received) / 10000) || '.'
@@ -41,4 +41,4 @@ select s.provider_id, v.code, v.name, s.lines, s.lines_on_hold,
   case when s.total_on_hold < 0 then '-' else '' end || (abs(s.total_on_hold) / 10000) || '.'
     || substr(cast(10000 + abs(s.total_on_hold) % 10000 as text), 2) as total_on_hold_exact
 from sums s left join {{ source('bms_sync', 'bi_providers') }} v on v.id = s.provider_id
-order by coalesce(s.total_on_hold, 0) desc, s.provider_id
+order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id

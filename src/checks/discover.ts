@@ -1,0 +1,85 @@
+import { listReadyFiles, readyKinds } from '../catalog/declared-kinds.ts';
+import type { ListedKind } from '../catalog/kind.ts';
+import { isObject, type JsonObject } from '../lib/json/json.ts';
+import { answersDocumentedList, askForKind } from '../pull/optional-kinds.ts';
+import type { Source } from '../source/source.ts';
+
+/** What one page shows of a kind of a ready file. Names of fields only: no value of a record. */
+export interface DiscoveredKind {
+  readonly kind: string;
+  /** The ready file that declares it, for `includeKinds`. */
+  readonly file: string;
+  readonly path: string;
+  /** `there`, `refused`, `not there`, `of another shape`, or `unknown` where the service failed. */
+  readonly answer: string;
+  /** Why it is not there; null if it is. */
+  readonly detail: string | null;
+  /** How many records the page has, and which fields. */
+  readonly rows: number | null;
+  readonly fields: readonly string[];
+  /** How the list is paged, by its answer. */
+  readonly paging: string | null;
+  /** Whether a pull can prove that the mirror has exactly this list: `yes`, `slowly`, or `no`. */
+  readonly certifiable: string | null;
+}
+
+/** Asks the service for one page of each kind of the ready files, whether the settings include it or not. */
+export async function discoverKinds(source: Source): Promise<readonly DiscoveredKind[]> {
+  const isUsable = await answersDocumentedList(source);
+  const found: DiscoveredKind[] = [];
+  for (const file of listReadyFiles())
+    for (const kind of readyKinds(file)) found.push(await discoverKind(source, file, kind, isUsable));
+  return found;
+}
+
+async function discoverKind(
+  source: Source,
+  file: string,
+  kind: ListedKind,
+  isUsable: boolean,
+): Promise<DiscoveredKind> {
+  const place = { kind: kind.name, file, path: kind.list.path };
+  const showing = await askForKind(source, kind);
+  if (showing.list === null) {
+    const answer = isUsable ? showing.answer : 'unknown';
+    return { ...place, answer, detail: showing.detail, ...NOTHING };
+  }
+  const { records, meta } = showing.list;
+  const objects = records.filter((record): record is JsonObject => isObject(record));
+  const fields = [...new Set(objects.flatMap((record) => Object.keys(record)))];
+  const isCounted = meta !== null && (meta.total ?? meta.lastPage) !== null;
+  const certifiable = !showing.hasIds ? 'no' : isCounted ? 'yes' : 'slowly';
+  const answer = { answer: 'there', detail: null, rows: records.length, fields, certifiable };
+  return { ...place, ...answer, paging: describePaging(meta) };
+}
+
+const NOTHING = { rows: null, fields: [], paging: null, certifiable: null };
+
+function describePaging(meta: Awaited<ReturnType<Source['probe']>>['meta']): string {
+  const { perPage = null, lastPage = null, total = null } = meta ?? {};
+  const parts = [
+    ...(perPage === null ? [] : [`${perPage} per page`]),
+    ...(lastPage === null ? [] : [`last page ${lastPage}`]),
+    ...(total === null ? [] : [`${total} rows`]),
+  ];
+  return parts.length === 0 ? 'the answer does not report its length' : parts.join(', ');
+}
+
+/** One line per kind, then what to do. */
+export function* discoveryLines(found: readonly DiscoveredKind[]): Iterable<string> {
+  for (const { kind, path, answer, detail, ...shown } of found) {
+    yield `${kind} (${path}): ${answer}${detail === null ? '' : `: ${detail}`}`;
+    if (answer !== 'there') continue;
+    yield `     ${shown.paging ?? ''}; ${CERTIFIABLE[shown.certifiable ?? ''] ?? ''}`;
+    yield `     fields: ${shown.fields.join(', ') || 'none yet, the list is empty'}`;
+  }
+  const files = [...new Set(found.flatMap(({ answer, file }) => (answer === 'there' ? [file] : [])))];
+  if (files.length > 0)
+    yield `To pull what is there: includeKinds: [${files.join(', ')}]. The other kinds stay off.`;
+}
+
+const CERTIFIABLE: Readonly<Record<string, string>> = {
+  yes: 'can be certified',
+  slowly: 'can be certified once a pull has read beyond its end',
+  no: 'cannot be certified: some records have no usable id',
+};

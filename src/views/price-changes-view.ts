@@ -1,0 +1,73 @@
+import { identifier, literal } from '../db/session/sql-text.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { translateAll } from '../lib/text/translator.ts';
+import type { Dialect } from '../store/tables/kind-table.ts';
+import { dayOfInstant } from './calendar-days.ts';
+import type { View } from './create-views.ts';
+import { engineColumns } from './engine-columns.ts';
+import { asInteger, asText } from './engine-views.ts';
+
+/** The old (0) or new (1) value of a field of an event, as text. */
+const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
+  sqlite: (field, at) => `cast(json_extract(c.fields, '$.' || ${field} || '[${at}]') as text)`,
+  postgres: (field, at) => `(cast(c.fields as json) -> ${field} ->> ${at})`,
+};
+
+/** A decimal in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
+const unitsOf = (text: string): string =>
+  `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
+      and ${text} not like '_%-%' and ${text} not like '%._____%' and length(${text}) < 20
+      and abs(cast(${text} as numeric)) < 900000000000
+    then cast(round(cast(${text} as numeric) * 10000) as bigint) end`;
+
+/**
+ * The changes of a kind's prices, one row for each field, with who made those of our own. In SQLite an inner view computes the
+ * values, and this one gives them their types: see `syncStatusViews`.
+ */
+export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: Dialect): readonly View[] {
+  const names = new Set([...fields, ...hints].filter(isPrice).map(({ name }) => name));
+  if (names.size === 0) return [];
+  const text = VALUE[dialect];
+  const prices = [...names].map((name) => `(${literal(name)})`).join(', ');
+  const view: View = {
+    name: 'bi_price_changes',
+    meaning: translateAll(
+      'Changes of prices of products, one row each, in the order in which they were found.',
+    ),
+    columns: engineColumns('price_changes', {
+      seq: 'c.seq',
+      day: dayOfInstant('c.observed_at'),
+      observed_at: 'c.observed_at',
+      product_id: 'c.record_number',
+      field: 'p.field',
+      old_price: text('p.field', 0),
+      new_price: text('p.field', 1),
+      old_price_e4: unitsOf(text('p.field', 0)),
+      new_price_e4: unitsOf(text('p.field', 1)),
+      origin: 'c.origin',
+      changed_by: 'o.pushed_by',
+    }),
+    from: `
+      from changes c
+      cross join (select column1 as field from (values ${prices}) v) p
+      left join outbox o on c.origin = 'outbox:' || o.id
+      where c.kind = ${literal(kind)} and c.change = 'updated' and c.fields like '%"' || p.field || '"%'
+        and (${text('p.field', 0)} is not null or ${text('p.field', 1)} is not null)`,
+  };
+  if (dialect === 'postgres') return [view];
+  const typed = view.columns.map((column) => {
+    const value = `n.${identifier(column.name)}`;
+    if (!COMPUTED.includes(column.name)) return { ...column, expression: value };
+    return { ...column, expression: column.type === 'text' ? asText(value) : asInteger(value) };
+  });
+  return [
+    { ...view, name: INNER, isInner: true },
+    { ...view, columns: typed, from: `from ${INNER} n` },
+  ];
+}
+
+const INNER = 'price_changes_now';
+const COMPUTED = ['field', 'old_price', 'new_price', 'old_price_e4', 'new_price_e4'];
+
+const isPrice = ({ name, type }: Kind['fields'][number]): boolean =>
+  type === 'decimal' && /(?:^|_)price$/.test(name);
