@@ -1,5 +1,5 @@
 import { REPORTS } from '../../scripts/reports/catalogue.ts';
-import type { Report } from '../../scripts/reports/report.ts';
+import { describeMissing, type Report } from '../../scripts/reports/report.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
@@ -47,6 +47,11 @@ export async function readFigure(
       names.join(', '),
     );
   }
+  const missing = describeMissing(
+    metric.report,
+    context.kinds.map((kind) => `bi_${kind.name}`),
+  );
+  if (missing !== null) throw new UsageError(missing, { code: 'mcp.figure', hint: NO_SHOP });
   const groups = groupsOfInput(metric, input.by);
   const question = {
     sql: figureSql(metric, groups, input),
@@ -76,6 +81,8 @@ export async function readFigure(
     },
   };
 }
+
+const NO_SHOP = 'Choose another metric, or ask an admin to read these kinds (docs/further-kinds.md).';
 
 const figureError = (message: string, names: string): UsageError =>
   new UsageError(message, { code: 'mcp.figure', hint: `Known: ${names}.` });
