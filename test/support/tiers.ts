@@ -11,12 +11,14 @@ const pathsOf = (names: readonly string[]): string[] => names.map((name) => `tes
 
 /**
  * Proofs beside the tests whose set-up they share: every point at which a process can die, every order of steps,
- * any instant, any answer that lies or invents fields, every minute of a schedule.
+ * any instant, any answer that lies or invents fields, every minute of a schedule, every figure, every attack on a query.
  */
 const PROOF_FILES = pathsOf([
   'both/dying-migration',
   'both/equal-dumps',
   'diff/decide-deletions-properties',
+  'mcp/figures',
+  'mcp/query',
   'runs/schedule',
   'views/as-of',
   'outbound/interleavings',
