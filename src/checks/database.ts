@@ -4,6 +4,7 @@ import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/che
 import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
 import { RESUME, readFrozen } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
+import { refuseMoved } from '../store/move/move-mark.ts';
 import { databaseVersion, canCreateSchema, postgresSize } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
@@ -23,6 +24,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
   const found = { isMirror: false };
   const opened = await runCheck('database', async () => {
     await using session = await openMirror();
+    await refuseMoved(session, 'write');
     refuseMissingExclusions(config, await readExclusions(session));
     const { language, bi } = config;
     const { readerRole } = bi;
