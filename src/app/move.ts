@@ -13,36 +13,20 @@ import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { openSendCounter } from '../outbound/send-counter.ts';
-import { deleteMeta, isMirrorPresent, writeMeta } from '../store/kinds/meta.ts';
 import { readMirroredKind } from '../store/kinds/field-store.ts';
+import { deleteMeta, isMirrorPresent, writeMeta } from '../store/kinds/meta.ts';
 import { compareTables } from '../store/move/compare-tables.ts';
-import {
-  continueNumbers,
-  copyKind,
-  copyTable,
-  MOVED_TABLES,
-  requireOwnMove,
-  type Move,
-} from '../store/move/copy-tables.ts';
-import {
-  closeTables,
-  openTables,
-  readSourceMark,
-  readTargetMark,
-  refuseMoved,
-  writeSourceMark,
-  writeTargetMark,
-  type SourceMark,
-} from '../store/move/move-mark.ts';
+import * as copy from '../store/move/copy-tables.ts';
+import * as marks from '../store/move/move-mark.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { changeKindTables, createReportIndexes } from '../store/schema/change-kind-tables.ts';
 import { guardTable, unguardTable } from '../store/schema/guard-tables.ts';
 import { MIRROR_META } from '../store/tables/engine-tables.ts';
 import { saveDecision, type Decider } from '../store/users/decision-store.ts';
-import { checkSchema, migrate } from '../views/migrate.ts';
+import { migrate } from '../views/migrate.ts';
 import { openExistingMirror, schemaOptions } from './open-mirror.ts';
 
-interface MoveCommand extends Pick<Move, 'onRows' | 'signal'> {
+interface MoveCommand extends Pick<copy.Move, 'onRows' | 'signal'> {
   readonly logger: Logger;
   readonly by: Decider;
 }
@@ -51,7 +35,7 @@ interface MoveCommand extends Pick<Move, 'onRows' | 'signal'> {
 export interface MoveReport {
   readonly from: string;
   readonly to: string;
-  /** Rows of our own tables and of the kinds; 0 if an earlier command had copied them all. */
+  /** Rows that this command has copied; 0 if an earlier one had copied them all. */
   readonly rows: number;
 }
 
@@ -61,94 +45,78 @@ export interface MoveReport {
  * next call takes the move over and fills the database from the start.
  *
  * @param config The settings with the file. @param target The same with the address of the new database.
- * @throws {SyncError} `move.in_use`, `move.not_empty`, `move.other_target`, `move.other_file`, `move.unknown_kinds`, `move.differs`.
+ * @throws {SyncError} `move.in_use`, `move.not_empty`, `move.other_move`, `move.unknown_kinds`, `move.differs`.
  * @throws The reason of the signal once it fires; the move is unfinished then.
  */
 export async function moveMirror(config: Config, target: Config, command: MoveCommand): Promise<MoveReport> {
-  await using source = await openMovingFile(config);
-  const kinds = allKinds(config);
-  await refuseUnknownKinds(
-    source,
-    kinds.map(({ name }) => name),
-  );
+  await using source = await openFile(config);
   await using database = await openSession(target.database.url);
-  const report = { from: source.location, to: database.location };
-  const known = await readSourceMark(source);
-  if (known?.state === 'moved') {
-    if (known.to !== database.location) await refuseMoved(source, 'write');
-    return { ...report, rows: 0 };
-  }
-  await requireFreeTarget(database, known?.id);
-  const place = await databaseIdentity(database); // Whatever this user may not do there shows before the file is closed.
-  if (known === null) await migrate(database, kinds, schemaOptions(target));
-  const mark = await markSource(config, source, { ...command, known, to: database.location });
+  const report = { from: source.location, to: database.location, rows: 0 };
+  const known = await marks.readSourceMark(source);
+  if (known?.state === 'moved' && known.to === report.to) return report;
+  if (known !== null) await refuseOtherMove(source, known, report.to);
+  // Whatever this user may not do there shows before the file is closed.
+  const place = await databaseIdentity(database);
+  if (await isMirrorPresent(database)) await database.atomically((tx) => requireFree(tx, report.to, known));
+  await migrate(database, allKinds(target), schemaOptions(target));
+  const mark = await markSource(config, source, { ...command, known, to: report.to });
   const move = { source, target: database, run: mark.run, now: systemClock.now(), ...command };
-  let rows = 0;
-  if (!(await isFinished(database, mark))) {
-    rows = await fill(move, mark, target);
+  if ((await marks.readTargetMark(database))?.state !== 'done') {
+    report.rows = await fill(move, mark, target);
     await finish(move, mark, place);
   }
-  await source.atomically((tx) => writeSourceMark(tx, { ...mark, state: 'moved' }));
-  return { ...report, rows };
-}
-
-/** Opens a mirror in a file; one that moves already is not migrated. */
-async function openMovingFile(config: Config): Promise<Session> {
-  const { url } = config.database;
-  if (sqlitePath(url) === null)
-    throw new UsageError(
-      'DATABASE_URL does not name a SQLite file: move copies from a file into PostgreSQL.',
-      {
-        code: 'usage.move',
-        hint: 'Set DATABASE_URL to file:PATH. Between PostgreSQL databases, use pg_dump and pg_restore.',
-      },
-    );
-  const opened = await openSession(url);
-  if ((await isMirrorPresent(opened)) && (await readSourceMark(opened)) !== null) {
-    if ((await checkSchema(opened, allKinds(config), schemaOptions(config))) === 'current') return opened;
-    await opened.close();
-    throw new SyncError('The move began with another release or other settings.', {
-      code: 'move.other_release',
-      hint: 'Use those again, or give the move up: bms-sync move --cancel',
-    });
-  }
-  await opened.close();
-  return openExistingMirror(config);
+  await source.atomically((tx) => marks.writeSourceMark(tx, { ...mark, state: 'moved' }));
+  return report;
 }
 
 /** @throws {SyncError} `move.unknown_kinds` if the file holds kinds that the settings do not declare: their rows would stay behind. */
-async function refuseUnknownKinds(source: Session, known: readonly string[]): Promise<void> {
+async function openFile(config: Config): Promise<Session> {
+  if (sqlitePath(config.database.url) === null)
+    throw new UsageError('DATABASE_URL does not name a SQLite file.', {
+      code: 'usage.move',
+      hint: 'Set it to file:PATH. Between PostgreSQL databases, use pg_dump and pg_restore.',
+    });
+  const source = await openExistingMirror(config, 'move');
+  const known = allKinds(config).map(({ name }) => name);
   const held = await readTexts(source, sql`select kind from kind_state order by kind`);
-  const unknown = held.filter((kind) => !known.includes(kind));
-  if (unknown.length === 0) return;
-  throw new SyncError(`The mirror holds kinds that the settings do not declare: ${unknown.join(', ')}.`, {
+  const unknown = held.filter((kind) => !known.includes(kind)).join(', ');
+  if (unknown === '') return source;
+  await source.close();
+  throw new SyncError(`The mirror holds kinds that the settings do not declare: ${unknown}.`, {
     code: 'move.unknown_kinds',
     hint: 'Declare them in furtherKinds again, so that their rows move too.',
   });
 }
 
-/** @throws {SyncError} `move.not_empty` if a database holds anything but this move. */
-async function requireFreeTarget(target: Session, id?: string): Promise<void> {
-  if (!(await isMirrorPresent(target))) return; // `migrate` refuses other programs' tables.
-  await target.atomically((tx) => requireFree(tx, target.location, id));
-}
-
-async function requireFree(tx: Transaction, location: string, id?: string): Promise<void> {
-  const mark = await readTargetMark(tx);
-  if (mark === null ? await isEmpty(tx) : mark.id === id) return;
-  throw new SyncError(`The database ${location} is not empty.`, {
-    code: 'move.not_empty',
-    hint: 'Name a new database: createdb NAME',
+/** @throws {SyncError} `move.other_move`, `mirror.moved` if the mark is of another database, or this is a copy of the file. */
+async function refuseOtherMove(source: Session, mark: marks.SourceMark, to: string): Promise<void> {
+  if (mark.state === 'moved') await marks.refuseMoved(source, 'read');
+  const isCopy = mark.file !== (await databaseIdentity(source));
+  if (mark.to === to && !isCopy) return;
+  const what = isCopy ? 'is a copy of the file that is moving' : 'is moving';
+  throw new SyncError(`The mirror ${source.location} ${what} to ${mark.to}.`, {
+    code: 'move.other_move',
+    hint: `Move ${isCopy ? 'that file' : 'it to that address'}, or give this move up: bms-sync move --cancel`,
   });
 }
 
-/** Whether no table of a mirror but those that `migrate` fills has a row. */
+/** @throws {SyncError} `move.not_empty` if a database holds anything but this move, or has lost one that may have ended. */
+async function requireFree(tx: Transaction, location: string, known: marks.SourceMark | null): Promise<void> {
+  const mark = await marks.readTargetMark(tx);
+  if (mark === null ? known?.state !== 'finishing' && (await isEmpty(tx)) : mark.id === known?.id) return;
+  throw new SyncError(`The database ${location} is not empty, or not the one that this move has filled.`, {
+    code: 'move.not_empty',
+    hint: 'Name a new database (createdb NAME), or restore the one of this move.',
+  });
+}
+
 async function isEmpty(target: Queryable): Promise<boolean> {
   for (const table of await tablesToFill(target))
     if (await hasRow(target, sql`select 1 from ${sql.identifier(table)} limit 1`)) return false;
   return true;
 }
 
+/** The tables of a mirror but those that `migrate` fills. */
 const tablesToFill = (target: Queryable): Promise<string[]> =>
   readTexts(
     target,
@@ -157,93 +125,59 @@ const tablesToFill = (target: Queryable): Promise<string[]> =>
   );
 
 interface Marking extends MoveCommand {
-  readonly known: SourceMark | null;
+  readonly known: marks.SourceMark | null;
   readonly to: string;
 }
 
-/** Closes the file, or takes a move over that has begun. */
-async function markSource(config: Config, source: Session, marking: Marking): Promise<SourceMark> {
-  const { known, to, by, logger } = marking;
+/** Closes the file, or takes a move over that has begun. @throws {SyncError} `move.in_use` beside a process that works on it. */
+async function markSource(
+  config: Config,
+  source: Session,
+  { known, to, by, logger }: Marking,
+): Promise<marks.SourceMark> {
   const file = await databaseIdentity(source);
-  const run = randomUUID();
+  const now = systemClock.now();
   await source.makeDurable(); // A power cut must not open the file again.
   if (known === null) {
     const counter = await openSendCounter(source, config.queue.url);
-    await freezeIfRestored(source, counter, systemClock.now(), logger).finally(() => counter.close());
+    await freezeIfRestored(source, counter, now, logger).finally(() => counter.close());
   }
   return source.atomically(async (tx) => {
-    const present = await readSourceMark(tx);
-    if (present !== null) refuseOtherMove(present, { file, to });
-    else await closeFile(tx, { to, by, location: source.location });
-    const mark = { state: 'moving', id: randomUUID(), file, to, ...present, run } as const;
-    await writeSourceMark(tx, mark);
+    const present = await marks.readSourceMark(tx);
+    const [owner] = present === null ? await ownersHolding(tx, { now, isDead: createOwner().isDead }) : [];
+    if (owner !== undefined)
+      throw new SyncError(`${owner} is at work on ${source.location}.`, {
+        code: 'move.in_use',
+        hint: 'Stop it first. If it was killed in another container, try again in 45 s.',
+      });
+    if (present === null) {
+      await saveDecision(tx, { ...by, what: 'move', target: to, detail: null }, now);
+      await marks.closeTables(tx, to);
+    }
+    const mark = { state: 'moving', id: randomUUID(), file, to, ...present, run: randomUUID() } as const;
+    await marks.writeSourceMark(tx, mark);
     return mark;
   });
 }
 
-function refuseOtherMove(mark: SourceMark, { file, to }: Pick<SourceMark, 'file' | 'to'>): void {
-  if (mark.to !== to)
-    throw new SyncError(`This mirror is moving to ${mark.to}, not to ${to}.`, {
-      code: 'move.other_target',
-      hint: 'Name that address again, or give the move up: bms-sync move --cancel',
-    });
-  if (mark.file !== file)
-    throw new SyncError(`This file is a copy of the one that is moving to ${to}.`, {
-      code: 'move.other_file',
-      hint: 'Move the file itself. If it is lost, give the move up: bms-sync move --cancel',
-    });
-}
-
-/** @throws {SyncError} `move.in_use` beside a process that works on the file. */
-async function closeFile(
-  tx: Transaction,
-  { to, by, location }: { readonly to: string; readonly by: Decider; readonly location: string },
-): Promise<void> {
-  const now = systemClock.now();
-  const [owner] = await ownersHolding(tx, { now, isDead: createOwner().isDead });
-  if (owner !== undefined)
-    throw new SyncError(`${owner} is at work on ${location}.`, {
-      code: 'move.in_use',
-      hint: 'Stop it first. If it was killed in another container, try again in 45 s.',
-    });
-  await saveDecision(tx, { ...by, what: 'move', target: to, detail: null }, now);
-  await closeTables(tx, to);
-}
-
-/**
- * Whether the last transaction of a move has landed.
- * @throws {SyncError} `move.lost` if it may have, and the database no longer bears the move.
- */
-async function isFinished(target: Session, { id, state }: SourceMark): Promise<boolean> {
-  const mark = (await isMirrorPresent(target)) ? await readTargetMark(target) : null;
-  if (mark?.id === id) return mark.state === 'done';
-  if (state === 'moving') return false;
-  throw new SyncError(`The database ${target.location} lacks the move that this file has ended with it.`, {
-    code: 'move.lost',
-    hint: 'It may have been in use since. Restore it from a back-up, then run bms-sync move again.',
-  });
-}
-
 /** Fills the database from the start. @returns The rows copied. */
-async function fill(move: Move, mark: SourceMark, config: Config): Promise<number> {
-  const { target, source } = move;
+async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Promise<number> {
+  const { target, source, run } = move;
   const kinds = allKinds(config);
-  await migrate(target, kinds, schemaOptions(config));
   await target.atomically(async (tx) => {
-    await requireFree(tx, target.location, mark.id);
-    const tables = (await tablesToFill(tx)).map(qualifiedName);
-    await tx.execute(`truncate ${tables.join(', ')}`);
-    await writeTargetMark(tx, { id: mark.id, run: mark.run, from: source.location, state: 'filling' });
+    await requireFree(tx, target.location, mark);
+    await tx.execute(`truncate ${(await tablesToFill(tx)).map(qualifiedName).join(', ')}`);
+    await marks.writeTargetMark(tx, { id: mark.id, run, from: source.location, state: 'filling' });
     await guardTable(tx, 'outbox'); // An application that knows the new address already must not insert yet.
   });
   let rows = 0;
-  for (const table of MOVED_TABLES) rows += await copyTable(move, table);
+  for (const table of copy.MOVED_TABLES) rows += await copy.copyTable(move, table);
   await target.atomically(async (tx) => {
     for (const kind of kinds) await changeKindTables(tx, await readMirroredKind(tx, kind), 'postgres');
-    await continueNumbers(move, tx);
+    await copy.continueNumbers(move, tx);
     await deleteMeta(tx, 'layout'); // So that `migrate` creates the views of discovered fields.
   });
-  for (const kind of kinds) rows += await copyKind(move, kind);
+  for (const kind of kinds) rows += await copy.copyKind(move, kind);
   await migrate(target, kinds, schemaOptions(config));
   await createReportIndexes(target, kinds);
   await compareTables(move, kinds, config.database.url);
@@ -252,33 +186,30 @@ async function fill(move: Move, mark: SourceMark, config: Config): Promise<numbe
 
 /** Facts about a file, or about the tables of one database. */
 const NOT_MOVED =
-  /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|outbox\.place|move\.(?:to|from)|alive\..*|writer)$/;
+  /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|outbox\.place|move\..*|alive\..*|writer)$/;
 
 /** Opens the database. Between both steps neither the file nor the database sends anything. */
-async function finish({ source, target, run }: Move, mark: SourceMark, place: string): Promise<void> {
+async function finish(
+  { source, target, run }: copy.Move,
+  mark: marks.SourceMark,
+  place: string,
+): Promise<void> {
   await source.atomically(async (tx) => {
-    const present = await readSourceMark(tx);
-    if (present?.run !== run) throw givenUp();
-    await writeSourceMark(tx, { ...mark, state: 'finishing' });
+    if ((await marks.readSourceMark(tx))?.run !== run) throw copy.takenOver();
+    await marks.writeSourceMark(tx, { ...mark, state: 'finishing' });
   });
   const facts = (await select(source, MIRROR_META, sql``)).filter(({ key }) => !NOT_MOVED.test(key));
   await target.atomically(async (tx) => {
-    await requireOwnMove(tx, run);
-    if (facts.length > 0)
+    await copy.requireOwnMove(tx, run);
+    for (const { key, value } of facts)
       await tx.query(
-        sql`${insertInto(MIRROR_META, ...facts)} on conflict (key) do update set value = excluded.value`,
+        sql`${insertInto(MIRROR_META, { key, value })} on conflict (key) do update set value = excluded.value`,
       );
     await writeMeta(tx, 'outbox.place', place);
     await unguardTable(tx, 'outbox');
-    await writeTargetMark(tx, { id: mark.id, run, from: source.location, state: 'done' });
+    await marks.writeTargetMark(tx, { id: mark.id, run, from: source.location, state: 'done' });
   });
 }
-
-const givenUp = (): SyncError =>
-  new SyncError('This move was given up, or another process has taken it over.', {
-    code: 'move.taken_over',
-    hint: 'Run bms-sync status to see where the mirror is.',
-  });
 
 /**
  * Gives up a move that has not reached its last step: the file is used again.
@@ -286,12 +217,12 @@ const givenUp = (): SyncError =>
  * @throws {SyncError} `mirror.moved`; `mirror.moving` if the new database may be in use already.
  */
 export async function cancelMove(config: Config): Promise<string | null> {
-  await using source = await openSession(config.database.url);
+  await using source = await openFile(config);
   return await source.atomically(async (tx) => {
-    const mark = await readSourceMark(tx);
+    const mark = await marks.readSourceMark(tx);
     if (mark === null) return null;
-    if (mark.state !== 'moving') await refuseMoved(source, 'write');
-    await openTables(tx);
+    if (mark.state !== 'moving') await marks.refuseMoved(source, 'write');
+    await marks.openTables(tx);
     await deleteMeta(tx, 'move.to');
     return mark.to;
   });

@@ -14,7 +14,7 @@ import { readMirroredKind, readSeenNames } from '../store/kinds/field-store.ts';
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
-import { refuseMoved } from '../store/move/move-mark.ts';
+import { refuseMoved, type MirrorUse } from '../store/move/move-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { checkSchema, migrate } from '../views/migrate.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
@@ -35,7 +35,7 @@ export const openMirror = (
 /** @param prepare Checks the mirror, and brings it to the shape of this release. @throws What it throws. */
 async function openChecked(
   config: Config,
-  use: 'read' | 'write',
+  use: MirrorUse,
   prepare: (session: Session) => Promise<void>,
 ): Promise<Session> {
   const opened = await openSession(config.database.url);
@@ -110,10 +110,10 @@ export const schemaOptions = ({ bi: { readerRole }, language, schedules: { timez
  * @throws {SyncError} `mirror.absent` if there is none: reports never create a mirror; `mirror.older` if an older
  * release has made it, which may still be at work on it.
  */
-export async function openExistingMirror(config: Config): Promise<Session> {
+export async function openExistingMirror(config: Config, use: MirrorUse = 'read'): Promise<Session> {
   const { url } = config.database;
   if (isFileMissing(url)) throw mirrorAbsent(sqlitePath(url) ?? url);
-  return openChecked(config, 'read', async (session) => {
+  return openChecked(config, use, async (session) => {
     const schemaState = await checkSchema(session, allKinds(config), schemaOptions(config));
     if (schemaState === 'none') throw mirrorAbsent(session.location);
     if (schemaState === 'of an older release')

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { cancelMove, moveMirror, type MoveReport } from '../app/move.ts';
-import { sqlitePath } from '../db/open-session.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { leftFileAdvice } from '../store/move/move-mark.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
@@ -17,14 +16,17 @@ export function moveCommand(context: CommandContext): Command {
     .argument('[url]', 'the new database: postgres://USER:PASSWORD@HOST:5432/DATABASE')
     .option('--cancel', 'give up an unfinished move, and use the file again')
     .action((url: string | undefined, options: MoveOptions) =>
-      options.cancel ? cancel(context, options, url) : move(context, options, url),
+      options.cancel ? cancel(context, options) : move(context, options, url),
     );
 }
 
 async function move(context: CommandContext, options: MoveOptions, url = ''): Promise<void> {
   const config = context.settings(options);
   if (!/^postgres(?:ql)?:\/\//.test(url))
-    throw usageError('bms-sync move needs the address of a PostgreSQL database.');
+    throw new UsageError('bms-sync move needs the address of a PostgreSQL database.', {
+      code: 'usage.move',
+      hint: 'Write bms-sync move postgres://USER:PASSWORD@HOST:5432/DATABASE, or bms-sync move --cancel.',
+    });
   const target = context.settings(options, { database: { url } });
   const { signal } = context.io;
   try {
@@ -51,20 +53,11 @@ function* reportLines({ from, to, rows }: MoveReport): Iterable<string> {
   yield leftFileAdvice(from);
 }
 
-async function cancel(context: CommandContext, options: MoveOptions, url?: string): Promise<void> {
-  const config = context.settings(options);
-  if (url !== undefined || sqlitePath(config.database.url) === null)
-    throw usageError('bms-sync move --cancel takes no address: DATABASE_URL names the file.');
-  const to = await cancelMove(config);
+async function cancel(context: CommandContext, options: MoveOptions): Promise<void> {
+  const to = await cancelMove(context.settings(options));
   const line =
     to === null
       ? 'No move is under way.'
       : `The move is given up; this file is used again. Drop the database ${to}: it holds a part of the copy.`;
   context.printResult(options, { cancelled: to !== null, to }, [line]);
 }
-
-const usageError = (message: string): UsageError =>
-  new UsageError(message, {
-    code: 'usage.move',
-    hint: 'Write bms-sync move postgres://USER:PASSWORD@HOST:5432/DATABASE, or bms-sync move --cancel.',
-  });

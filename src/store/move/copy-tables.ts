@@ -113,12 +113,14 @@ export async function* readBatches(
 /** @throws {SyncError} `move.taken_over` if another process has begun the move again. */
 export async function requireOwnMove(tx: Transaction, run: string): Promise<void> {
   const mark = await readTargetMark(tx);
-  if (mark?.run === run && mark.state === 'filling') return;
-  throw new SyncError('Another bms-sync move has taken this move over.', {
-    code: 'move.taken_over',
-    hint: 'Wait until that one has ended.',
-  });
+  if (mark?.run !== run || mark.state !== 'filling') throw takenOver();
 }
+
+export const takenOver = (): SyncError =>
+  new SyncError('This move was given up, or another process has taken it over.', {
+    code: 'move.taken_over',
+    hint: 'bms-sync doctor shows where the mirror is.',
+  });
 
 /**
  * Makes numbers go on where the file's own counters stand. Where retention has removed the latest rows these stand beyond the

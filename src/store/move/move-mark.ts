@@ -76,22 +76,25 @@ const listTables = (tx: Transaction): Promise<string[]> =>
     sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!' order by name`,
   );
 
+/** What a mirror is opened for; `move`: to go on with a move of it. */
+export type MirrorUse = 'read' | 'write' | 'move';
+
 /**
  * Refuses a mirror that has moved, is moving, or is being filled by a move. A file that is still moving may be read.
  * @returns The session. Of a file that moves, one whose writes fail with `mirror.moving`.
  * @throws {SyncError} `mirror.moved`, `mirror.moving`, `mirror.unfinished`.
  */
-export async function refuseMoved(session: Session, use: 'read' | 'write'): Promise<Session> {
+export async function refuseMoved(session: Session, use: MirrorUse): Promise<Session> {
   if (!(await isMirrorPresent(session))) return session;
   const target = await readTargetMark(session);
   if (target?.state === 'filling') throw unfinished(session.location, target.from);
   const mark = await readSourceMark(session);
-  if (mark === null) return session;
+  if (mark === null || use === 'move') return session;
   if (mark.state === 'moved') throw moved(session.location, mark.to);
-  if (use === 'write') throw moving(session.location, mark.to);
+  if (use === 'write') throw moving(session.location, mark);
   const atomically: Session['atomically'] = (work) =>
     session.atomically(work).catch((error: unknown) => {
-      throw errorCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' ? moving(session.location, mark.to) : error;
+      throw errorCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' ? moving(session.location, mark) : error;
     });
   return { ...session, atomically };
 }
@@ -106,10 +109,10 @@ const moved = (file: string, to: string): SyncError =>
     hint: leftFileAdvice(file),
   });
 
-const moving = (file: string, to: string): SyncError =>
+const moving = (file: string, { to, state }: SourceMark): SyncError =>
   new SyncError(`The mirror ${file} is moving to ${to}: nothing is stored or sent until it is there.`, {
     code: 'mirror.moving',
-    hint: 'Run the same bms-sync move again to end the move, or give it up: bms-sync move --cancel',
+    hint: `Run the same bms-sync move again to end the move${state === 'moving' ? ', or give it up: bms-sync move --cancel' : ''}.`,
   });
 
 const unfinished = (location: string, from: string): SyncError =>

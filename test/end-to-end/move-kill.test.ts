@@ -1,0 +1,206 @@
+import { createConnection, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { openSession } from '../../src/db/open-session.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { startReceiver } from '../feed/webhooks/receiver.ts';
+import { run, type Env } from '../support/command-line.ts';
+import { listening } from '../support/listening.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { runProgram, start } from '../support/program.ts';
+import { requestNumber } from '../support/requests.ts';
+import { sized } from '../support/tiers.ts';
+import { atRest } from './outbound-ledger.ts';
+import { creates, push, serveBeside, serving, setScene, type AtEnd, type Scene } from './outbound-scene.ts';
+
+const CLIENTS = sized({ quick: 200, acceptance: 10_000, deep: 10_000 });
+const KILLS = 20;
+const ENDPOINTS = 10;
+const SENT = 40;
+const ENDED = 440;
+const EVENTS = 60;
+const LOCAL: Env = { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' };
+
+/** A way to PostgreSQL that counts what is sent to it, and calls back at the n-th piece. */
+async function countingProxy(url: string) {
+  const { hostname: host, port } = new URL(url);
+  let sent = 0;
+  let next: { readonly at: number; readonly call: () => void } | null = null;
+  const server = createServer((client) => {
+    const upstream = createConnection({ host, port: Number(port) });
+    const cut = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) socket.on('error', cut).on('close', cut);
+    upstream.on('data', (bytes) => client.write(bytes));
+    client.on('data', (bytes) => {
+      sent += 1;
+      if (sent === next?.at) next.call();
+      upstream.write(bytes);
+    });
+  });
+  const gate = await listening(server);
+  const through = new URL(url);
+  through.host = `127.0.0.1:${gate.port}`;
+  return {
+    [Symbol.asyncDispose]: () => gate[Symbol.asyncDispose](),
+    url,
+    through: through.href,
+    sent: () => sent,
+    callAt: (n: number, call: () => void): void => {
+      sent = 0;
+      next = { at: n, call };
+    },
+  };
+}
+
+/** Entries in every state: some by a `serve` that is killed while answers are lost, the others as they stand in a long-used mirror. */
+async function fillOutbox(scene: Scene, path: string): Promise<void> {
+  const { env, service, gate } = scene;
+  await push(scene, creates('clients', SENT));
+  const program = start(['serve'], { env });
+  await serving(program);
+  await requestNumber(gate, SENT / 2);
+  program.child.kill('SIGKILL');
+  await program.ended;
+  expect(service.requests.filter(({ method }) => method === 'POST').length).toBeGreaterThan(0);
+  const file = new Database(path);
+  const insert = file.prepare(
+    `insert into outbox (idempotency_key, kind, operation, payload, state, verdict, attempts) values (?, 'clients', 'create', ?, ?, ?, 1)`,
+  );
+  const states = ['done', 'parked', 'rejected', 'abandoned'];
+  for (let n = 0; n < ENDED; n++)
+    insert.run(`old-${n}`, JSON.stringify({ code: `OLD-${n}`, name: `Old ${n}` }), states[n % 4], 'by_hand');
+  file.exec(`insert into outbox_attempts (outbox_id, n, opened_at, closed_at, grade, status, request)
+    select id, 1, created_at, created_at, 'done', 201, 'POST /api/clients' from outbox where idempotency_key like 'old-%';
+    insert into outbox_keys (idempotency_key, outbox_id, kind, operation, record_id, state, request_hash, ended_at)
+    values ('archived', 100000, 'clients', 'create', null, 'done', 'x', '2026-01-01 00:00:00.000')`);
+  file.close();
+}
+
+/** Events, of which each endpoint has seen another part. */
+async function fillEvents({ env, service, session }: Scene, receiver: string): Promise<void> {
+  for (const id of service.world.ids('clients').slice(0, EVENTS))
+    service.world.update('clients', id, { city: 'Elsewhere' });
+  expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+  for (let n = 0; n < ENDPOINTS; n++)
+    expect(await run(['webhooks', 'add', `${receiver}/${n}`, '--name', `e${n}`], env)).toMatchObject({
+      code: 0,
+    });
+  await session.atomically((tx) =>
+    tx.query(sql`update webhook_endpoints set cursor = (select max(seq) from changes) - id`),
+  );
+}
+
+/** One of both places refuses to send, by a real `serve`; the file takes no entry. */
+async function expectOnePlace(source: Env, target: Env, path: string): Promise<boolean> {
+  const file = await run(['serve'], source, AbortSignal.timeout(5_000));
+  expect([file.code, file.stderr]).toEqual([1, expect.stringMatching(/is moving to|has moved to/) as string]);
+  const there = new Database(path);
+  try {
+    for (const insert of [
+      `insert into outbox (idempotency_key, kind, operation, payload) values ('late', 'clients', 'create', '{}')`,
+      `insert into outbox_attempts (outbox_id, n, opened_at, request) values (1, 9, '2026-01-01 00:00:00.000', 'POST')`,
+    ])
+      expect(() => there.exec(insert)).toThrow('nothing more is stored in this file');
+  } finally {
+    there.close();
+  }
+  const database = await run(['status'], target);
+  return database.code === 0;
+}
+
+async function freshTarget(atEnd: AtEnd): Promise<string> {
+  const { url, drop } = await freshDatabase();
+  atEnd(drop);
+  return url;
+}
+
+test(
+  `a move with entries in all states and ${ENDPOINTS} endpoints is killed at ${KILLS} points: never do both places send, and nothing is made twice`,
+  { timeout: 900_000 },
+  async ({ onTestFinished }) => {
+    const receiver = await startReceiver();
+    const scene = await setScene(onTestFinished, { size: CLIENTS, kinds: [], env: LOCAL });
+    const { env, session, service } = scene;
+    const path = session.location;
+    await fillOutbox(scene, path);
+    await fillEvents(scene, receiver.url);
+    const keys = await session.query(sql`select idempotency_key as key, state from outbox order by id`);
+    expect(new Set(keys.map(({ state }) => state)).size).toBeGreaterThan(5);
+    const [{ seq: latest = null } = {}] = await session.query(sql`select max(seq) as seq from changes`);
+
+    const proxy = await countingProxy(await freshTarget(onTestFinished));
+    onTestFinished(() => proxy[Symbol.asyncDispose]());
+    const pieces = await countPieces(onTestFinished, scene);
+    const target = { ...env, DATABASE_URL: proxy.url };
+    const began = performance.now();
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const program = start(['move', proxy.through], { env });
+      // Half of the kills come in the last steps.
+      const early = Math.ceil((pieces * kill * 2) / KILLS);
+      proxy.callAt(early <= pieces ? early : pieces - 2 * (KILLS - kill), () =>
+        program.child.kill('SIGKILL'),
+      );
+      const { code, signal, stderr } = await program.ended;
+      expect([code ?? signal, stderr]).toEqual([expect.stringMatching(/^SIGKILL$|^0$/), stderr]);
+      await expectOnePlace(env, target, path);
+    }
+    expect(await runProgram(['move', proxy.through], { env })).toMatchObject({ code: 0 });
+    console.log('FIGURE', KILLS, 'kills', Math.round(performance.now() - began), 'ms', pieces, 'pieces');
+    expect(await expectOnePlace(env, target, path)).toBe(true);
+
+    await using moved = await openSession(proxy.url);
+    const { child, ended } = await serveBeside(onTestFinished, target);
+    await atRest({ session: moved });
+    await atEndOfEvents(moved);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0 });
+    const made = service.world
+      .ids('clients')
+      .map((id) => JSON.stringify(service.world.get('clients', id)?.['code']));
+    const ours = made.filter((code) => code.startsWith('"NEW-'));
+    expect(new Set(ours).size).toBe(ours.length);
+    const posts = service.requests.filter(({ method }) => method === 'POST').length;
+    await push({ env: target }, creates('clients', SENT));
+    expect(await moved.query(sql`select idempotency_key as key from outbox order by id`)).toEqual(
+      keys.map(({ key }) => ({ key })),
+    );
+    expect(service.requests.filter(({ method }) => method === 'POST').length).toBe(posts);
+    const firsts = await moved.query(sql`
+      select endpoint_id as id, min(seq) as seq from webhook_deliveries where seq is not null group by 1 order by 1`);
+    expect(firsts).toEqual(
+      Array.from({ length: ENDPOINTS }, (_, n) => ({ id: n + 1, seq: Number(latest) - n })),
+    );
+    expect(await run(['pull'], target)).toMatchObject({ code: 0 });
+    expect(await run(['verify'], target)).toMatchObject({ code: 0 });
+  },
+);
+
+/** How many pieces a move sends to PostgreSQL: one of a copy of the file, to another database. */
+async function countPieces(atEnd: AtEnd, { env, session }: Scene): Promise<number> {
+  const copy = `${session.location}.copy`;
+  const file = new Database(session.location);
+  await file.backup(copy);
+  file.close();
+  const proxy = await countingProxy(await freshTarget(atEnd));
+  const ended = await runProgram(['move', proxy.through], { env: { ...env, DATABASE_URL: `file:${copy}` } });
+  expect(ended).toMatchObject({ code: 0 });
+  await proxy[Symbol.asyncDispose]();
+  return proxy.sent();
+}
+
+/** Waits until every endpoint has got every event. */
+async function atEndOfEvents(session: Session): Promise<void> {
+  const open = sql`
+    select 1 from webhook_endpoints where cursor < (select max(seq) from changes)
+    union all select 1 from webhook_deliveries where state in ('ready', 'waiting')`;
+  const deadline = performance.now() + 120_000;
+  while ((await session.query(open)).length > 0) {
+    expect(performance.now()).toBeLessThan(deadline);
+    await pause(100);
+  }
+}
