@@ -20,7 +20,7 @@ import * as copy from '../store/move/copy-tables.ts';
 import * as marks from '../store/move/move-mark.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { changeKindTables, createReportIndexes } from '../store/schema/change-kind-tables.ts';
-import { guardTable, unguardTable } from '../store/schema/guard-tables.ts';
+import { guardTable, removeGuard } from '../store/schema/guard-tables.ts';
 import { MIRROR_META } from '../store/tables/engine-tables.ts';
 import { saveDecision, type Decider } from '../store/users/decision-store.ts';
 import { migrate } from '../views/migrate.ts';
@@ -206,7 +206,7 @@ async function finish(
         sql`${insertInto(MIRROR_META, { key, value })} on conflict (key) do update set value = excluded.value`,
       );
     await writeMeta(tx, 'outbox.place', place);
-    await unguardTable(tx, 'outbox');
+    await removeGuard(tx, 'outbox');
     await marks.writeTargetMark(tx, { id: mark.id, run, from: source.location, state: 'done' });
   });
 }

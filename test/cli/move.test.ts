@@ -158,7 +158,7 @@ test(
         code: 1,
         stderr: expect.stringContaining('unfinished move') as string,
       });
-      expect(await run(['doctor', '--json'], scene.env)).toMatchObject({
+    expect(await run(['doctor', '--json'], scene.env)).toMatchObject({
       stdout: expect.stringContaining('mirror.moving') as string,
     });
 

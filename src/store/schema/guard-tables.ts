@@ -29,7 +29,7 @@ export async function guardTable(tx: Transaction, table: string): Promise<void> 
 }
 
 /** Makes a table in PostgreSQL accept the writes of other programs again. */
-export const unguardTable = (tx: Transaction, table: string): Promise<void> =>
+export const removeGuard = (tx: Transaction, table: string): Promise<void> =>
   tx.execute(`drop trigger if exists ${GUARD} on ${qualifiedName(table)}`);
 
 const sqliteGuards = (table: string): string =>
