@@ -132,8 +132,8 @@ async function createRedisCounter(url: string, name: string): Promise<OpenSendCo
     },
     notes: async (after) => {
       await ready;
-      return client.hvals(`${key}:notes`).then(
-        (notes) => notesAbove(notes, after),
+      return client.hgetall(`${key}:notes`).then(
+        (notes) => notesAbove(Object.values(notes), after),
         () => [],
       );
     },
