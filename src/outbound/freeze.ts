@@ -64,7 +64,7 @@ export async function freezeIfRestored(
     if (cause === null) await writeMeta(tx, 'outbox.place', place);
     else {
       await freeze(tx, cause.reason, now, cause.unknown);
-      await addNotification(tx, frozenNotification(cause, now));
+      await addNotification(tx, frozenNotification(cause.reason, now, cause.unknown));
     }
     return cause;
   });

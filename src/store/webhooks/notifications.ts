@@ -3,7 +3,6 @@ import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/hold-clock.ts';
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
-import type { Frozen } from '../outbox/freeze-store.ts';
 import type { Entry } from '../outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { insertRows, hasRow } from '../../db/rows/rows.ts';
@@ -84,7 +83,11 @@ export function volatileNotification(
 }
 
 /** Nothing is sent to the service until a person resumes the sends. */
-export const frozenNotification = ({ reason, unknown }: Frozen, now: Date): AppNotification => {
+export const frozenNotification = (
+  reason: string,
+  now: Date,
+  unknown?: readonly string[],
+): AppNotification => {
   const facts = unknown === undefined ? { reason } : { reason, unknown };
   return { type: 'outbox.frozen', kind: null, facts, key: now.toISOString(), now };
 };
