@@ -40,7 +40,7 @@ export interface Move {
   readonly onRows: (table: string, rows: number) => void;
 }
 
-export const ROWS_AT_ONCE = 1_000;
+export const ROWS_AT_ONCE = 500;
 
 /**
  * Copies the rows of an engine table, in order of their insertion, a batch per transaction.
