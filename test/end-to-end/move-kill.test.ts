@@ -151,11 +151,11 @@ test(
     const target = { ...env, DATABASE_URL: proxy.url };
     const began = performance.now();
     let kills = 0;
-    const evenly = Math.floor(transactions * 0.7);
+    const evenly = Math.floor(transactions * 0.6);
     for (let isOver = false; !isOver;) {
       const program = start(['move', proxy.through], { env });
-      // Eighteen kills spread over the copying, then one at each later transaction until none is left.
-      const at = kills < 18 ? Math.ceil((evenly * (kills + 1)) / 18) : evenly + kills - 17;
+      // Fifteen kills spread over the copying, then one at every sixth later transaction.
+      const at = kills < 15 ? Math.ceil((evenly * (kills + 1)) / 15) : evenly + 6 * (kills - 14);
       proxy.callAt(at, () => program.child.kill('SIGKILL'));
       const { code, signal, stderr } = await program.ended;
       isOver = signal !== 'SIGKILL';
