@@ -172,14 +172,20 @@ async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Pr
   });
   let rows = 0;
   for (const table of copy.MOVED_TABLES) rows += await copy.copyTable(move, table);
+  const facts = (await select(source, MIRROR_META, sql``)).filter(({ key }) => !NOT_MOVED.test(key));
   await target.atomically(async (tx) => {
+    await copy.requireOwnMove(tx, run);
+    for (const { key, value } of facts)
+      await tx.query(
+        sql`${insertInto(MIRROR_META, { key, value })} on conflict (key) do update set value = excluded.value`,
+      );
     for (const kind of kinds) await changeKindTables(tx, await readMirroredKind(tx, kind), 'postgres');
     await copy.continueNumbers(move, tx);
     await deleteMeta(tx, 'layout'); // So that `migrate` creates the views of discovered fields.
   });
   for (const kind of kinds) rows += await copy.copyKind(move, kind);
   await migrate(target, kinds, schemaOptions(config));
-  await createReportIndexes(target, kinds);
+  await createReportIndexes(target, kinds, move.signal);
   await compareTables(move, kinds, config.database.url);
   return rows;
 }
@@ -198,13 +204,8 @@ async function finish(
     if ((await marks.readSourceMark(tx))?.run !== run) throw copy.takenOver();
     await marks.writeSourceMark(tx, { ...mark, state: 'finishing' });
   });
-  const facts = (await select(source, MIRROR_META, sql``)).filter(({ key }) => !NOT_MOVED.test(key));
   await target.atomically(async (tx) => {
     await copy.requireOwnMove(tx, run);
-    for (const { key, value } of facts)
-      await tx.query(
-        sql`${insertInto(MIRROR_META, { key, value })} on conflict (key) do update set value = excluded.value`,
-      );
     await writeMeta(tx, 'outbox.place', place);
     await removeGuard(tx, 'outbox');
     await marks.writeTargetMark(tx, { id: mark.id, run, from: source.location, state: 'done' });

@@ -38,7 +38,7 @@ async function countingProxy(url: string) {
     for (const socket of [client, upstream]) socket.on('error', cut).on('close', cut);
     upstream.on('data', (bytes) => client.write(bytes));
     client.on('data', (bytes) => {
-      if (bytes.includes('commit')) sent += 1;
+      if (bytes.includes('commit\0')) sent += 1;
       const here = next !== null && sent >= next.at ? next : null;
       if (here === null || sent % 2 === 0) upstream.write(bytes);
       if (here === null) return;
@@ -151,11 +151,11 @@ test(
     const target = { ...env, DATABASE_URL: proxy.url };
     const began = performance.now();
     let kills = 0;
-    const evenly = Math.floor(transactions * 0.6);
+    const evenly = Math.floor(transactions * 0.35);
     for (let isOver = false; !isOver;) {
       const program = start(['move', proxy.through], { env });
-      // Fifteen kills spread over the copying, then one at every sixth later transaction.
-      const at = kills < 15 ? Math.ceil((evenly * (kills + 1)) / 15) : evenly + 6 * (kills - 14);
+      // Eighteen kills spread over the copying, then one at every fourth later transaction.
+      const at = kills < 18 ? Math.ceil((evenly * (kills + 1)) / 18) : evenly + 4 * (kills - 17);
       proxy.callAt(at, () => program.child.kill('SIGKILL'));
       const { code, signal, stderr } = await program.ended;
       isOver = signal !== 'SIGKILL';
@@ -199,8 +199,14 @@ test(
     expect(firsts).toEqual(
       Array.from({ length: ENDPOINTS }, (_, n) => ({ id: n + 1, seq: Number(latest) - n })),
     );
-    expect(await run(['pull'], target)).toMatchObject({ code: 0 });
-    expect(await run(['verify'], target)).toMatchObject({ code: 0 });
+    for (const argv of [['pull'], ['verify']]) {
+      const {
+        code: exit,
+        stdout,
+        stderr,
+      } = await run(argv, { ...target, BMS__SOURCE__TIMEOUT_SECONDS: '30' });
+      expect([argv, exit, stdout, stderr]).toEqual([argv, 0, stdout, stderr]);
+    }
   },
 );
 

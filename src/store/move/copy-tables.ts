@@ -7,6 +7,7 @@ import { identifier, literal } from '../../db/session/sql-text.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
+import { keepsSearchText } from '../kinds/search-state.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { createStoredDecoder } from '../schema/redecode.ts';
@@ -15,6 +16,7 @@ import * as engineTables from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import * as outboxTables from '../tables/outbox-tables.ts';
 import * as planTables from '../tables/plan-tables.ts';
+import { searchTexts } from '../tables/search-text.ts';
 import * as userTables from '../tables/user-tables.ts';
 import * as webhookTables from '../tables/webhook-tables.ts';
 import { readTargetMark } from './move-mark.ts';
@@ -58,7 +60,6 @@ export async function copyTable(move: Move, { name, columns }: EngineTable): Pro
 /** Copies the rows of a kind: its columns and the rows of its nested arrays are decoded anew from `_raw`. */
 export async function copyKind(move: Move, declared: Kind): Promise<number> {
   const kind = await readMirroredKind(move.target, declared);
-  const columns = writtenColumns(kind, 'postgres');
   return copyBatches(move, kind.name, ['id', ...OWN_COLUMNS], async (tx, rows) => {
     const found: Issue[] = []; // The table of issues has them already.
     const decode = createStoredDecoder(kind, found);
@@ -66,12 +67,18 @@ export async function copyKind(move: Move, declared: Kind): Promise<number> {
       const id = String(row['id']);
       return { id, record: parseObject(String(row['_raw'])), row, change: { is: 'created' } as const };
     });
+    const keepsSearch = await keepsSearchText(tx, kind);
+    const columns = writtenColumns(kind, 'postgres', keepsSearch);
     const values = records.map((record) => {
-      const own = OWN_COLUMNS.map((name) => record.row[name] ?? null);
-      return writtenRow(kind, 'postgres', decode(record), own);
+      const decoded = decode(record);
+      const search = keepsSearch ? searchTexts(kind.fields, decoded) : [];
+      return writtenRow(kind, 'postgres', decoded, [
+        ...search,
+        ...OWN_COLUMNS.map((name) => record.row[name] ?? null),
+      ]);
     });
     await tx.insertRows({ table: kind.name, columns, rows: values });
-    await writeNestedRows(tx, { kind, records, found, now: move.now });
+    await writeNestedRows(tx, { kind, records, found, now: move.now }, keepsSearch);
   });
 }
 
@@ -103,7 +110,7 @@ export async function* readBatches(
   for (let after: SqlValue = Number.MIN_SAFE_INTEGER; ;) {
     signal.throwIfAborted();
     const rows = await source.query(sql`
-      select rowid as _place, ${names} from ${sql.identifier(table)} where rowid > ${after} order by rowid limit ${ROWS_AT_ONCE}`);
+      select _rowid_ as _place, ${names} from ${sql.identifier(table)} where _rowid_ > ${after} order by _rowid_ limit ${ROWS_AT_ONCE}`);
     if (rows.length === 0) return;
     yield rows;
     after = rows.at(-1)?.['_place'] ?? after;
