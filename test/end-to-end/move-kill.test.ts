@@ -154,8 +154,8 @@ test(
     const evenly = Math.floor(transactions * 0.35);
     for (let isOver = false; !isOver;) {
       const program = start(['move', proxy.through], { env });
-      // Eighteen kills spread over the copying, then one at every fourth later transaction.
-      const at = kills < 18 ? Math.ceil((evenly * (kills + 1)) / 18) : evenly + 4 * (kills - 17);
+      // Eighteen kills spread over the copying, then one at every sixteenth later transaction.
+      const at = kills < 18 ? Math.ceil((evenly * (kills + 1)) / 18) : evenly + 16 * (kills - 17);
       proxy.callAt(at, () => program.child.kill('SIGKILL'));
       const { code, signal, stderr } = await program.ended;
       isOver = signal !== 'SIGKILL';
