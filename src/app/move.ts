@@ -111,17 +111,16 @@ async function requireFree(tx: Transaction, location: string, known: marks.Sourc
 }
 
 async function isEmpty(target: Queryable): Promise<boolean> {
-  for (const table of await tablesToFill(target))
-    if (await hasRow(target, sql`select 1 from ${sql.identifier(table)} limit 1`)) return false;
+  for (const { name } of copy.MOVED_TABLES)
+    if (await hasRow(target, sql`select 1 from ${sql.identifier(name)} limit 1`)) return false;
   return true;
 }
 
-/** The tables of a mirror but those that `migrate` fills. */
+/** All tables of a mirror; `migrate` fills those again that it derives. */
 const tablesToFill = (target: Queryable): Promise<string[]> =>
   readTexts(
     target,
-    sql`select tablename from pg_tables where schemaname = ${TABLES_SCHEMA}
-      and tablename not in ('mirror_meta', 'dictionary', 'relations')`,
+    sql`select tablename from pg_tables where schemaname = ${TABLES_SCHEMA} and tablename <> 'mirror_meta'`,
   );
 
 interface Marking extends MoveCommand {
@@ -192,7 +191,7 @@ async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Pr
 
 /** Facts about a file, or about the tables of one database. */
 const NOT_MOVED =
-  /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|outbox\.place|move\..*|alive\..*|writer)$/;
+  /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|calendar|outbox\.place|move\..*|alive\..*|writer)$/;
 
 /** Opens the database. Between both steps neither the file nor the database sends anything. */
 async function finish(
