@@ -5,6 +5,16 @@
  */
 import { existsSync } from 'node:fs';
 
+// npx starts a shell and passes signals to it alone. Once that shell has ended, `kill` was meant for this process.
+if (process.env.npm_command === 'exec') {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250).unref();
+}
+
 const runner = new URL('run.mjs', import.meta.url);
 if (existsSync(runner)) {
   process.argv.splice(2, 0, 'dist/main.js');

@@ -45,7 +45,7 @@ const WINGS: Record<string, readonly string[]> = {
   words: [''],
   // prettier-ignore
   store: [
-    'tables', 'kinds', 'users', '', 'outbox', 'webhooks', 'sightings', 'records', 'runs', 'needs', 'schema',
+    'tables', 'kinds', 'users', '', 'outbox', 'webhooks', 'sightings', 'records', 'runs', 'needs', 'schema', 'move',
   ],
   views: [''],
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],

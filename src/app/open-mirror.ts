@@ -14,6 +14,7 @@ import { readMirroredKind, readSeenNames } from '../store/kinds/field-store.ts';
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
+import { refuseMoved, type MirrorUse } from '../store/move/move-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { checkSchema, migrate } from '../views/migrate.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
@@ -25,23 +26,26 @@ export const openMirror = (
   config: Config,
   beforeWriting: (session: Session) => Promise<void> = () => Promise.resolve(),
 ): Promise<Session> =>
-  openChecked(config, beforeWriting, (session) => proveWrites(session, allKinds(config)));
-
-/** @param mayOpen Runs before anything is written. @param prove Runs last. @throws What they throw. */
-async function openChecked(
-  config: Config,
-  beforeWriting: (session: Session) => Promise<void>,
-  prove?: (session: Session) => Promise<void>,
-): Promise<Session> {
-  const session = await openSession(config.database.url);
-  try {
+  openChecked(config, 'write', async (session) => {
     await beforeWriting(session);
     await upgradeMirror(session, config);
-    await prove?.(session);
+    await proveWrites(session, allKinds(config));
+  });
+
+/** @param prepare Checks the mirror, and brings it to the shape of this release. @throws What it throws. */
+async function openChecked(
+  config: Config,
+  use: MirrorUse,
+  prepare: (session: Session) => Promise<void>,
+): Promise<Session> {
+  const opened = await openSession(config.database.url);
+  try {
+    const session = await refuseMoved(opened, use);
+    await prepare(session);
     if (await hasBaseline(session)) await session.makeDurable();
     return session;
   } catch (error) {
-    await session.close();
+    await opened.close();
     throw error;
   }
 }
@@ -63,6 +67,7 @@ type OnRefilled = NonNullable<RefillOptions['onProgress']>;
 /** Brings the mirror to the shape of this release; creates it if there is none. */
 export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
   await using session = await openSession(config.database.url);
+  await refuseMoved(session, 'write');
   return { database: session.location, ...(await upgradeMirror(session, config, onProgress)) };
 }
 
@@ -93,7 +98,7 @@ async function refuseBesideOlder(tx: Transaction, location: string): Promise<voi
   });
 }
 
-const schemaOptions = ({ bi: { readerRole }, language, schedules: { timezone } }: Config) => ({
+export const schemaOptions = ({ bi: { readerRole }, language, schedules: { timezone } }: Config) => ({
   readerRole,
   language,
   timezone,
@@ -105,17 +110,18 @@ const schemaOptions = ({ bi: { readerRole }, language, schedules: { timezone } }
  * @throws {SyncError} `mirror.absent` if there is none: reports never create a mirror; `mirror.older` if an older
  * release has made it, which may still be at work on it.
  */
-export async function openExistingMirror(config: Config): Promise<Session> {
+export async function openExistingMirror(config: Config, use: MirrorUse = 'read'): Promise<Session> {
   const { url } = config.database;
   if (isFileMissing(url)) throw mirrorAbsent(sqlitePath(url) ?? url);
-  return openChecked(config, async (session) => {
+  return openChecked(config, use, async (session) => {
     const schemaState = await checkSchema(session, allKinds(config), schemaOptions(config));
     if (schemaState === 'none') throw mirrorAbsent(session.location);
-    if (schemaState !== 'of an older release') return;
-    throw new SyncError(`The mirror ${session.location} is of an older release.`, {
-      code: 'mirror.older',
-      hint: 'Stop the older release, back up the mirror, then run: bms-sync migrate',
-    });
+    if (schemaState === 'of an older release')
+      throw new SyncError(`The mirror ${session.location} is of an older release.`, {
+        code: 'mirror.older',
+        hint: 'Stop the older release, back up the mirror, then run: bms-sync migrate',
+      });
+    await upgradeMirror(session, config);
   });
 }
 

@@ -2,8 +2,12 @@ import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
-import { RESUME, readFrozen } from '../store/outbox/freeze-store.ts';
+import { findFreeze } from '../outbound/freeze.ts';
+import { createCounterReader } from '../outbound/send-counter.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { RESUME, unknownText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
+import { refuseMoved } from '../store/move/move-mark.ts';
 import { databaseVersion, canCreateSchema, postgresSize } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
@@ -23,6 +27,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
   const found = { isMirror: false };
   const opened = await runCheck('database', async () => {
     await using session = await openMirror();
+    await refuseMoved(session, 'write');
     refuseMissingExclusions(config, await readExclusions(session));
     const { language, bi } = config;
     const { readerRole } = bi;
@@ -41,7 +46,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
       return `${place}; its mirror is of an older release: back it up, then run bms-sync migrate or serve`;
     found.isMirror = true;
     if (schemaState === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
-    more.push(...(await findSendStops(session)));
+    more.push(...(await findSendStops(session, config.queue.url)));
     const url = await boundUrl(session);
     if (url === null) return `${place}; it holds no data yet`;
     return `${place}; it holds ${url}${companiesText(await boundCompanies(session))}`;
@@ -68,11 +73,12 @@ function companiesText(companies: ReadonlyMap<string, readonly string[]>): strin
 }
 
 /** Finds the reasons why entries of the outbox are not sent. */
-async function findSendStops(session: Session): Promise<readonly CheckResult[]> {
+async function findSendStops(session: Session, queueUrl: string | null): Promise<readonly CheckResult[]> {
   const stops: CheckResult[] = [];
-  const frozen = await readFrozen(session);
+  const frozen = await findFreeze(session, createCounterReader(session, queueUrl), systemClock.now());
   if (frozen !== null) {
-    const detail = `sends have been paused since ${frozen.since} UTC: ${frozen.reason}`;
+    const paused = `sends have been paused since ${frozen.since} UTC: ${frozen.reason}`;
+    const detail = [paused, unknownText(frozen)].filter((text) => text !== '').join('. ');
     stops.push(failedCheck('writes.frozen', 'outbox.frozen', detail, RESUME));
   }
   const hint = 'Grant this right to the user of the token. bms-sync retries every few minutes.';

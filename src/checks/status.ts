@@ -24,7 +24,7 @@ import {
 import type { Session } from '../db/session/session.ts';
 import { readDamage } from '../store/integrity-check.ts';
 import { failingEndpoints } from '../store/webhooks/endpoint-store.ts';
-import { readFrozen } from '../store/outbox/freeze-store.ts';
+import { readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
 import { readNeeds, type Need } from '../store/needs/read-needs.ts';
 import { needWords, plainWhy } from '../words/needs.ts';
 import { readStale } from './stale-kinds.ts';
@@ -77,6 +77,8 @@ interface Outlook {
   /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
   readonly now: Date;
+  /** Why sends are paused, or would be once `serve` starts; absent = only what the mirror says. */
+  readonly frozen?: Frozen | null;
 }
 
 /** The same, what needs a person, and what happens next. */
@@ -85,14 +87,15 @@ export async function readStatusReport(
   kinds: readonly Kind[],
   outlook: Outlook,
 ): Promise<StatusDocument> {
-  const { schedules, isDead, now } = outlook;
+  const { schedules, isDead, now, frozen = await readFrozen(session) } = outlook;
   const serving = await readServing(session, { now, isDead });
   const stale = await readStale(session, serving.schedules ?? schedules, now, now);
   const slots = nextSlots(serving.schedules ?? schedules, now);
   const names = kinds.map((kind) => kind.name);
   return {
     ...(await readMirrorStatus(session, kinds)),
-    needs: (await readNeeds(session, stale)).map(needDocument),
+    frozen,
+    needs: (await readNeeds(session, stale, frozen)).map(needDocument),
     schedules: slots,
     nextPulls: nextPulls(slots, names),
     isServed: serving.isPulling,

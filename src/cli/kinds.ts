@@ -6,6 +6,7 @@ import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
+import { refuseMoved } from '../store/move/move-mark.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { describeKind, type KindDescription } from '../report/describe-kind.ts';
@@ -47,12 +48,13 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
   if (isFileMissing(url)) return ABSENT;
   try {
     await using session = await openSession(url);
+    await refuseMoved(session, 'read');
     if (!(await isMirrorPresent(session))) return ABSENT;
     const fields = new Map<string, ReadonlyMap<string, KnownField>>();
     for (const { name, excluded } of kinds) fields.set(name, await readFields(session, name, excluded));
     return { mirror: 'read', reason: null, fields };
   } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
+    if (!(error instanceof SyncError) || error.code === 'mirror.moved') throw error;
     return { mirror: 'unreadable', reason: error.message, fields: null };
   }
 }

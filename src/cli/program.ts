@@ -32,6 +32,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   users: async () => (await import('./decisions/users.ts')).usersCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   mcp: async () => (await import('./mcp.ts')).mcpCommand,
+  move: async () => (await import('./move.ts')).moveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,

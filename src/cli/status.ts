@@ -4,6 +4,8 @@ import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
+import { findFreeze } from '../outbound/freeze.ts';
+import { createCounterReader } from '../outbound/send-counter.ts';
 import { createOwner } from '../lib/owner.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
@@ -18,7 +20,9 @@ export function statusCommand(context: CommandContext): Command {
       const config = context.settings(options);
       const schedules = schedulesOf(config);
       await using session = await openExistingMirror(config);
-      const outlook = { schedules, isDead: createOwner().isDead, now: systemClock.now() };
+      const now = systemClock.now();
+      const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
+      const outlook = { schedules, isDead: createOwner().isDead, now, frozen };
       const status = await readStatusReport(session, allKinds(config), outlook);
       context.printResult(options, status, statusTexts(status));
     },

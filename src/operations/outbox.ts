@@ -63,7 +63,12 @@ export const resumeOutbox = operation({
   role: 'operator',
   words: { summary: 'resume sends after a database was restored', notice: 'Sends have resumed.' },
   input: z.strictObject({}),
-  answer: z.object({ wasFrozen: z.boolean(), reason: z.string().optional(), since: z.string().optional() }),
+  answer: z.object({
+    wasFrozen: z.boolean(),
+    reason: z.string().optional(),
+    since: z.string().optional(),
+    unknown: z.array(z.string()).optional(),
+  }),
   run: async (context) => {
     const frozen = await resumeSends(context.session, (await context.sendCounter.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };

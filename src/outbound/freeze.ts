@@ -1,19 +1,27 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../lib/log/logger.ts';
+import { formatInstant } from '../lib/time/clock.ts';
 import { readMeta, writeMeta, deleteMeta } from '../store/kinds/meta.ts';
-import { findHighestUnknownLink, skipEntryIds } from '../store/outbox/attempts-and-links.ts';
+import {
+  describeUnknownLinks,
+  findHighestUnknownLink,
+  skipEntryIds,
+} from '../store/outbox/attempts-and-links.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
 import { frozenNotification, addNotification } from '../store/webhooks/notifications.ts';
 import { databaseIdentity } from '../db/session/database-info.ts';
-import type { Session, Transaction } from '../db/session/session.ts';
+import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { hasRow } from '../db/rows/rows.ts';
 
 /** The number of sends, kept beside the database, so that a restored back-up is detected. */
 export interface SendCounter {
   /** 0 if there is no mark yet, null if it cannot be read now. */
   readonly read: () => Promise<number | null>;
-  readonly write: (sends: number) => Promise<void>;
+  /** @param note Names the send, for a database that comes not to know of it. */
+  readonly write: (sends: number, note?: string) => Promise<void>;
+  /** The notes of the latest sends above a number. */
+  readonly notes?: (after: number) => Promise<readonly string[]>;
 }
 
 /** A mark that can be closed. */
@@ -28,8 +36,8 @@ export async function countSend(tx: Transaction): Promise<number> {
   return sends;
 }
 
-const readSendCount = async (tx: Transaction): Promise<number> =>
-  Number((await readMeta(tx, 'outbox.sends')) ?? 0);
+const readSendCount = async (db: Queryable): Promise<number> =>
+  Number((await readMeta(db, 'outbox.sends')) ?? 0);
 
 /** The database whose sends are counted: the one that has sent so far, also where this one is its copy. */
 export async function readCountedPlace(session: Session): Promise<string> {
@@ -50,36 +58,59 @@ export async function freezeIfRestored(
   if (counterSends === null)
     logger.warn('cannot check whether a back-up was restored: the counter of the last send is unreadable');
   const place = await databaseIdentity(session);
-  const reason = await session.atomically(async (tx) => {
+  const found = await session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
-    const found = await reasonToFreeze(tx, counterSends, place);
-    if (found === null) await writeMeta(tx, 'outbox.place', place);
+    const cause = await causeToFreeze(tx, { counterSends, place, notes: sendCounter.notes }, now);
+    if (cause === null) await writeMeta(tx, 'outbox.place', place);
     else {
-      await freeze(tx, found, now);
-      await addNotification(tx, frozenNotification(found, now));
+      await freeze(tx, cause.reason, now, cause.unknown);
+      await addNotification(tx, frozenNotification(cause.reason, now, cause.unknown));
     }
-    return found;
+    return cause;
   });
-  if (reason !== null) logger.error({ reason, hint: RESUME }, 'sends are paused until a user resumes them');
+  if (found !== null) logger.error({ ...found, hint: RESUME }, 'sends are paused until a user resumes them');
 }
 
-async function reasonToFreeze(
-  tx: Transaction,
-  counterSends: number | null,
-  place: string,
-): Promise<string | null> {
-  const databaseSends = await readSendCount(tx);
-  if (counterSends !== null && counterSends > databaseSends)
-    return `${counterSends} sends were made from here, and this database knows of ${databaseSends}`;
-  const known = await readMeta(tx, 'outbox.place');
+/** Why sends are paused, or would be once `serve` starts; changes nothing. */
+export async function findFreeze(
+  session: Session,
+  sendCounter: Pick<SendCounter, 'read' | 'notes'>,
+  now: Date,
+): Promise<Frozen | null> {
+  const counterSends = await sendCounter.read(); // Before the database: a `serve` at work counts there first.
+  const place = await databaseIdentity(session);
+  const frozen = await readFrozen(session);
+  return frozen ?? (await causeToFreeze(session, { counterSends, place, notes: sendCounter.notes }, now));
+}
+
+interface Outside {
+  readonly counterSends: number | null;
+  readonly place: string;
+  readonly notes: SendCounter['notes'];
+}
+
+async function causeToFreeze(
+  db: Queryable,
+  { counterSends, place, notes }: Outside,
+  now: Date,
+): Promise<Frozen | null> {
+  const since = formatInstant(now);
+  const databaseSends = await readSendCount(db);
+  if (counterSends !== null && counterSends > databaseSends) {
+    const reason = `${counterSends} sends were made from here, and this database knows of ${databaseSends}`;
+    const unknown = (await notes?.(databaseSends)) ?? [];
+    return { reason, since, ...(unknown.length > 0 && { unknown }) };
+  }
+  const known = await readMeta(db, 'outbox.place');
   const isCopy = known !== null && known !== place;
   // A copy without an entry has nothing that the other database could have sent.
-  if (isCopy && (await hasRow(tx, sql`select 1 from outbox limit 1`)))
-    return 'this database is a copy of another one, which may have sent its entries';
-  const highest = await findHighestUnknownLink(tx);
-  const accepted = await readMeta(tx, 'outbox.accepted_links');
-  if (highest === null || highest <= Number(accepted ?? 0)) return null;
-  return 'the mirror has creates that are not in its outbox';
+  if (isCopy && (await hasRow(db, sql`select 1 from outbox limit 1`)))
+    return { reason: 'this database is a copy of another one, which may have sent its entries', since };
+  const accepted = Number((await readMeta(db, 'outbox.accepted_links')) ?? 0);
+  const highest = await findHighestUnknownLink(db);
+  if (highest === null || highest <= accepted) return null;
+  const unknown = await describeUnknownLinks(db, accepted);
+  return { reason: 'the mirror has creates that are not in its outbox', since, unknown };
 }
 
 /**

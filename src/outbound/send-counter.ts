@@ -1,6 +1,7 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { sanitizeLine } from '../lib/text/text.ts';
 import type { Session } from '../db/session/session.ts';
-import { readCountedPlace, type OpenSendCounter } from './freeze.ts';
+import { readCountedPlace, type OpenSendCounter, type SendCounter } from './freeze.ts';
 
 /** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the queue is there. */
 export async function openSendCounter(session: Session, queueUrl: string | null): Promise<OpenSendCounter> {
@@ -11,6 +12,9 @@ export async function openSendCounter(session: Session, queueUrl: string | null)
 
 const DIGITS = 16;
 const OWNER_ONLY = 0o600;
+const NOTE_BYTES = 256;
+/** How many of the latest sends are noted, each in its place behind the number. */
+const NOTES_KEPT = 1_000;
 
 /**
  * Opens a mark in a file beside the database: a back-up of the database rarely includes that file.
@@ -23,10 +27,13 @@ export function createFileCounter(path: string): OpenSendCounter {
   const handle = openSync(path, 'r+');
   let latest = readNumber(path);
   return {
+    ...createFileReader(path),
     read: () => Promise.resolve(Math.max(latest, readNumber(path))),
-    write: (sends) => {
+    write: (sends, note = '') => {
       if (sends > latest) {
         latest = sends;
+        const place = DIGITS + 1 + NOTE_BYTES * (sends % NOTES_KEPT);
+        writeSync(handle, lineOf(`${sends} ${note}`), 0, NOTE_BYTES, place);
         writeSync(handle, `${String(sends).padStart(DIGITS)}\n`, 0);
       }
       return Promise.resolve();
@@ -37,12 +44,60 @@ export function createFileCounter(path: string): OpenSendCounter {
   };
 }
 
+/** A note of exactly so many bytes: no character is cut. */
+function lineOf(note: string): Buffer {
+  const line = Buffer.alloc(NOTE_BYTES, ' ');
+  line.write(sanitizeLine(note), 0, NOTE_BYTES - 1);
+  line.write('\n', NOTE_BYTES - 1);
+  return line;
+}
+
+/** Reads a mark in a file, which need not be there. */
+function createFileReader(path: string): CounterReader {
+  return {
+    read: () => Promise.resolve(existsSync(path) ? readNumber(path) : 0),
+    notes: (after) => Promise.resolve(existsSync(path) ? notesAbove(linesOf(path).slice(1), after) : []),
+  };
+}
+
+type CounterReader = Pick<SendCounter, 'read' | 'notes'>;
+
+/** Reads the mark without opening it for writing; creates nothing. */
+export function createCounterReader(session: Session, queueUrl: string | null): CounterReader {
+  if (session.dialect === 'sqlite') return createFileReader(`${session.location}.sends`);
+  const use = async <T>(work: (counter: SendCounter) => Promise<T>): Promise<T> => {
+    const counter = await openSendCounter(session, queueUrl);
+    return work(counter).finally(() => counter.close());
+  };
+  return {
+    read: () => use((one) => one.read()),
+    notes: (after) => use(async (one) => (await one.notes?.(after)) ?? []),
+  };
+}
+
+const numberOf = (note: string): number => Number.parseInt(note.replaceAll('\0', ''), 10);
+
+/** The texts of the notes above a number, the first send first. */
+const notesAbove = (notes: readonly string[], after: number): readonly string[] =>
+  notes
+    .filter((note) => numberOf(note) > after)
+    .toSorted((a, b) => numberOf(a) - numberOf(b))
+    .map((note) =>
+      note
+        .replaceAll('\0', '')
+        .replace(/^\s*\d+ /, '')
+        .trimEnd(),
+    );
+
+const linesOf = (path: string): readonly string[] => readFileSync(path, 'utf8').split('\n');
+
 function readNumber(path: string): number {
-  const sends = Number(readFileSync(path, 'utf8'));
+  const sends = Number(linesOf(path)[0]);
   return Number.isSafeInteger(sends) ? sends : 0;
 }
 
-const RAISE = `if tonumber(ARGV[1]) > tonumber(redis.call('get', KEYS[1]) or '0') then redis.call('set', KEYS[1], ARGV[1]) end`;
+const RAISE = `redis.call('hset', KEYS[2], ARGV[1] % ${NOTES_KEPT}, ARGV[1] .. ' ' .. ARGV[2])
+  if tonumber(ARGV[1]) > tonumber(redis.call('get', KEYS[1]) or '0') then redis.call('set', KEYS[1], ARGV[1]) end`;
 const CONNECT_MS = 2_000;
 const COMMAND_MS = 500; // A send gives up where more than two seconds pass between its journal and its start.
 
@@ -72,8 +127,15 @@ async function createRedisCounter(url: string, name: string): Promise<OpenSendCo
       await ready;
       return client.get(key).then(Number, () => null);
     },
-    write: async (value) => {
-      await client.eval(RAISE, 1, key, value).catch(() => undefined);
+    write: async (value, note = '') => {
+      await client.eval(RAISE, 2, key, `${key}:notes`, value, note).catch(() => undefined);
+    },
+    notes: async (after) => {
+      await ready;
+      return client.hgetall(`${key}:notes`).then(
+        (notes) => notesAbove(Object.values(notes), after),
+        () => [],
+      );
     },
     close: () => {
       client.disconnect();

@@ -8,7 +8,7 @@ import { explain, type NotedFacts } from './verdicts.ts';
 /** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
 interface NeedFacts {
   readonly 'mirror.damaged': { readonly reason: string };
-  readonly 'outbox.frozen': { readonly reason: string };
+  readonly 'outbox.frozen': { readonly reason: string; readonly unknown?: readonly string[] };
   readonly 'kind.held': { readonly kind: string; readonly records: number; readonly why?: string | null };
   readonly 'entry.parked': EntryFacts;
   /** Needs no decision; receivers are notified. */
@@ -91,6 +91,9 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
   readonly effect?: string;
 }
 
+/** More of them are in the document of `status`. */
+const SENDS_NAMED = 20;
+
 /** The words of each need; the facts come from `store/needs`. */
 const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
   'mirror.damaged': (facts, translator) => ({
@@ -102,7 +105,17 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'outbox.frozen': (facts, translator) => ({
     title: translator.t('Sends are paused'),
-    why: [english(facts.reason, translator)],
+    why: [
+      english(facts.reason, translator),
+      ...(facts.unknown ?? [])
+        .slice(0, SENDS_NAMED)
+        .map((send) => [
+          translator.t('This database does not know this send:'),
+          ' ',
+          { text: send, as: 'code' } as const,
+          '.',
+        ]),
+    ],
     effect: translator.t(
       'Check first whether the service already has some of the waiting entries; then resume.',
     ),

@@ -101,6 +101,13 @@ async function sendAll(atEnd: AtEnd, env: Env, codes: readonly string[]): Promis
 /** A restored mirror opens and reports; it sends nothing, not even what it has forgotten, until a person resumes it. */
 async function expectFrozen(atEnd: AtEnd, service: Sandbox, env: Env): Promise<void> {
   const sent = posts(service);
+  const early = document(await run(['status', '--json'], env)) as { frozen: object | null };
+  expect(early.frozen).toMatchObject({
+    reason: '2 sends were made from here, and this database knows of 1',
+    unknown: [expect.stringMatching(/^create of clients by entry 2, .* UTC, key /)],
+  });
+  const { stdout } = await run(['doctor'], env);
+  expect(stdout).toContain('Unknown to this database: create of clients by entry 2');
   const { child, ended } = await serveBeside(atEnd, env);
   const push = ['push', 'create', 'clients', '--data', '{"code":"AFTER","name":"AFTER"}', '--key', 'after'];
   expect(await run(push, env)).toMatchObject({ code: 0 });
@@ -122,7 +129,9 @@ test(
   TIMEOUT,
   async ({ onTestFinished }) => {
     await using service = await startSandbox({ size: 5 });
-    const folder = tempFolder();
+    const home = tempFolder();
+    const folder = join(home, 'data');
+    mkdirSync(folder);
     const backup = tempFolder();
     const path = join(folder, 'mirror.db');
     await copyGrownMirror(path);
@@ -131,16 +140,16 @@ test(
     await sendAll(onTestFinished, env, ['BEFORE']);
     const held = dump(path);
 
-    expect(await typed(LINES.sqliteCopy, env, folder)).toBe('ok\n');
+    expect(await typed(`${LINES.sqliteCopy}\npwd`, env, home)).toBe(`ok\n${home}\n`);
     const copies = readdirSync(backup).toSorted();
     expect(copies).toEqual([expect.stringMatching(/^mirror-[\d-]+\.db$/), `${copies[0] ?? ''}.sends`]);
     expect(copies.map((name) => modeOf(join(backup, name)))).toEqual([0o600, 0o600]);
-    await expect(typed(LINES.sqliteCopy, env, folder)).rejects.toThrow(/exists/); // An older copy is never lost.
+    await expect(typed(LINES.sqliteCopy, env, home)).rejects.toThrow(/exists/); // An older copy is never lost.
     await sendAll(onTestFinished, env, ['LATER']);
 
     chmodSync(path, 0o640);
     const copy = join(backup, copies[0] ?? '');
-    const output = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, folder);
+    const output = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, home);
 
     expect(output).toContain('clients');
     expect(modeOf(path)).toBe(0o640);

@@ -53,6 +53,7 @@ const SIZED_FILES = pathsOf([
   'cli/verify',
   'diff/certify',
   'end-to-end/kill',
+  'end-to-end/move-kill',
   'end-to-end/outbound-kill',
   'end-to-end/outbound-start',
   'end-to-end/plans-kill',

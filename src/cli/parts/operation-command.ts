@@ -9,7 +9,7 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { Decider } from '../../store/users/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
-import { openSendCounter } from '../../outbound/send-counter.ts';
+import { createCounterReader } from '../../outbound/send-counter.ts';
 import { createOwner } from '../../lib/owner.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
 
@@ -54,12 +54,7 @@ export const operationParts = (context: CommandContext, config: Config, session:
   session,
   kinds: allKinds(config),
   clock: systemClock,
-  sendCounter: {
-    read: async () => {
-      const sendCounter = await openSendCounter(session, config.queue.url);
-      return await sendCounter.read().finally(() => sendCounter.close());
-    },
-  },
+  sendCounter: createCounterReader(session, config.queue.url),
   webhooks: sendingRules(config),
   plans: config.plans,
   isDead: createOwner().isDead,

@@ -1,6 +1,7 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText, type EntryHistory, type OutboxList } from '../../outbound/decisions/entry-list.ts';
+import { unknownText } from '../../store/outbox/freeze-store.ts';
 import { awaitedBy, explain } from '../../words/verdicts.ts';
 import { truncateText, textTable, type Printed } from './io.ts';
 
@@ -10,7 +11,7 @@ const LONGEST_PAYLOAD = 50;
 export function* outboxTexts(list: OutboxList): Iterable<Printed> {
   const { entries, blockedKinds, frozen } = list;
   if (frozen !== null)
-    yield `Sends have been paused since ${frozen.since} UTC: ${frozen.reason}. After checking, run: bms-sync outbox resume\n`;
+    yield `Sends have been paused since ${frozen.since} UTC: ${frozen.reason}. After checking, run: bms-sync outbox resume\n${unknownText(frozen)}`;
   for (const { kind, reason, probeAt } of blockedKinds)
     yield `Writes of ${kind} are refused (${reason}); next attempt at ${probeAt} UTC.\n`;
   if (entries.length === 0) {

@@ -66,7 +66,7 @@ export async function sendJournalled(
   kind: Kind,
   journalled: JournalledRequest,
 ): Promise<WriteAnswer> {
-  await parts.sendCounter.write(journalled.sends);
+  await parts.sendCounter.write(journalled.sends, noteOf(journalled.entry, parts.clock.now()));
   if (parts.clock.monotonicMs() - journalled.atMs > MAX_PAUSE_MS) return { is: 'unsent', why: 'paused' };
   const { operation, recordId } = journalled.entry;
   const canSend = (): boolean => parts.clock.monotonicMs() - journalled.atMs <= MAX_SEND_DELAY_MS;
@@ -74,6 +74,12 @@ export async function sendJournalled(
     { kind, operation, id: operation === 'update' ? recordId : null, body: journalled.body },
     { canSend },
   );
+}
+
+/** Names a send for the database that was restored from a time before it. */
+function noteOf({ id, operation, kind, recordId, key }: Entry, now: Date): string {
+  const record = recordId === null ? '' : ` ${recordId}`;
+  return `${operation} of ${kind}${record} by entry ${id}, ${formatInstant(now)} UTC, key ${key}`;
 }
 
 /** Closes an attempt with its grade and answer. */

@@ -55,7 +55,13 @@ export const writeBlock = z.object({
 });
 
 /** Why nothing goes on, and since when; null where it does. */
-export const stopped = z.object({ reason: z.string(), since: instant }).nullable();
+export const stopped = z
+  .object({
+    reason: z.string(),
+    since: instant,
+    unknown: z.array(z.string()).optional().describe('sends that the database does not know of'),
+  })
+  .nullable();
 
 /** Entries, and what keeps all of them from being sent. */
 export const outbox = z.object({

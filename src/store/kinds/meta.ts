@@ -18,6 +18,8 @@ type MetaKey =
   | 'outbox.sends' // The mark that the last send left.
   | 'outbox.place' // Which database sends, so that a copy of it does not.
   | 'outbox.frozen' // Why nothing is sent.
+  | 'move.to' // Of a file: the database that it moves or has moved to.
+  | 'move.from' // Of a database that a move fills or has filled: the file.
   | 'outbox.accepted_links' // Up to where links that the outbox knows nothing of were accepted.
   | `outbox.alters.${string}` // Since when the service is known to alter natural keys of a kind.
   | 'changes.forgotten_before' // Up to when change events were removed.

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/session/session.ts';
 import { readDamage } from '../integrity-check.ts';
 import { readFreshness } from '../kinds/status-store.ts';
-import { readFrozen } from '../outbox/freeze-store.ts';
+import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, listEntries } from '../outbox/outbox-store.ts';
 import { readDisappeared } from '../records/deletion-store.ts';
@@ -18,11 +18,11 @@ export interface StaleKind {
 /** A problem that needs a decision. Its facts hold no content of a record, which `forget` would have to find. */
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
-/** Reads everything that needs a person, the most urgent first. @param stale The kinds that are stale by their schedules. */
-export async function readNeeds(db: Queryable, stale: readonly StaleKind[]) {
+/** Reads everything that needs a person, the most urgent first. @param stale The kinds that are stale by their schedules. @param found Why sends are paused, where the caller knows more than the mirror. */
+export async function readNeeds(db: Queryable, stale: readonly StaleKind[], found?: Frozen | null) {
   return [
     ...(await damageNeeds(db)),
-    ...(await frozenNeeds(db)),
+    ...frozenNeeds(found === undefined ? await readFrozen(db) : found),
     ...(await heldNeeds(db)),
     ...(await parkedNeeds(db)),
     ...(await blockNeeds(db)),
@@ -39,8 +39,7 @@ async function damageNeeds(db: Queryable) {
   return damage === null ? [] : [need('mirror.damaged', damage)];
 }
 
-async function frozenNeeds(db: Queryable) {
-  const frozen = await readFrozen(db);
+function frozenNeeds(frozen: Frozen | null) {
   return frozen === null ? [] : [need('outbox.frozen', frozen)];
 }
 

@@ -131,11 +131,20 @@ async function findArchivedCreator(db: Queryable, kind: string, recordId: string
  * than the links.
  */
 export async function findHighestUnknownLink(db: Queryable): Promise<number | null> {
-  const highest = sql`
-    select max(outbox_id) from links
-    where outbox_id > (select coalesce(max(id), 0) from outbox)
-      and outbox_id > (select coalesce(max(outbox_id), 0) from outbox_keys)`;
-  return readNumber(db, highest);
+  return readNumber(db, sql`select max(outbox_id) from links ${BEYOND_OUTBOX}`);
+}
+
+const BEYOND_OUTBOX = sql`
+  where outbox_id > (select coalesce(max(id), 0) from outbox)
+    and outbox_id > (select coalesce(max(outbox_id), 0) from outbox_keys)`;
+
+/** Names the first records that such links name, above an entry number. */
+export async function describeUnknownLinks(db: Queryable, after: number): Promise<string[]> {
+  const links = sql`${BEYOND_OUTBOX} and outbox_id > ${after} order by outbox_id limit 20`;
+  return (await select(db, LINKS, links)).map(
+    ({ kind, recordId, outboxId, linkedAt }) =>
+      `create of ${kind} ${recordId} by entry ${outboxId}, ${linkedAt} UTC`,
+  );
 }
 
 /** Makes new entries' numbers start above a link's, so that none reuses the number of an entry that the outbox has lost. */

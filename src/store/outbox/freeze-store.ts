@@ -6,6 +6,8 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 export interface Frozen {
   readonly reason: string;
   readonly since: string;
+  /** The sends that the database does not know of, one line each, as far as they were noted. */
+  readonly unknown?: readonly string[];
 }
 
 /** What a person does who finds sends frozen. */
@@ -18,7 +20,17 @@ export async function readFrozen(db: Queryable): Promise<Frozen | null> {
 }
 
 /** Stops all sends until a person resumes them; the first reason stays. */
-export async function freeze(tx: Transaction, reason: string, now: Date): Promise<void> {
+export async function freeze(
+  tx: Transaction,
+  reason: string,
+  now: Date,
+  unknown: readonly string[] = [],
+): Promise<void> {
   if ((await readMeta(tx, 'outbox.frozen')) !== null) return;
-  await writeMeta(tx, 'outbox.frozen', JSON.stringify({ reason, since: formatInstant(now) }));
+  const frozen: Frozen = { reason, since: formatInstant(now), ...(unknown.length > 0 && { unknown }) };
+  await writeMeta(tx, 'outbox.frozen', JSON.stringify(frozen));
 }
+
+/** Names the sends that a database does not know of; empty if none was noted. */
+export const unknownText = ({ unknown = [] }: Pick<Frozen, 'unknown'>): string =>
+  unknown.length === 0 ? '' : `Unknown to this database: ${unknown.join('; ')}.`;

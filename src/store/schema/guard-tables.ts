@@ -28,6 +28,10 @@ export async function guardTable(tx: Transaction, table: string): Promise<void> 
   await tx.execute(tx.dialect === 'sqlite' ? sqliteGuards(table) : postgresGuard(qualifiedName(table)));
 }
 
+/** Makes a table in PostgreSQL accept the writes of other programs again. */
+export const removeGuard = (tx: Transaction, table: string): Promise<void> =>
+  tx.execute(`drop trigger if exists ${GUARD} on ${qualifiedName(table)}`);
+
 const sqliteGuards = (table: string): string =>
   ['insert', 'update', 'delete']
     .map(

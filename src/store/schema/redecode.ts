@@ -104,7 +104,7 @@ async function refillRows(
     record: parseObject(String(row['_raw'])),
     row,
   }));
-  const decodeStored = storedDecoder(kind, found);
+  const decodeStored = createStoredDecoder(kind, found);
   const values = records.map(decodeStored);
   const keepsSearch = await keepsSearchText(tx, kind);
   if (!refill.isNestedOnly)
@@ -125,7 +125,7 @@ async function refillRows(
 }
 
 /** Makes the decoder of a kind's rows, which adds the issues that it finds. */
-function storedDecoder(
+export function createStoredDecoder(
   kind: Kind,
   found: Issue[],
 ): (stored: { readonly id: string; readonly record: JsonObject }) => SqlValue[] {

@@ -83,8 +83,13 @@ export function volatileNotification(
 }
 
 /** Nothing is sent to the service until a person resumes the sends. */
-export const frozenNotification = (reason: string, now: Date): AppNotification => {
-  return { type: 'outbox.frozen', kind: null, facts: { reason }, key: now.toISOString(), now };
+export const frozenNotification = (
+  reason: string,
+  now: Date,
+  unknown?: readonly string[],
+): AppNotification => {
+  const facts = unknown === undefined ? { reason } : { reason, unknown };
+  return { type: 'outbox.frozen', kind: null, facts, key: now.toISOString(), now };
 };
 
 /** A check found the database file damaged. */

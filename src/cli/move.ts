@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { cancelMove, moveMirror, type MoveReport } from '../app/move.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { leftFileAdvice } from '../store/move/move-mark.ts';
+import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
+import { printLine } from './parts/io.ts';
+import { commandLineDecider } from './parts/operation-command.ts';
+import { showingProgress } from './parts/progress.ts';
+
+interface MoveOptions extends CommonOptions {
+  readonly cancel?: true;
+}
+
+export function moveCommand(context: CommandContext): Command {
+  return createCommand('move', 'copy the whole mirror from a SQLite file into an empty PostgreSQL database')
+    .argument('[url]', 'the new database: postgres://USER:PASSWORD@HOST:5432/DATABASE')
+    .option('--cancel', 'give up an unfinished move, and use the file again')
+    .action((url: string | undefined, options: MoveOptions) =>
+      options.cancel ? cancel(context, options) : move(context, options, url),
+    );
+}
+
+async function move(context: CommandContext, options: MoveOptions, url = ''): Promise<void> {
+  const config = context.settings(options);
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new UsageError('bms-sync move needs the address of a PostgreSQL database.', {
+      code: 'usage.move',
+      hint: 'Write bms-sync move postgres://USER:PASSWORD@HOST:5432/DATABASE, or bms-sync move --cancel.',
+    });
+  const target = context.settings(options, { database: { url } });
+  const { signal } = context.io;
+  try {
+    const report = await showingProgress(context.io, {}, (display) =>
+      moveMirror(config, target, {
+        logger: context.logger(config, display.stderr),
+        by: commandLineDecider(),
+        signal,
+        onRows: (kind, rows) => {
+          display.onProgress({ kind, rows, pages: 0, lastPage: null });
+        },
+      }),
+    );
+    context.printResult(options, report, reportLines(report));
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
+    printLine(context.io.stderr, 'Stopped. Run the same command again to go on, or bms-sync move --cancel.');
+    context.exit(EXIT.incomplete);
+  }
+}
+
+function* reportLines({ from, to, rows }: MoveReport): Iterable<string> {
+  yield rows === 0 ? `${from} has moved to ${to}.` : `${from} has moved to ${to}: ${rows} rows, compared.`;
+  yield leftFileAdvice(from);
+}
+
+async function cancel(context: CommandContext, options: MoveOptions): Promise<void> {
+  const to = await cancelMove(context.settings(options));
+  const line =
+    to === null
+      ? 'No move is under way.'
+      : `The move is given up; this file is used again. Drop the database ${to}: it holds a part of the copy.`;
+  context.printResult(options, { cancelled: to !== null, to }, [line]);
+}

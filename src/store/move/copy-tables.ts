@@ -1,0 +1,144 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import type { EngineTable } from '../../db/rows/engine-column.ts';
+import { readNumber } from '../../db/rows/rows.ts';
+import type { Row, Session, SqlValue, Transaction } from '../../db/session/session.ts';
+import { identifier, literal } from '../../db/session/sql-text.ts';
+import { parseObject } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { readMirroredKind } from '../kinds/field-store.ts';
+import { keepsSearchText } from '../kinds/search-state.ts';
+import { writeNestedRows } from '../records/nested-rows.ts';
+import type { Issue } from '../records/issue-store.ts';
+import { createStoredDecoder } from '../schema/redecode.ts';
+import * as changeTables from '../tables/change-tables.ts';
+import * as engineTables from '../tables/engine-tables.ts';
+import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import * as outboxTables from '../tables/outbox-tables.ts';
+import * as planTables from '../tables/plan-tables.ts';
+import { searchTexts } from '../tables/search-text.ts';
+import * as userTables from '../tables/user-tables.ts';
+import * as webhookTables from '../tables/webhook-tables.ts';
+import { readTargetMark } from './move-mark.ts';
+
+/** The engine tables whose rows move. The facts of `mirror_meta` move last; the dictionary is written with the views. */
+export const MOVED_TABLES: readonly EngineTable[] = [
+  ...Object.values<EngineTable>(engineTables),
+  ...Object.values<EngineTable>(changeTables),
+  ...Object.values<EngineTable>(outboxTables),
+  ...Object.values<EngineTable>(planTables),
+  ...Object.values<EngineTable>(userTables),
+  ...Object.values<EngineTable>(webhookTables),
+].filter(({ name }) => !['mirror_meta', 'dictionary', 'relations'].includes(name));
+
+/** A move under way. */
+export interface Move {
+  readonly source: Session;
+  readonly target: Session;
+  /** The process in the mark of the target. */
+  readonly run: string;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+  readonly onRows: (table: string, rows: number) => void;
+}
+
+export const ROWS_AT_ONCE = 500;
+
+/**
+ * Copies the rows of an engine table, in order of their insertion, a batch per transaction.
+ * @returns How many.
+ * @throws The reason of the signal once it fires.
+ */
+export async function copyTable(move: Move, { name, columns }: EngineTable): Promise<number> {
+  const names = columns.map((column) => column.name);
+  return copyBatches(move, name, names, async (tx, rows) => {
+    const values = rows.map((row) => names.map((column) => row[column] ?? null));
+    await tx.insertRows({ table: name, columns: names, rows: values });
+  });
+}
+
+/** Copies the rows of a kind: its columns and the rows of its nested arrays are decoded anew from `_raw`. */
+export async function copyKind(move: Move, declared: Kind): Promise<number> {
+  const kind = await readMirroredKind(move.target, declared);
+  return copyBatches(move, kind.name, ['id', ...OWN_COLUMNS], async (tx, rows) => {
+    const found: Issue[] = []; // The table of issues has them already.
+    const decode = createStoredDecoder(kind, found);
+    const records = rows.map((row) => {
+      const id = String(row['id']);
+      return { id, record: parseObject(String(row['_raw'])), row, change: { is: 'created' } as const };
+    });
+    const keepsSearch = await keepsSearchText(tx, kind);
+    const columns = writtenColumns(kind, 'postgres', keepsSearch);
+    const values = records.map((record) => {
+      const decoded = decode(record);
+      const search = keepsSearch ? searchTexts(kind.fields, decoded) : [];
+      return writtenRow(kind, 'postgres', decoded, [
+        ...search,
+        ...OWN_COLUMNS.map((name) => record.row[name] ?? null),
+      ]);
+    });
+    await tx.insertRows({ table: kind.name, columns, rows: values });
+    await writeNestedRows(tx, { kind, records, found, now: move.now }, keepsSearch);
+  });
+}
+
+async function copyBatches(
+  move: Move,
+  table: string,
+  columns: readonly string[],
+  insert: (tx: Transaction, rows: readonly Row[]) => Promise<void>,
+): Promise<number> {
+  let copied = 0;
+  for await (const rows of readBatches(move, table, columns)) {
+    await move.target.atomically(async (tx) => {
+      await requireOwnMove(tx, move.run);
+      await insert(tx, rows);
+    });
+    copied += rows.length;
+    move.onRows(table, copied);
+  }
+  return copied;
+}
+
+/** Reads a table of the file in order of insertion. @throws The reason of the signal once it fires. */
+export async function* readBatches(
+  { source, signal }: Move,
+  table: string,
+  columns: readonly string[],
+): AsyncGenerator<readonly Row[]> {
+  const names = sql.raw(columns.map(identifier).join(', '));
+  for (let after: SqlValue = Number.MIN_SAFE_INTEGER; ;) {
+    signal.throwIfAborted();
+    const rows = await source.query(sql`
+      select _rowid_ as _place, ${names} from ${sql.identifier(table)} where _rowid_ > ${after} order by _rowid_ limit ${ROWS_AT_ONCE}`);
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1)?.['_place'] ?? after;
+  }
+}
+
+/** @throws {SyncError} `move.taken_over` if another process has begun the move again. */
+export async function requireOwnMove(tx: Transaction, run: string): Promise<void> {
+  const mark = await readTargetMark(tx);
+  if (mark?.run !== run || mark.state !== 'filling') throw takenOver();
+}
+
+export const takenOver = (): SyncError =>
+  new SyncError('This move was given up, or another process has taken it over.', {
+    code: 'move.taken_over',
+    hint: 'bms-sync doctor shows where the mirror is.',
+  });
+
+/**
+ * Makes numbers go on where the file's own counters stand. Where retention has removed the latest rows these stand beyond the
+ * highest number, and a number must never be given twice: a cursor would pass over the new event.
+ */
+export async function continueNumbers({ source }: Move, tx: Transaction): Promise<void> {
+  for (const { name, columns } of MOVED_TABLES)
+    for (const column of columns.filter(({ type }) => type === 'serial')) {
+      const last = await readNumber(source, sql`select seq from sqlite_sequence where name = ${name}`);
+      if (last === null || last === 0) continue;
+      const sequence = sql.raw(`pg_get_serial_sequence(${literal(name)}, ${literal(column.name)})`);
+      await tx.query(sql`select setval(${sequence}, ${last})`);
+    }
+}
