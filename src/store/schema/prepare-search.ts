@@ -26,7 +26,10 @@ export async function prepareSearch(
   const tables = searchTables(kind);
   const key = `search.${kind.name}` as const;
   const isDone = !isListed(kind) || (await readMeta(session, key)) === 'ready';
-  if (isDone) { await createIndexes(tables); return; }
+  if (isDone) {
+    await createIndexes(tables);
+    return;
+  }
   // From here on, whoever writes rows writes their search texts.
   await session.atomically((tx) => writeMeta(tx, key, 'filling'));
   await fillTables(session, tables, signal);

@@ -89,7 +89,9 @@ test.each(DATABASES)(
     expect(titles).toHaveLength(needs.length - 1); // Nothing is scheduled, so nothing is stale.
     const page = await (await stage.get('/')).text();
     const [, panel = ''] = /<ul class="needs">([^]*?)<\/ul>/.exec(page) ?? [];
-    const shown = [...panel.matchAll(/<h3[^>]*>\s*(?:<a [^>]*>)?([^<]+)/g)].map(([, title = '']) => title.trim());
+    const shown = [...panel.matchAll(/<h3[^>]*>\s*(?:<a [^>]*>)?([^<]+)/g)].map(([, title = '']) =>
+      title.trim(),
+    );
     expect(shown).toEqual(titles);
 
     const anna = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
