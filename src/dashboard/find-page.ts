@@ -3,7 +3,7 @@ import { kindLabel } from '../catalog/descriptions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { searchRecords } from '../store/records/find-records.ts';
-import { recordName } from '../store/records/record-name.ts';
+import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import type { ListedRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
@@ -54,17 +54,32 @@ export function preparingNote(reader: Reader, names: readonly string[]): Html {
   return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
 }
 
+/** What tells records of one name apart, in this order; of each line the first that a record has. */
+const PLACES = [
+  ['phone', 'cell_phone', 'phone_work', 'telephone', 'phone2'],
+  ['city', 'ville'],
+];
+
+function placeOf(raw: string): string {
+  const record = parseObjectText(raw);
+  const found = PLACES.map((names) =>
+    names.map((name) => record[name]).find((value) => typeof value === 'string' && value !== ''),
+  );
+  return found.filter((value) => typeof value === 'string').join(' · ');
+}
+
 export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {
   const { t, exactTime } = reader;
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
-      html`<tr>
+      html`<tr class="linked">
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
         <td class="brief" translate="no">${recordName(raw)}</td>
+        <td class="small early" translate="no">${placeOf(raw)}</td>
         <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
         <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  const headings = [t('id'), t('name'), t('state'), t('changed')];
+  const headings = [t('id'), t('name'), t('phone and city'), t('state'), t('changed')];
   return dataTable(t('Records of {kind}, by id', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import { readLatestChanges } from '../feed/read-changes.ts';
+import type { JsonObject } from '../lib/json/json.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { capitalize } from '../lib/text/text.ts';
 import type { EntryWithAttempts } from '../store/outbox/attempts-and-links.ts';
@@ -22,7 +23,7 @@ import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
-import { ellipsize, fieldRows, labelledField, listPanels } from './parts/values.ts';
+import { ellipsize, fieldRows, groupFields, labelledField, listPanels } from './parts/values.ts';
 
 const CHANGES_SHOWN = 20;
 
@@ -39,8 +40,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
         code: 'record.absent',
       });
     const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
-    const title = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
-    const heading = html`<span title="${kind.name} ${id}">${title}</span>`;
+    const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
     const body = html`<div class="body">
       <p>${t('The record is {state}.', { state: t(STORY_STATES[story.state]) })}</p>
       ${stateFacts(kind.name, story, reader)}
@@ -52,7 +52,8 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
     const none = emptyNote(t('No change since the mirror first read it.'));
     const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const recordTitle = recordName(story.row?.raw ?? changes[0]?.before ?? null);
-    const content = html`${pageTitle(heading, html`<span translate="no">${recordTitle}</span>`)}
+    const title = recordTitle === '' ? numbered : recordTitle;
+    const content = html`${pageTitle(html`<span translate="no">${title}</span>`, html`<span title="${kind.name} ${id}">${numbered}</span>`)}
       <div id="record" data-live>
         ${panel({ id: 'state', title: t('State') }, body)}
         <div class="columns">
@@ -103,13 +104,26 @@ const LONGEST_VALUE = 4_000;
 
 function fieldPanel(kind: string, story: RecordStory, reader: Reader): Html {
   const { t } = reader;
-  const rows = fieldRows(reader, kind, parseObjectText(story.row?.raw ?? null));
+  const record = parseObjectText(story.row?.raw ?? null);
+  const { groups, empty } = groupFields(record);
   const isGone = (story.row?.deletedAt ?? null) !== null;
   const note = t(isGone ? 'as the service sent them last' : 'as the service sent them');
-  const table = dataTable(t('Fields of the record'), [t('field'), t('value')], rows, 'words');
+  const tableOf = (caption: string, fields: JsonObject): Html =>
+    dataTable(caption, [t('field'), t('value')], fieldRows(reader, kind, fields), 'words');
+  const parts = groups.map(
+    (group) =>
+      html`<h3 class="group">${t(group.title)}</h3>
+        ${tableOf(t(group.title), group.record)}`,
+  );
+  const n = Object.keys(empty).length;
+  const folded = html`<details class="group" id="empty">
+    <summary>${t('{n, plural, one {# empty field} other {# empty fields}}', { n })}</summary>
+    ${tableOf(t('Empty fields'), empty)}
+  </details>`;
+  const none = emptyNote(t('The mirror has no row for this record.'));
   return panel(
     { id: 'fields', title: t('Fields'), note },
-    rows.length === 0 ? emptyNote(t('The mirror has no row for this record.')) : table,
+    groups.length + n === 0 ? none : html`${parts} ${n === 0 ? null : folded}`,
   );
 }
 

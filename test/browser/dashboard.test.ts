@@ -265,6 +265,8 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 
 test('on a phone the menu shows each of its entries', async () => {
   const page = await stage.signedIn(PHONE);
+  expect(await page.getByRole('navigation', { name: 'Parts of the dashboard' }).isVisible()).toBe(false);
+  await page.getByText('Menu').click();
   const entries = page.getByRole('navigation', { name: 'Parts of the dashboard' }).getByRole('link');
   const places = await Promise.all((await entries.all()).map((entry) => entry.boundingBox()));
   expect(places).toHaveLength(12);

@@ -56,7 +56,9 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const note = t(
     certified === kinds.length
       ? 'All are certified: the mirror has exactly the rows of the service’s lists'
-      : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
+      : certified === 0
+        ? 'None is certified yet: rows may be missing'
+        : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];

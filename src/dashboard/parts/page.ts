@@ -130,6 +130,8 @@ export function sendPage(reply: FastifyReply, page: Page, after?: number): Fasti
         <a class="skip" href="#main">${t('Skip to content')}</a>
         <header class="top">
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
+          <input type="checkbox" id="menu" class="unseen" aria-label="${t('Menu')}" />
+          <label for="menu" class="button">${t('Menu')}</label>
           <nav aria-label="${t('Parts of the dashboard')}">${links}</nav>
           <form class="find" method="get" action="/find" role="search">
             <input

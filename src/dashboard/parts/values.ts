@@ -1,12 +1,38 @@
 import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
-import type { Translator } from '../../lib/text/translator.ts';
+import type { MessageKey, Translator } from '../../lib/text/translator.ts';
 import { capitalize, truncate } from '../../lib/text/text.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
 
 const LONGEST_VALUE = 4_000;
 const ITEMS_SHOWN = 200;
+
+/** The groups of a record's fields, each by what its names contain; a field belongs to the first that fits. */
+const GROUPS: readonly (readonly [title: MessageKey, pattern: RegExp])[] = [
+  ['Contact', /phone|tel|cell|fax|mail|contact|website|url/],
+  ['Address', /address|adresse|street|city|ville|province|state|postal|zip|country|pays/],
+  ['Money', /price|prix|credit|balance|total|cost|amount|rate|tax|discount|currency|terms/],
+  ['Identity', /^(?:id|code|nom|name|label|title|type)|_id$|name|code/],
+];
+const OTHER: MessageKey = 'Other';
+
+/** Sorts the fields of a record into groups, in the order of a card; the empty ones are apart. */
+export function groupFields(record: JsonObject) {
+  const isEmpty = (value: Json): boolean =>
+    value === null || value === '' || (isArray(value) && value.length === 0);
+  const fields = Object.entries(record);
+  const filled = Map.groupBy(
+    fields.filter(([, value]) => !isEmpty(value)),
+    ([name]) => GROUPS.find(([, pattern]) => pattern.test(name))?.[0] ?? OTHER,
+  );
+  const order: readonly MessageKey[] = ['Identity', 'Contact', 'Address', 'Money', OTHER];
+  const groups = order.flatMap((title) => {
+    const some = filled.get(title);
+    return some === undefined ? [] : [{ title, record: Object.fromEntries(some) }];
+  });
+  return { groups, empty: Object.fromEntries(fields.filter(([, value]) => isEmpty(value))) };
+}
 
 /** The rows of a table of fields; one that holds a list leads to its panel. */
 export const fieldRows = (translator: Translator, kind: string, record: JsonObject): readonly Html[] =>
