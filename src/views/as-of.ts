@@ -13,7 +13,7 @@ import {
   writtenRow,
   type NestedTable,
 } from '../store/tables/kind-table.ts';
-import { SEARCH_COLUMN } from '../store/tables/search-text.ts';
+import { SEARCH_COLUMN, searchTexts } from '../store/tables/search-text.ts';
 import { pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
 import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
 import { batchesById } from '../store/records/record-store.ts';
@@ -82,7 +82,14 @@ function recordRows(kind: Kind): ToRows {
     const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
     const ownValues = OWN_COLUMNS.map((name) => known[name] ?? null);
     const past = toRow(names, writtenRow(kind, 'sqlite', values, ownValues));
-    return [{ minutes: minutesOf(kind, past), ...past, _search: past[SEARCH_COLUMN] ?? null, id }];
+    return [
+      {
+        minutes: minutesOf(kind, past),
+        ...past,
+        [SEARCH_COLUMN]: searchTexts(kind.fields, values)[0] ?? null,
+        id,
+      },
+    ];
   };
 }
 

@@ -15,9 +15,9 @@ const NOBODY = 65_534;
 /** Root may write everywhere, so these tests run the program as nobody then. */
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY } : {};
 
-/** Pulls onto a disk with 2 MB left until it is full, keeps a copy of the file, makes room, and pulls again. */
+/** Pulls onto a disk with room for little more than an empty mirror until it is full, keeps a copy of the file, makes room, and pulls again. */
 const FULL_DISK = `
-mount -t tmpfs -o size=64m tmpfs "$DISK" && head -c 61M /dev/zero > "$DISK/filler" || exit 99
+mount -t tmpfs -o size=64m tmpfs "$DISK" && head -c 53M /dev/zero > "$DISK/filler" || exit 99
 "$NODE" "$MAIN" pull --json > "$OUT/full.json" 2> "$OUT/full.stderr"; echo $? > "$OUT/full.code"
 cp "$DISK"/mirror.db* "$OUT/"
 rm "$DISK/filler"
