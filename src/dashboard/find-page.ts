@@ -74,12 +74,13 @@ export function recordTable(kind: string, records: readonly ListedRecord[], read
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr class="linked">
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
-        <td class="brief" translate="no">${recordName(raw)}</td>
-        <td class="small early" translate="no">${placeOf(raw)}</td>
+        <td class="brief" translate="no">
+          ${recordName(raw)} <span class="small quiet">${placeOf(raw)}</span>
+        </td>
         <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
         <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  const headings = [t('id'), t('name'), t('phone and city'), t('state'), t('changed')];
+  const headings = [t('id'), t('name, phone and city'), t('state'), t('changed')];
   return dataTable(t('Records of {kind}, by id', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
 }

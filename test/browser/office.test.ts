@@ -23,6 +23,7 @@ const WORDS = {
     approve: 'Approve',
     apply: 'Apply',
     undo: 'Undo',
+    done: 'done',
   },
   fr: {
     sign: 'Se connecter',
@@ -37,6 +38,7 @@ const WORDS = {
     approve: 'Approuver',
     apply: 'Appliquer',
     undo: 'Annuler',
+    done: 'terminée',
   },
 } as const;
 // cspell:enable
@@ -129,7 +131,7 @@ describe.each([
     await page.reload();
     await page.locator('summary', { hasText: words.apply }).click();
     await page.getByRole('button', { name: words.apply }).click();
-    await page.locator('#plan .tiles li', { hasText: new RegExp(`^\\s*${ROWS}`) }).waitFor();
+    await page.locator('#plan .tiles li', { hasText: new RegExp(`^\\s*${ROWS}\\s*${words.done}`) }).waitFor();
     await page.getByRole('button', { name: words.undo }).click();
     await page.waitForURL('**/plans/2*');
     await page.locator('#rows del', { hasText: '418 555-1000' }).waitFor();
