@@ -81,13 +81,19 @@ function startOf(day: string, dialect: Dialect, timezone: string): string {
 /** How many seconds after midnight of UTC the days of a zone begin: until which day, and those after the last change. */
 function offsetsOf(timezone: string) {
   const offsetAt = createZoneOffset(timezone, 'later');
+  const secondsAt = (day: number): number => 0 - offsetAt(day) / 1000;
   const changes: { readonly until: string; readonly seconds: number }[] = [];
-  let last = 0;
-  for (let day = Date.UTC(2000, 0, 1); day <= Date.UTC(2050, 0, 1); day += DAY_MS) {
-    const seconds = 0 - offsetAt(day) / 1000;
-    if (day > Date.UTC(2000, 0, 1) && seconds !== last)
-      changes.push({ until: new Date(day).toISOString().slice(0, 10), seconds: last });
-    last = seconds;
+  let last = secondsAt(Date.UTC(2000, 0, 1));
+  // By weeks, and by days where something changes: to ask for each day took a third of a small mirror's first run.
+  for (let week = Date.UTC(2000, 0, 1); week <= Date.UTC(2050, 0, 1); week += WEEK_MS) {
+    if (secondsAt(week + WEEK_MS) === last) continue;
+    for (let day = week + DAY_MS; day <= week + WEEK_MS; day += DAY_MS) {
+      const seconds = secondsAt(day);
+      if (seconds !== last) changes.push({ until: new Date(day).toISOString().slice(0, 10), seconds: last });
+      last = seconds;
+    }
   }
   return { last, changes };
 }
+
+const WEEK_MS = 7 * DAY_MS;

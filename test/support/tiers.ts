@@ -17,6 +17,7 @@ const PROOF_FILES = pathsOf([
   'both/dying-migration',
   'both/equal-dumps',
   'diff/decide-deletions-properties',
+  'end-to-end/move-kill',
   'mcp/figures',
   'mcp/query',
   'runs/schedule',
