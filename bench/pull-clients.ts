@@ -11,9 +11,9 @@ const FOLDER = join(import.meta.dirname, '../node_modules/.cache/bms-sync-bench'
 process.setSourceMapsEnabled(false);
 await bundle(['src/app/pull.ts', 'src/config/load-config.ts', 'src/lib/log/logger.ts'], FOLDER);
 const built = async <T>(path: string): Promise<T> => (await import(join(FOLDER, path))) as T;
-const { pullOnce } = await built<typeof Pull>('app/pull.js');
-const { loadConfig } = await built<typeof Config>('config/load-config.js');
-const { createLogger } = await built<typeof Log>('lib/log/logger.js');
+const { pullOnce } = await built<typeof Pull>('pull.js');
+const { loadConfig } = await built<typeof Config>('load-config.js');
+const { createLogger } = await built<typeof Log>('logger.js');
 
 export interface Pulled {
   readonly report: Pull.PullSummary['kinds'][number];
