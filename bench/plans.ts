@@ -18,7 +18,7 @@ import { readSheet } from '../src/outbound/plans/read-sheet.ts';
 import { undoPlan } from '../src/outbound/plans/undo-plan.ts';
 import { versionOf } from '../src/store/records/record-version.ts';
 import { createReportIndexes } from '../src/store/schema/change-kind-tables.ts';
-import { writtenColumns, writtenRow } from '../src/store/tables/kind-table.ts';
+import { writtenColumns, rowWriter } from '../src/store/tables/kind-table.ts';
 import { migrate } from '../src/views/migrate.ts';
 import { createWorld } from '../sandbox/world.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
@@ -40,7 +40,7 @@ async function fill(session: Session): Promise<Uint8Array> {
     const record = world.get('clients', id) ?? {};
     const raw = compactJson(record);
     lines.push(`${id},Rimouski ${id},${versionOf(raw)}`);
-    return writtenRow(clients, session.dialect, decode(record).values, [AT, AT, null, 1, 1, raw]);
+    return rowWriter(clients, session.dialect, false)(decode(record).values, [AT, AT, null, 1, 1, raw]);
   });
   for (let from = 0; from < rows.length; from += 1_000)
     await session.atomically((tx) =>

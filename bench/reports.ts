@@ -13,7 +13,7 @@ import { readMirroredKind } from '../src/store/kinds/field-store.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session, SqlValue } from '../src/db/session/session.ts';
 import { migrate } from '../src/views/migrate.ts';
-import { writtenColumns, writtenRow } from '../src/store/tables/kind-table.ts';
+import { writtenColumns, rowWriter } from '../src/store/tables/kind-table.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { createWorld, type World } from '../sandbox/world.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
@@ -45,7 +45,7 @@ async function fillKind(session: Session, world: World, name: keyof typeof ROWS)
   const at = formatInstant(NOW);
   const rowOf = (record: JsonObject): SqlValue[] => {
     const own = [at, at, null, 1, 1, compactJson(record)];
-    return writtenRow(kind, session.dialect, decode(record).values, own);
+    return rowWriter(kind, session.dialect, false)(decode(record).values, own);
   };
   const first = columns.indexOf('id');
   const originals = world.ids(name).map((id) => rowOf(world.get(name, id) ?? {}));

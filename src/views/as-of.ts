@@ -9,11 +9,10 @@ import { KIND_STATE } from '../store/tables/engine-tables.ts';
 import {
   OWN_COLUMNS,
   nestedColumns,
+  rowWriter,
   writtenColumns,
-  writtenRow,
   type NestedTable,
 } from '../store/tables/kind-table.ts';
-import { SEARCH_COLUMN, searchTexts } from '../store/tables/search-text.ts';
 import { pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
 import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
 import { batchesById } from '../store/records/record-store.ts';
@@ -75,21 +74,15 @@ type ToRows = (record: RowOf<typeof PAST_RECORD>) => readonly Row[];
 
 function recordRows(kind: Kind): ToRows {
   const decode = createRecordDecoder(kind);
-  const names = writtenColumns(kind, 'sqlite');
+  const names = writtenColumns(kind, 'sqlite', true);
+  const writeRow = rowWriter(kind, 'sqlite', true);
   return (row) => {
     const { id, record, firstSeenAt, changedAt } = row;
     const { values } = decode(parseObject(record));
     const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
     const ownValues = OWN_COLUMNS.map((name) => known[name] ?? null);
-    const past = toRow(names, writtenRow(kind, 'sqlite', values, ownValues));
-    return [
-      {
-        minutes: minutesOf(kind, past),
-        ...past,
-        [SEARCH_COLUMN]: searchTexts(kind.fields, values)[0] ?? null,
-        id,
-      },
-    ];
+    const past = toRow(names, writeRow(values, ownValues));
+    return [{ minutes: minutesOf(kind, past), ...past, id }];
   };
 }
 

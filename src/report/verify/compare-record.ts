@@ -4,8 +4,7 @@ import { listChangedFields, type IncomingRecord } from '../../diff/compare-page.
 import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
 import { valueText } from './compare-elements.ts';
 import type { Row } from '../../db/session/session.ts';
-import { filledColumns, writtenRow, type Dialect } from '../../store/tables/kind-table.ts';
-import { searchTexts } from '../../store/tables/search-text.ts';
+import { filledColumns, rowWriter, type Dialect } from '../../store/tables/kind-table.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
@@ -33,11 +32,11 @@ export function recordComparer(
 ): (record: IncomingRecord, row: Row) => RecordComparison {
   const decode = createRecordDecoder(kind);
   const columns = filledColumns(kind, dialect, keepsSearch);
+  const writeRow = rowWriter(kind, dialect, keepsSearch);
   return (incoming, row) => {
     const { differences, content } = compareRaw(kind, incoming, String(row['_raw']));
     const { values } = decode(content);
-    const search = keepsSearch ? searchTexts(kind.fields, values) : [];
-    const expected = writtenRow(kind, dialect, values, search);
+    const expected = writeRow(values);
     const altered = columns.flatMap((field, at) => {
       const service = valueText(expected[at]);
       const mirror = valueText(row[field]);

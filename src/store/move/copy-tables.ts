@@ -13,10 +13,9 @@ import type { Issue } from '../records/issue-store.ts';
 import { createStoredDecoder } from '../schema/redecode.ts';
 import * as changeTables from '../tables/change-tables.ts';
 import * as engineTables from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { OWN_COLUMNS, writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import * as outboxTables from '../tables/outbox-tables.ts';
 import * as planTables from '../tables/plan-tables.ts';
-import { searchTexts } from '../tables/search-text.ts';
 import * as userTables from '../tables/user-tables.ts';
 import * as webhookTables from '../tables/webhook-tables.ts';
 import { readTargetMark } from './move-mark.ts';
@@ -69,14 +68,13 @@ export async function copyKind(move: Move, declared: Kind): Promise<number> {
     });
     const keepsSearch = await keepsSearchText(tx, kind);
     const columns = writtenColumns(kind, 'postgres', keepsSearch);
-    const values = records.map((record) => {
-      const decoded = decode(record);
-      const search = keepsSearch ? searchTexts(kind.fields, decoded) : [];
-      return writtenRow(kind, 'postgres', decoded, [
-        ...search,
-        ...OWN_COLUMNS.map((name) => record.row[name] ?? null),
-      ]);
-    });
+    const writeRow = rowWriter(kind, 'postgres', keepsSearch);
+    const values = records.map((record) =>
+      writeRow(
+        decode(record),
+        OWN_COLUMNS.map((name) => record.row[name] ?? null),
+      ),
+    );
     await tx.insertRows({ table: kind.name, columns, rows: values });
     await writeNestedRows(tx, { kind, records, found, now: move.now }, keepsSearch);
   });

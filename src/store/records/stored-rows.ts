@@ -15,8 +15,7 @@ import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
-import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
-import { searchTexts } from '../tables/search-text.ts';
+import { writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import { keepsSearchText } from '../kinds/search-state.ts';
 import { appendChanges } from './change-store.ts';
 import { forgetAbsences } from './deletion-store.ts';
@@ -139,6 +138,7 @@ async function writeRecordRows(
 ): Promise<void> {
   const { kind, answers, isListed } = write;
   const decode = createRecordDecoder(kind);
+  const writeRow = rowWriter(kind, tx.dialect, keepsSearch);
   const writing = { isListed, at: formatInstant(write.now) };
   const fresh: SqlValue[][] = [];
   const known: SqlValue[][] = [];
@@ -146,9 +146,7 @@ async function writeRecordRows(
     for (const judged of records) {
       const { values, misfits } = decode(judged.record);
       for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
-      const search = keepsSearch ? searchTexts(kind.fields, values) : [];
-      const own = ownColumnValues(writing, judged, response);
-      const row = writtenRow(kind, tx.dialect, values, [...search, ...own]);
+      const row = writeRow(values, ownColumnValues(writing, judged, response));
       (judged.stored === undefined ? fresh : known).push(row);
     }
   const table = kind.name;

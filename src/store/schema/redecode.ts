@@ -7,8 +7,7 @@ import { writeNestedRows } from '../records/nested-rows.ts';
 import { keepsSearchText } from '../kinds/search-state.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, decoderHash, writtenColumns, writtenRow } from '../tables/kind-table.ts';
-import { searchTexts } from '../tables/search-text.ts';
+import { OWN_COLUMNS, decoderHash, writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
@@ -107,15 +106,14 @@ async function refillRows(
   const decodeStored = createStoredDecoder(kind, found);
   const values = records.map(decodeStored);
   const keepsSearch = await keepsSearchText(tx, kind);
+  const writeRow = rowWriter(kind, tx.dialect, keepsSearch);
   if (!refill.isNestedOnly)
     await tx.upsertRows({
       table: kind.name,
       columns: writtenColumns(kind, tx.dialect, keepsSearch),
       rows: records.map((record, at) => {
-        const decoded = values[at] ?? [];
-        const search = keepsSearch ? searchTexts(kind.fields, decoded) : [];
         const own = OWN_COLUMNS.map((name) => record.row[name] ?? null);
-        return writtenRow(kind, tx.dialect, decoded, [...search, ...own]);
+        return writeRow(values[at] ?? [], own);
       }),
     });
   await writeNestedRows(tx, { kind, records, found, now: refill.now }, keepsSearch);

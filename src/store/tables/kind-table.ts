@@ -12,7 +12,7 @@ import { decodeIfFits, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import { isObject, tryParseJson } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
-import { SEARCH_COLUMN, isSearchField } from './search-text.ts';
+import { SEARCH_COLUMN, isSearchField, searchTexts } from './search-text.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -97,14 +97,12 @@ export function filledColumns(kind: Kind, dialect: Dialect, keepsSearch = false)
   return [...kind.fields, ...derivedColumns(kind.fields, dialect), ...search].map(({ name }) => name);
 }
 
-/** A row for `writtenColumns`, of a decoded record's values, those of `searchTexts` if kept, and those of `OWN_COLUMNS`. */
-export function writtenRow(
-  kind: Kind,
-  dialect: Dialect,
-  values: readonly SqlValue[],
-  own: readonly SqlValue[] = [],
-): SqlValue[] {
-  return [...values, ...derivedValues(kind.fields, dialect, values), ...own];
+/** Makes the rows for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
+export function rowWriter({ fields }: Kind, dialect: Dialect, keepsSearch: boolean) {
+  return (values: readonly SqlValue[], own: readonly SqlValue[] = []): SqlValue[] => {
+    const search = keepsSearch ? searchTexts(fields, values) : [];
+    return [...values, ...derivedValues(fields, dialect, values), ...search, ...own];
+  };
 }
 
 /** The values of the columns that are derived from decoded fields, in the order of `derivedColumns`. */

@@ -12,7 +12,7 @@ import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
 import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
 import { forgetRecord } from '../../../src/store/records/forget-record.ts';
 import { versionOf } from '../../../src/store/records/record-version.ts';
-import { writtenColumns, writtenRow } from '../../../src/store/tables/kind-table.ts';
+import { writtenColumns, rowWriter } from '../../../src/store/tables/kind-table.ts';
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
 import { gate, kindNamed, thrownBy } from '../../store/temp-mirror.ts';
 import { opened, type Stage } from '../stage.ts';
@@ -152,7 +152,7 @@ async function manyRows(database: (typeof DATABASES)[number], count: number) {
     };
     const raw = compactJson(record);
     lines.push(`${record.id},Rimouski,${versionOf(raw)}`);
-    return writtenRow(clients, session.dialect, decode(record).values, [AT, AT, null, 1, 1, raw]);
+    return rowWriter(clients, session.dialect, false)(decode(record).values, [AT, AT, null, 1, 1, raw]);
   });
   await session.atomically((tx) => tx.insertRows({ table: 'clients', columns, rows }));
   const sheet = await readSheet('clients.csv', new TextEncoder().encode(lines.join('\n')));

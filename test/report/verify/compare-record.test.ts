@@ -17,7 +17,7 @@ import { listChangedFields } from '../../../src/diff/compare-page.ts';
 import { createRecordDecoder } from '../../../src/diff/decode-record.ts';
 import { compactJson, parseJson, type Json, type JsonObject } from '../../../src/lib/json/json.ts';
 import type { Row } from '../../../src/db/session/session.ts';
-import { filledColumns, writtenRow } from '../../../src/store/tables/kind-table.ts';
+import { filledColumns, rowWriter } from '../../../src/store/tables/kind-table.ts';
 import { models, spell } from '../../support/json-models.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
 import { sized } from '../../support/tiers.ts';
@@ -48,7 +48,7 @@ const NAMES = [...kind.fields.map(({ name }) => name).filter((name) => name !== 
 
 /** The row that the mirror makes of a record. */
 function rowOf(record: JsonObject): Row {
-  const row = writtenRow(kind, 'sqlite', createRecordDecoder(kind)(record).values);
+  const row = rowWriter(kind, 'sqlite', false)(createRecordDecoder(kind)(record).values);
   const columns = filledColumns(kind, 'sqlite').map((name, at) => [name, row[at] ?? null]);
   return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
 }

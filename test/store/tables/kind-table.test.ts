@@ -6,7 +6,7 @@ import type { Kind } from '../../../src/catalog/kind.ts';
 import { createRecordDecoder } from '../../../src/diff/decode-record.ts';
 import { splitPage } from '../../../src/diff/compare-page.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
-import { kindColumns, writtenColumns, writtenRow } from '../../../src/store/tables/kind-table.ts';
+import { kindColumns, writtenColumns, rowWriter } from '../../../src/store/tables/kind-table.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 import { canonicalDecimal, idText, sentRecord, type SentRecord } from '../wire-records.ts';
@@ -90,7 +90,7 @@ describe('the columns of a kind', () => {
     const session = await tempMirror([kind]);
     const columns = writtenColumns(kind, 'sqlite');
     const values = kind.fields.map((field) => (field.name === name ? '12.50' : '1'));
-    const row = writtenRow(kind, 'sqlite', values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
+    const row = rowWriter(kind, 'sqlite', false)(values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     await session.atomically((tx) => tx.upsertRows({ table: kind.name, columns, rows: [row] }));
     const [stored] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
     expect(stored).toEqual({ e4: 125_000 });
@@ -109,7 +109,7 @@ describe('decimals', () => {
         ['ptotal', text],
       ]);
       const values = kind.fields.map(({ name }) => decimals.get(name) ?? null);
-      return writtenRow(kind, 'sqlite', values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
+      return rowWriter(kind, 'sqlite', false)(values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     });
     const columns = writtenColumns(kind, 'sqlite');
     await session.atomically((tx) => tx.upsertRows({ table: 'punches', columns, rows }));
@@ -233,7 +233,7 @@ describe('a record that is decoded, stored and read back', () => {
     if (!incoming) throw new Error(`no record in ${raw}`);
     const { values } = createRecordDecoder(kind)(incoming.record);
     const own = [NOON_TEXT, NOON_TEXT, null, 7, 3, incoming.raw];
-    const row = writtenRow(kind, 'sqlite', values, own);
+    const row = rowWriter(kind, 'sqlite', false)(values, own);
     await session.atomically((tx) =>
       tx.upsertRows({ table: kind.name, columns: writtenColumns(kind, 'sqlite'), rows: [row] }),
     );
