@@ -54,7 +54,7 @@ export function preparingNote(reader: Reader, names: readonly string[]): Html {
   return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
 }
 
-/** What tells records of one name apart, in this order; of each line the first that a record has. */
+/** What distinguishes records of one name, in this order; of each line the first that a record has. */
 const PLACES = [
   ['phone', 'cell_phone', 'phone_work', 'telephone', 'phone2'],
   ['city', 'ville'],
