@@ -9,7 +9,7 @@ import { payloadOf } from '../attempt/journal.ts';
 
 /**
  * Merges an update with the record as it is now. Our own earlier updates do not count as changes by others: neither the ones done
- * since the base was read, nor a value that our last one made of the very value that the base shows, as an old page does.
+ * since the base was read, nor a value that our last ones made, one after the other, of the very value that an old page shows as base.
  */
 export async function mergeUpdate(
   db: Queryable,
@@ -26,9 +26,7 @@ export async function mergeUpdate(
     (one) => one.id < entry.id && one.state === 'done',
   );
   for (const { field, base: seen, remote: there } of merged.conflicts) {
-    const last = await lastEffect(db, kind, earlier, field);
-    if (last?.old === undefined || !isSameInAnySpelling(kind, field, seen, last.old)) continue;
-    if (isSameInAnySpelling(kind, field, last.made, there)) known[field] = there;
+    if (await haveOnlyOursLedFrom(db, kind, earlier, { field, seen, there })) known[field] = there;
   }
   return merge({ kind, wanted, base: { ...base, ...known }, remote });
 }
@@ -46,17 +44,22 @@ async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promis
   return base;
 }
 
-async function lastEffect(
+/** Whether our updates, newest first, made the value that is there of the seen one, each beginning with what the one before it made. */
+async function haveOnlyOursLedFrom(
   db: Queryable,
   kind: Kind,
   updates: readonly Entry[],
-  field: string,
-): Promise<Effect | null> {
+  { field, seen, there }: { readonly field: string; readonly seen: Json; readonly there: Json },
+): Promise<boolean> {
+  let value = there;
   for (const update of updates) {
     const effect = (await readEffects(db, kind, update)).get(field);
-    if (effect !== undefined) return effect;
+    if (effect === undefined) continue;
+    if (effect.old === undefined || !isSameInAnySpelling(kind, field, effect.made, value)) return false;
+    if (isSameInAnySpelling(kind, field, effect.old, seen)) return true;
+    value = effect.old;
   }
-  return null;
+  return false;
 }
 
 interface Effect {
