@@ -7,10 +7,13 @@ import type { View } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
 import { asInteger, asText } from './engine-views.ts';
 
-/** The old (0) or new (1) value of a field of an event, as text. */
+/**
+ * The old (0) or new (1) value of a field of an event, as text. PostgreSQL reads nothing of a JSON text that escapes NUL or half a
+ * character in any field: such escapes, the only ones of our JSON, become slashes.
+ */
 const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
   sqlite: (field, at) => `cast(json_extract(c.fields, '$.' || ${field} || '[${at}]') as text)`,
-  postgres: (field, at) => `(cast(c.fields as json) -> ${field} ->> ${at})`,
+  postgres: (field, at) => String.raw`(cast(replace(c.fields, '\u', '\/') as json) -> ${field} ->> ${at})`,
 };
 
 /** A decimal in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */

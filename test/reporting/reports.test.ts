@@ -165,7 +165,7 @@ async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[])
     ['purchases', 'total', 'date'],
   ] as const) {
     const [first = 0, second = 0, third = 0, fourth = 0] = world.ids(kind);
-    world.update(kind, first, { [money]: '123.45' });
+    world.update(kind, first, { [money]: '123.45', ...(kind === 'bookings' && { contact: '\0 \ud800' }) });
     world.update(kind, second, { [date]: '2025-03-31' });
     world.update(kind, fourth, { [date]: '2025-02-28', [money]: null });
     world.insert(kind, {

@@ -81,7 +81,7 @@ describe.each(DATABASES)('%s', (database) => {
         record_id: '6',
         observed_at: at('10:01'),
         origin: 'outbox:7',
-        fields: '{"name_fr":["a","b"],"price":[null,-3.25],"special_price":["x","99999999999999999999"]}',
+        fields: String.raw`{"name_fr":["\u0000","\ud800 \\u0000"],"price":[null,-3.25],"special_price":["x","99999999999999999999"]}`,
       },
       { ...change, record_id: '7', observed_at: at('10:02'), fields: '{"name_fr":["price","\\"price\\""]}' },
       { ...change, kind: 'clients', record_id: '8', observed_at: at('10:03'), fields: '{"price":[1,2]}' },

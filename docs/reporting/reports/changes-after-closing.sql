@@ -49,19 +49,19 @@ present as (
 ),
 sides as (
   select 'bookings' as kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign,
-    substr(nullif(trim(cast(json(before) -> 'pickup_date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(before) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(before) -> 'price' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'pickup_date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'price' as text), '"'), 'null') as amount
   from bi_changes where kind = 'bookings' and before is not null
   union all
   select 'bookings' as kind, seq, substr(cast(day as text), 1, 7) as found, 1 as sign,
-    substr(nullif(trim(cast(json(after) -> 'pickup_date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(after) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(after) -> 'price' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'pickup_date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'price' as text), '"'), 'null') as amount
   from bi_changes where kind = 'bookings' and after is not null
   union all
   select 'punches' as kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign,
-    substr(nullif(trim(cast(json(before) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(before) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(before) -> 'ptotal' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'ptotal' as text), '"'), 'null') as amount
   from bi_changes where kind = 'punches' and before is not null
   union all
   select 'punches' as kind, seq, substr(cast(day as text), 1, 7) as found, 1 as sign,
-    substr(nullif(trim(cast(json(after) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(after) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(after) -> 'ptotal' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'ptotal' as text), '"'), 'null') as amount
   from bi_changes where kind = 'punches' and after is not null
 ),
 late as (

@@ -1,5 +1,5 @@
 import type { Report } from '../report.ts';
-import { amount, companyOf, dayOf, monthOf, rowsOf, timesPrice, unitsOf } from '../sql.ts';
+import { amount, companyOf, dayOf, monthOf, parsedJson, rowsOf, timesPrice, unitsOf } from '../sql.ts';
 
 /** Purchases, margins and prices. */
 export const PRODUCT_REPORTS: readonly Report[] = [
@@ -121,12 +121,12 @@ order by coalesce(list_value - cost, 0) desc, company, product_id, month
     question: 'Which prices of products changed on each day, from what to what?',
     notes: [
       'The day is when the mirror found the change. A change and its reversal between two readings stay invisible.',
-      'Before PostgreSQL 17, replace `json(fields)` by `cast(fields as json)`.',
+      'Before PostgreSQL 17, replace `json(…)` by `cast(… as json)`.',
       'A price from 900,000,000,000, or with more than four places, is null here; `fields` of `bi_changes` has it.',
     ],
     sql: `-- Every change of a product's price that the mirror has found.
 with changed as (
-  select seq, record_id, cast(day as text) as day, json(fields) -> 'price' as pair
+  select seq, record_id, cast(day as text) as day, ${parsedJson('fields')} -> 'price' as pair
   from bi_changes where kind = 'products' and change = 'updated' and fields like '%"price"%'
 ),
 texts as (

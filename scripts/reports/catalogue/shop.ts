@@ -1,5 +1,5 @@
 import type { Report } from '../report.ts';
-import { amount, companyOf, monthOf, readingOf, rowsOf, timesPrice, unitsOf } from '../sql.ts';
+import { amount, companyOf, monthOf, parsedJson, readingOf, rowsOf, timesPrice, unitsOf } from '../sql.ts';
 
 const SALE_FIELDS = {
   client_id: 'bigint',
@@ -305,7 +305,7 @@ interface ClosedKind {
 /** Each late change takes an amount from a month that was closed, or adds one to it: without these sums it is as when it ended. */
 export function closedMonths(what: string, kinds: readonly ClosedKind[]): string {
   const text = (record: string, field: string): string =>
-    `nullif(trim(cast(json(${record}) -> '${field}' as text), '"'), 'null')`;
+    `nullif(trim(cast(${parsedJson(record)} -> '${field}' as text), '"'), 'null')`;
   const sides = kinds.flatMap(({ kind, date, money }) =>
     (['before', 'after'] as const).map(
       (

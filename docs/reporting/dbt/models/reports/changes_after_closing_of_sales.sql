@@ -50,19 +50,19 @@ present as (
 ),
 sides as (
   select 'sales' as kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign,
-    substr(nullif(trim(cast(json(before) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(before) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(before) -> 'total' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
   from {{ source('bms_sync', 'bi_changes') }} where kind = 'sales' and before is not null
   union all
   select 'sales' as kind, seq, substr(cast(day as text), 1, 7) as found, 1 as sign,
-    substr(nullif(trim(cast(json(after) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(after) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(after) -> 'total' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
   from {{ source('bms_sync', 'bi_changes') }} where kind = 'sales' and after is not null
   union all
   select 'purchases' as kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign,
-    substr(nullif(trim(cast(json(before) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(before) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(before) -> 'total' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
   from {{ source('bms_sync', 'bi_changes') }} where kind = 'purchases' and before is not null
   union all
   select 'purchases' as kind, seq, substr(cast(day as text), 1, 7) as found, 1 as sign,
-    substr(nullif(trim(cast(json(after) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(after) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(after) -> 'total' as text), '"'), 'null') as amount
+    substr(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
   from {{ source('bms_sync', 'bi_changes') }} where kind = 'purchases' and after is not null
 ),
 late as (

@@ -1,6 +1,6 @@
 -- Every change of a product's price that the mirror has found.
 with changed as (
-  select seq, record_id, cast(day as text) as day, json(fields) -> 'price' as pair
+  select seq, record_id, cast(day as text) as day, json(replace(fields, '\u', '\/')) -> 'price' as pair
   from {{ source('bms_sync', 'bi_changes') }} where kind = 'products' and change = 'updated' and fields like '%"price"%'
 ),
 texts as (
