@@ -8,11 +8,15 @@ import type { Send } from './service.ts';
 import { VOLATILE, plainText } from './spelled.ts';
 import { storedFields } from './stored.ts';
 
-/** Updates that were written into another record, which got their record's id before we last read it. */
+/**
+ * Updates that were written into another record, which got their record's id before we last read it. Which one was meant by an update
+ * of a record that the mirror has never had, nobody can know.
+ */
 export function misdirected(recording: Recording): Found {
   return updatesOf(recording).flatMap(({ entry, intent }): Finding[] => {
     const { actions } = recordsOf(recording, intent.kind);
-    const meant = entry.base === null ? intent.born : (bornOf(recording, entry.base, intent) ?? intent.born);
+    if (entry.base === null) return [];
+    const meant = bornOf(recording, entry.base, intent) ?? intent.born;
     return actions
       .filter(
         (action) => action.id === intent.recordId && action.before !== null && action.before.born !== meant,

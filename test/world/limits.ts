@@ -9,6 +9,9 @@ interface Limit {
   readonly holds: (recording: Recording, finding: Finding) => boolean;
 }
 
+/** Fewer missing records of a kind are deleted without asking a person, if they are not found twice. */
+const FEWEST_HELD = 3;
+
 const LIMITS: readonly Limit[] = [
   {
     why: 'the service says in its own words that it did nothing, and did it',
@@ -55,6 +58,20 @@ const LIMITS: readonly Limit[] = [
     invariants: ['falsely deleted', 'falsely certified', 'unequal'],
     holds: ({ personality: { approval, ids }, service }) =>
       approval !== 'none' && ids === 'reused' && service.unseen === 'not found',
+  },
+  {
+    why: 'of the records that lists hide, other users have deleted all but so few that these could be deleted as well',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { rights }, service, kinds }) =>
+      rights !== 'kept' &&
+      service.unseen === 'not found' &&
+      kinds.some(({ name }) => {
+        const hidden = service.hides(name);
+        const deleted = (service.records.get(name)?.actions ?? []).filter(
+          ({ id, is }) => is === 'deleted' && hidden.has(id),
+        );
+        return deleted.length > 0 && hidden.size - deleted.length < FEWEST_HELD;
+      }),
   },
   {
     why: 'lists show what we create hours later: what they show until then is no list of the service’s',

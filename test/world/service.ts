@@ -56,6 +56,8 @@ export interface Service {
   apart(kind: string): ReadonlySet<string>;
   /** What it answers for a single record that lists do not show. */
   readonly unseen: Lasting['unseen'];
+  /** The records of a kind that those without rights do not see. */
+  readonly hides: (kind: string) => ReadonlySet<string>;
 }
 
 export interface ServiceOptions {
@@ -144,6 +146,7 @@ export function createService(options: ServiceOptions): Service {
       beginLasting(inside, fromMs, untilMs);
     },
     unseen: inside.lasting.unseen,
+    hides: (kind) => inside.lasting.hidden.get(kind) ?? new Set(),
     apart: (kind) => inside.lasting.apart.get(kind) ?? new Set(),
   };
 }
