@@ -97,6 +97,9 @@ const WRITING_GRADES: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_a
 const attemptBody = ({ request }: { readonly request: string }): JsonObject =>
   parseObject(request.slice(request.indexOf('\n') + 1));
 
+/** A service that answers so has put the update off: what the record shows may be another user's. */
+const ACCEPTED = 202;
+
 /** The fields of an update that the record shows though no answer says that our request made them; by their names of a read. */
 export async function readUnprovenFields(
   db: Queryable,
@@ -106,9 +109,10 @@ export async function readUnprovenFields(
   const unproven = new Set<string>();
   for (const attempt of await readAttempts(db, entry.id)) {
     const isAnswered = attempt.grade === 'done' || attempt.grade === 'not_applied';
+    const isDone = isAnswered && attempt.status !== ACCEPTED;
     for (const name of Object.keys(attemptBody(attempt)))
-      if (isAnswered) unproven.delete(readNameOf(kind, name));
-      else if (attempt.grade === 'ambiguous') unproven.add(readNameOf(kind, name));
+      if (isDone) unproven.delete(readNameOf(kind, name));
+      else if (isAnswered || attempt.grade === 'ambiguous') unproven.add(readNameOf(kind, name));
   }
   return unproven.size === 0 ? {} : { unproven: [...unproven] };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import type { FaultAction } from '../../../sandbox/faults.ts';
 import { parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, push, spoil, update } from '../stage.ts';
@@ -97,6 +98,21 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     expect(await on.entry(entry)).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 
+  test('an old page that shows two of our updates taken back makes them nobody else’s', async () => {
+    const { on, id, shows } = await scene(database, { name: 'Before' });
+    for (const name of ['Ours', 'Ours again']) {
+      await push(on, id, { name });
+      await on.work();
+    }
+    shows({ name: 'Before' }); // What an old page shows.
+    await on.clock.sleep(1000);
+    await on.pull('clients');
+    shows({ name: 'Ours again' });
+    const entry = await push(on, id, { name: 'Next' });
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
   test('a base that its author read before our update was done does not make that another user’s', async () => {
     const { on, id } = await scene(database, { name: 'Before' });
     const first = await push(on, id, { name: 'Ours' });
@@ -121,21 +137,25 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'conflict' });
   });
 
-  test.each<[string, 'before' | 'after', readonly string[]]>([
-    ['after the commit', 'after', ['name']],
-    ['before the commit, where another user then wrote the same', 'before', ['name']],
-  ])('an update whose answer was lost %s stays ours, unproven', async (_when, drop, fields) => {
+  test.each<[string, FaultAction]>([
+    ['was lost after the commit', { drop: 'after' }],
+    ['was lost before the commit, where another user then wrote the same', { drop: 'before' }],
+    [
+      'puts it off, where another user may have written the same',
+      { statusAfter: 202, body: '{"success":true}' },
+    ],
+  ])('an update whose answer %s stays ours, unproven', async (_when, action) => {
     const { on, id, shows } = await scene(database, { name: 'Before' });
-    spoil(on, 'PUT', { drop }, { times: 1 });
+    spoil(on, 'PUT', action, { times: 1 });
     const entry = await on.store(update(id, { name: 'Ours' }));
     await on.work();
-    if (drop === 'before') shows({ name: 'Ours' });
+    if ('drop' in action && action.drop === 'before') shows({ name: 'Ours' });
     await on.pass(60);
     const { state, verdict, result } = await on.entry(entry);
     expect({ state, verdict, result: parseObject(result ?? '{}') }).toEqual({
       state: 'done',
       verdict: 'sent',
-      result: { unproven: fields },
+      result: { unproven: ['name'] },
     });
     expect(asked(on, 'PUT')).toHaveLength(1);
     expect(await on.rows(sql`select origin from changes`)).toEqual([{ origin: `outbox:${entry}` }]);
