@@ -57,7 +57,9 @@ export function readEnvironment(env: Environment): ReadLayers {
   const ownNames = Object.keys(env).filter((name) => name.startsWith(SETTING_PREFIX) && env[name]);
   // A setting's own variable overrides its value in the JSON of its group.
   ownNames.sort((a, b) => b.split('__').length - a.split('__').length);
+  const unknown = Object.keys(env).filter((name) => isUnknown(name) && env[name]);
   return combineLayers([
+    ...unknown.map((name) => faultLayer(`${name}: unknown variable${didYouMean(name, PLAIN_VARIABLES)}`)),
     ...ownNames.map((name) => {
       const place = SETTING_NODES.find((place) => place.variable === name);
       if (place) return readVariableValue(place, name, env[name] ?? '');
@@ -68,17 +70,12 @@ export function readEnvironment(env: Environment): ReadLayers {
 }
 
 const PLAIN_VARIABLES = ['BMS_CONFIG', ...SETTING_NODES.flatMap((place) => place.info.variables ?? [])];
-/** Our tests and proofs have variables too; `BMS__…` that are unknown are refused. */
+/** Our tests and proofs have variables too. */
 const OTHER_VARIABLE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
 
-/** Returns unknown BMS_ variables. A misspelt one would otherwise be ignored silently. */
-export function unknownVariables(env: Environment): readonly string[] {
-  return Object.keys(env)
-    .filter(
-      (name) => name.startsWith('BMS_') && !OTHER_VARIABLE.test(name) && !PLAIN_VARIABLES.includes(name),
-    )
-    .map((name) => `${name} is not a setting${didYouMean(name, PLAIN_VARIABLES) || '.'}`);
-}
+/** A misspelt variable would otherwise be ignored silently. */
+const isUnknown = (name: string): boolean =>
+  name.startsWith('BMS_') && !OTHER_VARIABLE.test(name) && !PLAIN_VARIABLES.includes(name);
 
 const faultLayer = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { unknownVariables } from '../../config/environment.ts';
 import { loadConfig, listSecrets, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import { createLogger, formatLogLine, type Logger } from '../../lib/log/logger.ts';
@@ -41,9 +40,7 @@ export function createContext(
       const write = (line: string): void =>
         void stderr.write(stderr.isTTY === true ? formatLogLine(line) : line);
       const options = { level: config.log.level, secrets: listSecrets(config), destination: { write } };
-      const logger = createLogger(options);
-      for (const text of unknownVariables(io.env)) logger.warn({ event: 'settings.unknown_variable' }, text);
-      return logger;
+      return createLogger(options);
     },
     printResult: (options, document, texts) => {
       if (options.json) printJson(io.stdout, document);

@@ -34,6 +34,13 @@ export const VARIABLE_MISTAKES: readonly Mistake[] = [
     message: ['BMS__SOURCE__CONCURRENCE', 'unknown setting', 'did you mean BMS__SOURCE__CONCURRENCY?'],
   },
   {
+    title: 'a misspelt plain variable',
+    argv: ['status'],
+    env: { BMS_TOKN: 'x' },
+    code: 2,
+    message: ['BMS_TOKN', 'unknown variable', 'did you mean BMS_TOKEN?'],
+  },
+  {
     title: 'a list that is no JSON',
     argv: ['status'],
     env: { BMS__WEBHOOKS__RETRY_SECONDS: '[300,1800' },
