@@ -26,7 +26,7 @@ export interface Absence {
   readonly firstGoneAt: Date | null;
   /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
   readonly isCertified: boolean;
-  /** Why no proof comes by itself: `older_than:FIELD`, `never_listed`, `others_hidden`, `still_there`, or the reason of an unclear answer. */
+  /** Why no proof comes by itself: `older_than:FIELD`, `never_listed`, `others_hidden`, `replaced`, `still_there`, or the reason of an unclear answer. */
   readonly why?: string | undefined;
 }
 
@@ -34,6 +34,9 @@ export interface Absence {
 const NEVER_LISTED = 'never_listed';
 /** The list that lacks the record lacks such ones, too. */
 const OTHERS_HIDDEN = 'others_hidden';
+
+/** Another row has taken its place at one end of the list, which may be cut: where only the list can prove it, a person decides. */
+const REPLACED = 'replaced';
 
 /** The missing rows are exactly the oldest by this field: the list may show recent rows only. */
 const olderThan = (field: string): string => `older_than:${field}`;
@@ -70,6 +73,8 @@ export interface AbsenceFacts {
   readonly live: number;
   /** The list has no rows any more, or may be cut off: a person must look, however few rows are gone. */
   readonly isDoubtful: boolean;
+  /** The rows that are absent for the first time left one end of a list that is as long as before. */
+  readonly isReplaced?: boolean;
   /** Whether records of this kind can be retrieved one by one; if not, a later sweep is the proof. */
   readonly canRetrieve: boolean;
   /** The list is known exactly; if not, the rows are absent from complete sweeps, and only asking can prove more. */
@@ -201,7 +206,8 @@ function isStuck(absentee: AbsenceCandidate, facts: AbsenceFacts): boolean {
 }
 
 const waitReason = (absence: Absence, facts: AbsenceFacts): string | undefined =>
-  absence.why ?? (absence.state === 'suspected' && mayHideRecords(facts) ? OTHERS_HIDDEN : undefined);
+  (absence.why === REPLACED ? undefined : absence.why) ??
+  (absence.state === 'suspected' && mayHideRecords(facts) ? OTHERS_HIDDEN : undefined);
 
 /** The state of an absence after this sweep. */
 function nextState(row: AbsenceCandidate, facts: AbsenceFacts): Absence {
@@ -267,7 +273,8 @@ function absenceOf(row: AbsentRow, facts: AbsenceFacts): Absence {
       firstGoneAt: null,
       isCertified,
     } as const;
-    return row.isListed ? first : { ...first, why: NEVER_LISTED };
+    if (!row.isListed) return { ...first, why: NEVER_LISTED };
+    return facts.isReplaced === true ? { ...first, why: REPLACED } : first;
   }
   if (storedAbsences.isCertified || !isCertified) return storedAbsences;
   return { ...storedAbsences, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
@@ -284,9 +291,11 @@ function decideHoldState(
   facts: AbsenceFacts,
   rules: DeletionRules,
 ): Hold {
-  const { live, isDoubtful, oldest, storedAbsences, absent } = facts;
+  const { live, oldest, storedAbsences, absent } = facts;
   const count = undecided.length;
   if (count === 0) return { is: 'open' };
+  const areReplaced = !facts.canRetrieve && undecided.some((absentee) => absentee.absence.why === REPLACED);
+  const isDoubtful = facts.isDoubtful || areReplaced;
   if (oldest && isOldest(undecided, oldest, isDoubtful)) return { is: 'held', why: olderThan(oldest.by) };
   const { rows, share } = rules.holdAbove;
   const isMany = count > Math.max(rows, share * live) || (count >= HOLD_MIN_ROWS && 3 * count > live);

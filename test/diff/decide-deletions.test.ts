@@ -240,6 +240,15 @@ describe('a mass disappearance', () => {
     },
   );
 
+  test('that another row has replaced is held as soon as only the list could prove it', () => {
+    const asked = plan([row('1')], { isReplaced: true, canRetrieve: true });
+    const noted = missing('1', { sweep: 200, absentSince: NOON, why: 'replaced' });
+    expect(asked).toEqual({ ...NOTHING, toSave: [noted], toRetrieve: ['1'] });
+    const facts = { storedAbsences: storedAbsences(missing('1', { why: 'replaced' })) };
+    expect(plan([row('1')], facts)).toEqual({ ...NOTHING, toSave: [missing('1', { state: 'held' })] });
+    expect(plan([row('1')], { ...facts, canRetrieve: true }).toSave).toEqual([]);
+  });
+
   test('that was approved needs its proof like any other', () => {
     const young = { state: 'approved', absentSince: NOON } as const;
     const thirty = (changes: Partial<Absence>) =>

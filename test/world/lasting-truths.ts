@@ -71,10 +71,11 @@ function isFor({ body }: Send, wanted: Content): boolean {
 
 /** Updates parked because their record is gone, which it never was, except in a momentary answer. */
 export function falselyGone(recording: Recording): Found {
-  const { rights, maintenance, approval, unlisted, window } = recording.personality;
+  const { rights, maintenance, approval, unlisted, window, cut } = recording.personality;
   if (
     [
       window !== 'whole',
+      cut !== 'whole',
       rights !== 'kept',
       maintenance !== 'none',
       approval !== 'none',

@@ -206,10 +206,9 @@ async function decideAbsences(
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
-  const isAsLong = !canAsk && fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
-  const isCutOff =
-    (!canAsk && mayBeCutOff(list, knownRows - noted.size)) ||
-    (isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absent)));
+  const isAsLong = fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
+  const isReplaced = isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absent));
+  const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
   const oldest = canAsk || !isCertified ? null : await readOldestRows(session, kind, absent);
   const decision = decideDeletions(
     {
@@ -222,12 +221,17 @@ async function decideAbsences(
       now,
       isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
+      isReplaced,
       oldest,
       canBeMixed: list.canBeMixed,
     },
     rules,
   );
-  return { decision, oldest, hold: nextHold(lease.hold, decision.held, isCutOff, now) };
+  return {
+    decision,
+    oldest,
+    hold: nextHold(lease.hold, decision.held, isCutOff || (isReplaced && !canAsk), now),
+  };
 }
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */
