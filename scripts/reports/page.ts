@@ -3,7 +3,7 @@ import { REPORTS } from './catalogue.ts';
 import type { Plot } from './plot.ts';
 import { notesOf, type Report, type ReportPlot } from './report.ts';
 
-const ROWS_SHOWN = 2;
+const ROWS_SHOWN = 1;
 const UNITS = 10_000;
 
 /** The section of docs/reporting/reports.md about a report, with the first rows of its answer. */
@@ -15,7 +15,7 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     notesOf(report)
       .map((note) => `- ${note}`)
       .join('\n'),
-    `[\`reports/${name}.sql\`](reports/${name}.sql): the first of ${rows.length} rows${report.shown === undefined ? '' : ', with some of the columns'}.`,
+    `[\`reports/${name}.sql\`](reports/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown === undefined ? '' : ', with some of the columns'}.`,
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
