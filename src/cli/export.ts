@@ -33,17 +33,14 @@ export function exportCommand(context: CommandContext): Command {
     .addOption(
       new Option('--format <format>', 'format (default: from the file name)').choices(EXPORT_FORMATS),
     )
-    .option('--excel', 'CSV that opens with a double click where the decimal sign is a comma')
+    .option('--excel', 'CSV for an Excel with decimal commas: opens with a double click')
     .option(
       '--as-of <instant>',
-      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone",
+      'rows as they were at an instant (2026-03-01T12:00:00Z) or at the end of a date',
     )
     .option('--ids <list>', 'with --as-of: only these records, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
-    .option(
-      '--raw',
-      'the columns of the view alone, and in CSV texts that a spreadsheet would run as formulas',
-    )
+    .option('--raw', 'no column _version, and in CSV no apostrophe before texts that look like formulas')
     .action(async (what: string, options: Options) => {
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;

@@ -73,7 +73,7 @@ export function pushCommand(context: CommandContext): Command {
 const pushOptions = (name: string, summary: string): Command =>
   createCommand(name, summary)
     .option('--dry-run', 'show what would be sent; store and send nothing')
-    .option('--allow-unknown', 'also send unknown fields')
+    .option('--allow-unknown', 'also send fields that are neither documented nor seen')
     .option('--allow-double', 'create it even if a record has the same natural key')
     .option('--wait', 'wait for the answer of the service')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);

@@ -10,7 +10,7 @@ export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
   z.coerce.number<string>().int().min(minimum).max(maximum);
 
 /** Our own number of an entry or a run. */
-const rowId = wholeNumber(1).describe('number of the entry or the run');
+const rowId = wholeNumber(1).describe('number of the entry, run or plan');
 export const rowPath = z.strictObject({ id: rowId });
 
 const LARGEST_ID = 2n ** 63n - 1n;

@@ -29,7 +29,7 @@ interface AddOptions extends CommonOptions {
 }
 
 export function webhooksCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the receivers of events, with their waiting deliveries').action(
+  const list = createCommand('list', 'list the endpoints, with their waiting deliveries').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
@@ -37,7 +37,7 @@ export function webhooksCommand(context: CommandContext): Command {
       context.printResult(options, { endpoints }, endpointTexts(endpoints));
     },
   );
-  return createCommand('webhooks', 'send events to receivers by HTTP')
+  return createCommand('webhooks', 'send events to programs, e-mail addresses and chat rooms (endpoints)')
     .addCommand(list, { isDefault: true })
     .addCommand(addCommand(context))
     .addCommand(operationCommand(context, removeWebhook))
