@@ -15,7 +15,7 @@ import {
 import { outputFile } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { expandIds } from './parts/input.ts';
-import { printLine, type Io } from './parts/io.ts';
+import { printLine, rowsAndSize, type Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
 interface Options extends CommonOptions {
@@ -61,7 +61,7 @@ export function exportCommand(context: CommandContext): Command {
         progress.stop();
         if (remark !== null) printLine(io.stderr, remark);
         if (written === null) return;
-        const lines = [`${written.file}: ${written.rows} rows, ${written.bytes} bytes.`];
+        const lines = [`${written.file}: ${rowsAndSize(written)}.`];
         context.printResult(options, written, lines);
       } catch (error) {
         if (error instanceof ReaderGoneError) return;
@@ -78,9 +78,10 @@ export function exportCommand(context: CommandContext): Command {
 function chosenFormat(options: Options): ExportFormat {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
+  const hint = 'Add --format csv, ndjson or xlsx, or end the name of --out in .csv, .ndjson or .xlsx.';
   throw exportError(
-    'No format given.',
-    'Add --format csv, ndjson or xlsx, or --out with one of these extensions.',
+    options.out === undefined ? 'No format given.' : `The name ${options.out} shows no format.`,
+    hint,
   );
 }
 

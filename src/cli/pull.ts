@@ -49,7 +49,8 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
     return [kind.kind, describeOutcome(kind).label, ...counts, (kind.durationMs / 1000).toFixed(2)];
   });
   yield* causeLines(kinds);
-  yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
+  if (kinds.some((kind) => kind.detail === null || kind.pages > 0))
+    yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   yield* outcomeLines(kinds);
   for (const { kind, reason } of report.off ?? [])

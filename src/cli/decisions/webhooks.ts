@@ -72,8 +72,13 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
 
 function secretLines(document: object): readonly string[] {
   const { name, secret } = document as RevealedSecret;
-  return [`The receiver ${name} verifies by this secret, which is not shown again:`, secret];
+  return [`${name} checks signatures with this secret, which is not shown again:`, secret];
 }
+
+/** People and chat rooms check no signature, so they need no secret. */
+const addedLines = (name: string): readonly string[] => [
+  `Added: ${name} gets notifications from now on. To try it: bms-sync webhooks test ${name}`,
+];
 
 /** The reasons for which a receiver cannot have answered. */
 const FAULTS: Readonly<Record<string, string>> = {
@@ -117,7 +122,7 @@ function addCommand(context: CommandContext): Command {
       await using session = await openMirror(config); // Creates the mirror if there is none.
       const wish = { name, url, kinds, changes, fields, format, language };
       const revealed = await addWebhook.run(operationParts(context, config, session), wish);
-      context.printResult(options, revealed, secretLines(revealed));
+      context.printResult(options, revealed, format === 'json' ? secretLines(revealed) : addedLines(name));
     });
 }
 
