@@ -75,11 +75,6 @@ function secretLines(document: object): readonly string[] {
   return [`${name} checks signatures with this secret, which is not shown again:`, secret];
 }
 
-/** People and chat rooms check no signature, so they need no secret. */
-const addedLines = (name: string): readonly string[] => [
-  `Added: ${name} gets notifications from now on. To try it: bms-sync webhooks test ${name}`,
-];
-
 /** The reasons for which a receiver cannot have answered. */
 const FAULTS: Readonly<Record<string, string>> = {
   'mail.unset': 'SMTP_URL is not set',
@@ -122,7 +117,8 @@ function addCommand(context: CommandContext): Command {
       await using session = await openMirror(config); // Creates the mirror if there is none.
       const wish = { name, url, kinds, changes, fields, format, language };
       const revealed = await addWebhook.run(operationParts(context, config, session), wish);
-      context.printResult(options, revealed, format === 'json' ? secretLines(revealed) : addedLines(name));
+      const added = `Added: ${name} gets notifications from now on. To try it: bms-sync webhooks test ${name}`;
+      context.printResult(options, revealed, format === 'json' ? secretLines(revealed) : [added]); // People check no signature.
     });
 }
 
