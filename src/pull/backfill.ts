@@ -71,7 +71,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       const work = { sweep, tally: createTally(), missing: [], surplus: 0 };
       const ending = await readExtent(parts, request, work)
         .then(async (found) => {
-          if (found.state === 'complete') await repairRows(parts, request, work);
+          if (found.state === 'complete') await mend(parts, request, work);
           return found;
         })
         .catch(async (error: unknown) => {
@@ -124,7 +124,7 @@ async function readExtent(
  * Fills the columns and nested rows of what was read again from `_raw`; after the whole list, live rows that it did not show and
  * that are not records become tombstones.
  */
-async function repairRows(parts: PullParts, request: BackfillRequest, work: BackfillWork): Promise<void> {
+async function mend(parts: PullParts, request: BackfillRequest, work: BackfillWork): Promise<void> {
   const { kind, extent } = request;
   const { session, clock } = parts;
   const { sweep, tally } = work;

@@ -187,7 +187,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state),
     ],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...linkToKinds(facts.kinds),
+    ...wayTo(facts.kinds),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
     title: translator.t(
@@ -198,7 +198,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       translator.t(since === null ? 'It was never read to its end.' : 'Three scheduled pulls were missed.'),
     ],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...linkToKinds(kinds),
+    ...wayTo(kinds),
   }),
   'field.volatile': (facts, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
@@ -297,7 +297,7 @@ function volatileFields(fields: string, translator: Translator): string {
   return labels.join(', ');
 }
 
-const linkToKinds = (kinds: readonly string[]) => ({
+const wayTo = (kinds: readonly string[]) => ({
   page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',
   command: `bms-sync pull ${kinds.join(' ')}`,
 });

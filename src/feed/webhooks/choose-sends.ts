@@ -67,7 +67,7 @@ async function chooseEvents(
     const change = changes.get(seq ?? 0);
     const body = delivery.body ?? (change && changeBody(change));
     // Without a body, the event was erased meanwhile.
-    if (body === undefined) dropped.push(droppedOutcome(delivery));
+    if (body === undefined) dropped.push(dropOf(delivery));
     else
       sends.push({
         contentType: 'application/json',
@@ -97,7 +97,7 @@ async function chooseMessages(
   const [settled = [], open = []] = partition(notifications, (one) => isSettled(one, situation));
   await writeDeliveryOutcomes(
     tx,
-    settled.map(({ delivery }) => droppedOutcome(delivery)),
+    settled.map(({ delivery }) => dropOf(delivery)),
     now,
   );
   const causes = groupByCause(open).map((cause) => cause.map(({ delivery }) => delivery));
@@ -129,7 +129,7 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-const droppedOutcome = (delivery: queue.Delivery): queue.DeliveryOutcome => {
+const dropOf = (delivery: queue.Delivery): queue.DeliveryOutcome => {
   return { delivery, patch: { state: 'dropped', nextAttemptAt: null } };
 };
 
