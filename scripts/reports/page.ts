@@ -3,7 +3,7 @@ import { REPORTS } from './catalogue.ts';
 import type { Plot } from './plot.ts';
 import { notesOf, type Report, type ReportPlot } from './report.ts';
 
-const ROWS_SHOWN = 2;
+const ROWS_SHOWN = 1;
 const UNITS = 10_000;
 
 /** The section of docs/reporting/reports.md about a report, with the first rows of its answer. */
@@ -15,9 +15,7 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     notesOf(report)
       .map((note) => `- ${note}`)
       .join('\n'),
-    `[\`reports/${name}.sql\`](reports/${name}.sql):`,
-    `\`\`\`sql\n${report.sql}\`\`\``,
-    `The first of ${rows.length} rows${report.shown === undefined ? '' : ', with some of the columns'}:`,
+    `[\`reports/${name}.sql\`](reports/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown === undefined ? '' : ', with some of the columns'}.`,
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
@@ -32,14 +30,15 @@ export function pageWith(page: string, texts: Readonly<Record<string, string>>):
   }, page);
 }
 
-/** Every metric with its question, and the report whose rows it adds up. */
+/** The metrics of each report. */
 export function metricsTable(): string {
-  const rows = REPORTS.flatMap(({ name: report, metrics }) =>
-    Object.entries(metrics).map(
-      ([name, { question, column }]) => `| \`${name}\` | ${question} | \`${column}\` of ${report} |`,
-    ),
+  const rows = REPORTS.map(
+    ({ name, metrics }) =>
+      `| ${name} | ${Object.keys(metrics)
+        .map((metric) => `\`${metric}\``)
+        .join(' ')} |`,
   );
-  return ['| metric | question | sum of |', '| --- | --- | --- |', ...rows].join('\n');
+  return ['| report | metrics |', '| --- | --- |', ...rows].join('\n');
 }
 
 function tableOf(rows: readonly Row[], columns: readonly string[]): string {

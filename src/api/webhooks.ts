@@ -5,7 +5,7 @@ import type { RouteContext, Server } from '../http/server.ts';
 
 const endpoints = z.object({ endpoints: z.array(endpointDocument) });
 
-const schema = { summary: 'List the receivers of events', tags: ['Webhooks'], response: { 200: endpoints } };
+const schema = { summary: 'List the endpoints', tags: ['Webhooks'], response: { 200: endpoints } };
 
 /** Receivers of events. */
 export function webhookRoutes(app: Server, context: RouteContext): void {

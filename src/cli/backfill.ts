@@ -59,10 +59,10 @@ function* reportLines(report: BackfillReport): Iterable<string> {
   const { kind, rows, created, updated, restored, unchanged, quarantined, missing, surplus, detail } = report;
   const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  yield `${kind}: ${rows} records read: ${parts.join(', ')}.`;
+  yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.`;
   const shown = missing.slice(0, 20).join(', ');
   if (missing.length > 0)
-    yield `The service does not have ${missing.length}: ${shown}${missing.length > 20 ? ', …' : ''}`;
+    yield `Not in the service (${missing.length}): ${shown}${missing.length > 20 ? ', …' : '.'}`;
   if (detail !== null && report.reason !== 'interrupted') yield detail;
   if (report.state !== 'complete')
     yield 'The records read so far are stored; the same command reads all of them again.';

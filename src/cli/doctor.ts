@@ -13,8 +13,8 @@ import { createCommand, EXIT, type CommonOptions, type CommandContext } from './
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'check everything that a pull needs')
-    .argument('[URL]', 'check another service than the one in the settings: can it be mirrored?')
-    .option('--discover', 'ask for one page of each list that the documentation leaves out')
+    .argument('[URL]', 'check this service instead of the one in the settings')
+    .option('--discover', 'also look for lists that the service does not document')
     .action(async (url: string | undefined, options: CommonOptions & { discover?: true }) => {
       const config = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
       const logger = context.logger(config);

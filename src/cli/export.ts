@@ -15,7 +15,7 @@ import {
 import { outputFile } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { expandIds } from './parts/input.ts';
-import { printLine, type Io } from './parts/io.ts';
+import { printLine, rowsAndSize, type Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
 interface Options extends CommonOptions {
@@ -33,17 +33,14 @@ export function exportCommand(context: CommandContext): Command {
     .addOption(
       new Option('--format <format>', 'format (default: from the file name)').choices(EXPORT_FORMATS),
     )
-    .option('--excel', 'CSV that opens with a double click where the decimal sign is a comma')
+    .option('--excel', 'CSV for an Excel with decimal commas: opens with a double click')
     .option(
       '--as-of <instant>',
-      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone",
+      'rows as they were at an instant (2026-03-01T12:00:00Z) or at the end of a date',
     )
     .option('--ids <list>', 'with --as-of: only these records, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
-    .option(
-      '--raw',
-      'the columns of the view alone, and in CSV texts that a spreadsheet would run as formulas',
-    )
+    .option('--raw', 'no column _version, and in CSV no apostrophe before texts that look like formulas')
     .action(async (what: string, options: Options) => {
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
@@ -64,7 +61,7 @@ export function exportCommand(context: CommandContext): Command {
         progress.stop();
         if (remark !== null) printLine(io.stderr, remark);
         if (written === null) return;
-        const lines = [`${written.file}: ${written.rows} rows, ${written.bytes} bytes.`];
+        const lines = [`${written.file}: ${rowsAndSize(written)}.`];
         context.printResult(options, written, lines);
       } catch (error) {
         if (error instanceof ReaderGoneError) return;
@@ -81,9 +78,10 @@ export function exportCommand(context: CommandContext): Command {
 function chosenFormat(options: Options): ExportFormat {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
+  const hint = 'Add --format csv, ndjson or xlsx, or end the name of --out in .csv, .ndjson or .xlsx.';
   throw exportError(
-    'No format given.',
-    'Add --format csv, ndjson or xlsx, or --out with one of these extensions.',
+    options.out === undefined ? 'No format given.' : `The name ${options.out} shows no format.`,
+    hint,
   );
 }
 

@@ -13,7 +13,7 @@ import { commandLineDecider } from './parts/operation-command.ts';
 
 export function mcpCommand(context: CommandContext): Command {
   return createCommand('mcp', 'answer the questions of an AI assistant on stdio (MCP), read only')
-    .option('--url <url>', 'pass them on to a serve: https://HOST/mcp; MCP_TOKEN is the token of a user')
+    .option('--url <url>', 'ask a running serve: https://HOST/mcp, by a token of a user in MCP_TOKEN')
     .action(async (options: CommonOptions & { readonly url?: string }) => {
       const config = context.settings(options);
       const logger = context.logger(config);

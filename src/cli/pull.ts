@@ -48,8 +48,10 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
     const counts = COUNTS.map((name) => kind[name]);
     return [kind.kind, describeOutcome(kind).label, ...counts, (kind.durationMs / 1000).toFixed(2)];
   });
-  yield* causeLines(kinds);
-  yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
+  const causes = [...causeLines(kinds)];
+  yield* causes;
+  if (kinds.some(({ detail, reason, pages }) => detail === null || pages > 0 || !isServiceWide(reason)))
+    yield* [...(causes.length > 0 ? [''] : []), textTable(['kind', 'state', ...COUNTS, 'seconds'], rows)];
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   yield* outcomeLines(kinds);
   for (const { kind, reason } of report.off ?? [])
@@ -69,7 +71,6 @@ function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
     for (const { kind, detail } of group.slice(0, isShared ? 1 : undefined))
       yield `  ${isShared ? '' : `${kind}: `}${detail ?? ''}`;
   }
-  if (faults.length > 0) yield '';
 }
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */

@@ -73,7 +73,7 @@ export function pushCommand(context: CommandContext): Command {
 const pushOptions = (name: string, summary: string): Command =>
   createCommand(name, summary)
     .option('--dry-run', 'show what would be sent; store and send nothing')
-    .option('--allow-unknown', 'also send unknown fields')
+    .option('--allow-unknown', 'also send fields that are neither documented nor seen')
     .option('--allow-double', 'create it even if a record has the same natural key')
     .option('--wait', 'wait for the answer of the service')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
@@ -113,7 +113,7 @@ async function checkAndStore(
     const previews: Preview[] = [];
     for (const entry of checked) previews.push(await previewEntry(session, entry));
     const texts = previews.flatMap((preview) => [...previewTexts(preview)]);
-    context.printResult(options, oneOrAll(options, previews.map(previewDocument)), texts);
+    context.printResult(options, pushResult(options, previews.map(previewDocument)), texts);
     return;
   }
   const stored = await storeChecked(session, checked, systemClock.now(), commandLineDecider());
@@ -128,10 +128,10 @@ async function checkAndStore(
     outcome: outcomes.find((outcome) => outcome.id === entry.id),
   }));
   const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
-  context.printResult(options, oneOrAll(options, pushed.map(pushedDocument)), texts);
+  context.printResult(options, pushResult(options, pushed.map(pushedDocument)), texts);
 }
 
-const oneOrAll = (options: PushOptions, documents: readonly object[]): object | null =>
+const pushResult = (options: PushOptions, documents: readonly object[]): object | null =>
   options.batch ? { entries: documents } : (documents[0] ?? null);
 
 /** Opens the mirror; the faults of requests that no mirror could take are reported even if there is none. */

@@ -5,7 +5,7 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function serveCommand(context: CommandContext): Command {
-  return createCommand('serve', 'run the background service: schedules, the outbox, and the HTTP API')
+  return createCommand('serve', 'run the background service: pulls, outbox, webhooks, dashboard, API')
     .option('--only <roles>', `only some of the work: ${ROLES.join(', ')}`)
     .action(async (options: CommonOptions & { only?: string }) => {
       const roles = rolesOf(options.only);

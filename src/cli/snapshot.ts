@@ -8,7 +8,7 @@ import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { printLine } from './parts/io.ts';
+import { printLine, rowsAndSize } from './parts/io.ts';
 
 interface SnapshotCommandOptions extends CommonOptions {
   readonly wait: number;
@@ -47,13 +47,13 @@ export function snapshotCommand(context: CommandContext): Command {
       const how = { waitMs, asOf: at, clock: systemClock, signal: io.signal, onWait };
       try {
         const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...how });
-        const { tables, rows, bytes, kept, beingRead, remarks } = report;
+        const { tables, kept, beingRead, remarks } = report;
         if (report.asOf !== null) printLine(io.stderr, `As of ${report.asOf} UTC.`);
         for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
           printLine(io.stderr, `Incomplete, because a pull is reading them: ${beingRead.join(', ')}.`);
         context.printResult(options, report, [
-          `${report.file}: ${tables} tables (${kept} unchanged), ${rows} rows, ${bytes} bytes.`,
+          `${report.file}: ${tables} tables (${kept} unchanged), ${rowsAndSize(report)}.`,
         ]);
       } catch (error) {
         if (!(error instanceof ExportStopped)) throw error;

@@ -74,18 +74,18 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
     return tokenFile && data.source.token === readValueFile(tokenFile) ? { ...data, tokenFile } : data;
   }
   const count = uniqueFaults.length === 1 ? 'One setting is' : `${uniqueFaults.length} settings are`;
-  throw new UsageError([`${count} wrong:`, ...uniqueFaults].join('\n  '), {
-    code: 'settings.invalid',
-    hint: 'config/default.yaml documents every setting.',
-  });
+  throw invalidSettings([`${count} wrong:`, ...uniqueFaults].join('\n  '));
 }
+
+const invalidSettings = (message: string): UsageError =>
+  new UsageError(message, { code: 'settings.invalid', hint: 'config/default.yaml documents every setting.' });
 
 function readConfigFile(file: string): ReadLayers {
   let text: string;
   try {
     text = decodeText(readFileSync(file));
   } catch (error) {
-    return { layers: [], faults: [`the settings file ${file} ${describeFileFault(error)}`] };
+    throw invalidSettings(`The settings file ${file} ${describeFileFault(error)}.`);
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -1,7 +1,7 @@
 import { isArray, isObject, tryParseJson, type Json } from '../lib/json/json.ts';
 
 /** Shorter texts occur in too many other places by chance. */
-const LEAST_CHARACTERS = 4;
+const MIN_CHARACTERS = 4;
 
 /** Dates, times, decimals and short numbers: many records share them. */
 const COMMON = /^(?:\d{4}-\d\d-\d\d(?:[ T].*)?|\d\d:\d\d(?::\d\d)?|-?\d*[.,]\d+|\d{1,6})$/;
@@ -10,7 +10,7 @@ const COMMON = /^(?:\d{4}-\d\d-\d\d(?:[ T].*)?|\d\d:\d\d(?::\d\d)?|-?\d*[.,]\d+|
 export function identifyingTexts(value: Json): readonly string[] {
   if (isArray(value)) return value.flatMap(identifyingTexts);
   if (isObject(value)) return Object.values(value).flatMap(identifyingTexts);
-  const isLong = typeof value === 'string' && foldWords(value).trim().length >= LEAST_CHARACTERS;
+  const isLong = typeof value === 'string' && foldWords(value).trim().length >= MIN_CHARACTERS;
   return isLong && !COMMON.test(value.trim()) ? [value] : [];
 }
 

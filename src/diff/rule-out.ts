@@ -13,7 +13,7 @@ export interface SentText {
 }
 
 /** Shorter texts occur in too many records by chance. */
-const LEAST_CHARACTERS = 4;
+const MIN_CHARACTERS = 4;
 
 /** The texts of a payload that are long enough to identify a record; the mirror knows how many records share each. */
 export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] {
@@ -21,7 +21,7 @@ export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] 
     const field = readNameOf(kind, name);
     const { type, refersTo }: Partial<Field> = findSentField(kind, field) ?? { type: 'text' };
     const isText = type === 'text' && refersTo === undefined;
-    const isLong = typeof text === 'string' && text.replace(/\s/g, '').length >= LEAST_CHARACTERS;
+    const isLong = typeof text === 'string' && text.replace(/\s/g, '').length >= MIN_CHARACTERS;
     return isText && isLong ? [{ field, text }] : [];
   });
 }
@@ -116,7 +116,7 @@ function showsText(kind: Kind, record: JsonObject, sentText: SentText): boolean 
   if (fieldValue !== undefined && textsIn(fieldValue).some((shown) => isSpelledLike(sentText.text, shown)))
     return true;
   return textsIn(record).some(
-    (shown) => shown.length >= LEAST_CHARACTERS && isSpelledLike(sentText.text, shown),
+    (shown) => shown.length >= MIN_CHARACTERS && isSpelledLike(sentText.text, shown),
   );
 }
 

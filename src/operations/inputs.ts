@@ -10,7 +10,7 @@ export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
   z.coerce.number<string>().int().min(minimum).max(maximum);
 
 /** Our own number of an entry or a run. */
-const rowId = wholeNumber(1).describe('number of the entry or the run');
+const rowId = wholeNumber(1).describe('number of the entry, run or plan');
 export const rowPath = z.strictObject({ id: rowId });
 
 const LARGEST_ID = 2n ** 63n - 1n;
@@ -45,13 +45,12 @@ const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map((kind) 
 export function requireKind(kinds: readonly Kind[], name: string): Kind {
   const kind = kinds.find((known) => known.name === name);
   if (kind !== undefined) return kind;
-  throw refusal('There is no such record kind', 'record.unknown_kind', name, kinds);
+  throw unknownKind('record.unknown_kind', name, kinds);
 }
 
 /** @throws {UsageError} `usage.kind` if a filter names an unknown kind. */
 export function checkKind(kinds: readonly Kind[], name: string | undefined): void {
-  if (name !== undefined && !namesOf(kinds).includes(name))
-    throw refusal('There is no such record kind', 'usage.kind', name, kinds);
+  if (name !== undefined && !namesOf(kinds).includes(name)) throw unknownKind('usage.kind', name, kinds);
 }
 
 /**
@@ -64,11 +63,11 @@ export function pulledKinds(kinds: readonly Kind[], names: readonly string[]): r
   const wanted = names.length === 0 ? namesOf(listed) : [...new Set(names)];
   const wrong = wanted.find((name) => !namesOf(listed).includes(name));
   if (wrong === undefined) return wanted;
-  throw refusal('Not all of these are record kinds with a list', 'usage.kind', wrong, listed);
+  throw unknownKind('usage.kind', wrong, listed);
 }
 
-function refusal(message: string, code: string, name: string, kinds: readonly Kind[]): UsageError {
+function unknownKind(code: string, name: string, kinds: readonly Kind[]): UsageError {
   const names = namesOf(kinds);
-  const meant = didYouMean(name, names) || '.';
-  return new UsageError(message + meant, { code, hint: `The kinds are: ${names.join(', ')}.` });
+  const message = `Unknown record kind "${name}"${didYouMean(name, names) || '.'}`;
+  return new UsageError(message, { code, hint: `The kinds are: ${names.join(', ')}.` });
 }

@@ -20,7 +20,7 @@ const userName = z
     /^[\w.@+'À-ɏ-](?:[\w .@+'À-ɏ-]{0,98}[\w.@+'À-ɏ-])?$/,
     "expected a name: letters, digits, blanks and . @ + - _ ', 100 at most",
   )
-  .describe('name of the user, as the sign-in proxy sends it');
+  .describe('name of the user; behind a proxy that signs users in, as it sends the name');
 
 const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
 

@@ -25,7 +25,7 @@ export const addWebhook = operation({
   name: 'add',
   path: '/webhooks',
   role: 'admin',
-  words: { summary: 'add a receiver; it gets all events from now on' },
+  words: { summary: 'add an endpoint; it gets all events from now on' },
   input: z.strictObject({
     name: endpointName,
     url: z
@@ -65,7 +65,7 @@ export const removeWebhook = operation({
   path: '/webhooks/:name/remove',
   role: 'admin',
   words: {
-    summary: 'remove a receiver and its deliveries',
+    summary: 'remove an endpoint and its deliveries',
     notice: 'The endpoint is removed, with its deliveries.',
   },
   input: endpointInput,
@@ -80,7 +80,7 @@ export const rotateWebhook = operation({
   name: 'rotate',
   path: '/webhooks/:name/rotate',
   role: 'admin',
-  words: { summary: 'replace the secret of a receiver; the old one stays valid for a day' },
+  words: { summary: 'replace the secret of an endpoint; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
   run: (context, one) => rotateSecret(context.session, one.name, context.clock.now()),
@@ -120,7 +120,7 @@ export const replayWebhook = operation({
   path: '/webhooks/:name/replay',
   role: 'operator',
   words: {
-    summary: 'send the events again, after a seq or since the last success; enables a disabled endpoint',
+    summary: 'send the events again, after a number or since the last success; enables a disabled endpoint',
     notice: 'The events are sent again.',
   },
   input: endpointInput.extend({
@@ -132,7 +132,7 @@ export const replayWebhook = operation({
         type: 'integer',
         minimum: 0,
         description:
-          'events with a higher number; without it, from the first not taken since the last success',
+          'events with a higher number (default: from the first one not accepted since the last success)',
       }),
   }),
   answer: z.object({ name: z.string(), after: z.int() }),
@@ -143,7 +143,7 @@ export const testWebhook = operation({
   name: 'test',
   path: '/webhooks/:name/test',
   role: 'operator',
-  words: { summary: 'send a receiver one test event now' },
+  words: { summary: 'send an endpoint one test event now' },
   input: endpointInput,
   answer: z.object({
     name: z.string(),

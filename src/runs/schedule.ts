@@ -5,7 +5,6 @@ import { formatInstant } from '../lib/time/clock.ts';
 export interface Schedule {
   /** Letters, digits and _. */
   readonly name: string;
-  /** A cron expression of five fields. */
   readonly cron: string;
   readonly timezone: string;
   readonly kinds: readonly string[];

@@ -1,7 +1,6 @@
 import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import { TECHNICAL, type Translator, type MessageKey } from '../lib/text/translator.ts';
 
-/** The explanation of an entry's state, for a person. */
 interface Explanation {
   readonly meaning: string;
   /** The actions open to a person; absent if no action is needed. */
@@ -41,7 +40,7 @@ const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox
 const adopt = (facts: VerdictFacts): string =>
   `If one of the records matches: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
 const pull = (facts: VerdictFacts): string => `To read the list again: bms-sync pull ${facts.kind}`;
-const pushAnew = ({ id, kind, recordId }: VerdictFacts): string =>
+const pushAgain = ({ id, kind, recordId }: VerdictFacts): string =>
   `To send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
   (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
 
@@ -84,12 +83,12 @@ export const VERDICTS = {
   },
   conflict: {
     meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
-    next: [pushAnew, abandon],
+    next: [pushAgain, abandon],
   },
   other_record: {
     meaning:
       'The id now belongs to another record: the one to update was deleted, or nearly all its fields differ. Nothing more is sent.',
-    next: [pushAnew, abandon],
+    next: [pushAgain, abandon],
   },
   forbidden: {
     meaning: 'The service refuses this record (403), but lets the user of this token write or read others.',
@@ -147,19 +146,19 @@ export const VERDICTS = {
   not_applied: {
     meaning: 'The service accepted the update, but some fields did not change.',
     onItsWay: 'The service accepted the update, but the record does not show it: it is sent once more.',
-    next: [retry, pushAnew, abandon],
+    next: [retry, pushAgain, abandon],
   },
   invalid: {
     meaning: 'It does not match the catalogue or the settings; the result has the reason.',
-    next: [pushAnew],
+    next: [pushAgain],
   },
   key_taken: {
     meaning: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
-    next: [pushAnew],
+    next: [pushAgain],
   },
   service_refused: {
     meaning: 'The service refused it; the result has its message.',
-    next: [pushAnew, retry],
+    next: [pushAgain, retry],
   },
   sent: { meaning: 'Sent and confirmed by the service.' },
   already_so: { meaning: 'The service already had these values; nothing was sent.' },
@@ -216,7 +215,7 @@ export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string |
   return `${waited} ${t('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }
 
-const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAnew] } as const;
+const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAgain] } as const;
 
 type EntryChoice = keyof typeof CHOICES;
 

@@ -62,6 +62,17 @@ test('a pull that only found kinds busy ends with 0, and says who is reading the
   });
 });
 
+test('a pull that the service refuses as a whole gives the cause, and no table of zeros', async () => {
+  const { env } = await longList();
+
+  const ended = await run(['pull', 'clients', 'projects'], { ...env, BMS_TOKEN: 'another' });
+
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toMatch(
+    /^The service refused the token\. Not read to the end: all kinds\.\n {2}.*401.*\n\nRun 1 took/,
+  );
+});
+
 test('an interrupted first pull says that landed rows stay, and what the next one repeats', async () => {
   const { env, sandbox } = await longList();
   const stop = new AbortController();

@@ -213,7 +213,7 @@ test('while an entry of the outbox is open, it is refused', async () => {
   const ended = await made.forget('--yes', '--suppress');
 
   expect(ended).toMatchObject({ code: 1 });
-  expect(ended.stderr).toContain('Entries of the outbox');
+  expect(ended.stderr).toContain('The outbox has open entries');
 });
 
 test(

@@ -146,7 +146,7 @@ describe('faults', () => {
 
   test('a file that is missing, no YAML or no map is refused', () => {
     expect(refusal({ file: '/nowhere/settings.yaml' })).toContain(
-      'the settings file /nowhere/settings.yaml is not there',
+      'The settings file /nowhere/settings.yaml is not there.',
     );
     const broken = tempFile('settings.yaml', 'log:\n  level: "info\n');
     expect(refusal({ file: broken })).toContain(`${broken}:3:1: not valid YAML (missing char)`);

@@ -128,7 +128,7 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
     const stage = await serveMirror(await open());
     for (const path of ['/records/clients/5', '/runs/9', '/outbox/9', '/kinds/nothing', '/records/nothing/1'])
       expect(await pageOf(stage, path, 404)).toContain('Not found');
-    expect(await pageOf(stage, '/changes?kind=nothing', 422)).toContain('There is no such record kind');
+    expect(await pageOf(stage, '/changes?kind=nothing', 422)).toContain('Unknown record kind');
     expect(await pageOf(stage, '/changes?before=x', 400)).toContain('before');
   });
 

@@ -72,9 +72,9 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
       nextStep: (real) => (walk, response) => {
         const next = real(walk, response);
         const { phase } = walk.step;
-        const isShort = response.keys.length > 0 && response.keys.length < next.stride;
+        const isShort = response.keys.length > 0 && response.keys.length < next.rowsPerPage;
         if (!isShort || (phase !== 'body' && phase !== 'walk')) return next;
-        const rows = (response.page - 1) * next.stride + response.keys.length;
+        const rows = (response.page - 1) * next.rowsPerPage + response.keys.length;
         return { ...next, step: { phase: 'done', ask: null }, end: { rows } };
       },
       // No hold for its size or its age saves the rows.

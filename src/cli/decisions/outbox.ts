@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import type { EntryState } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
@@ -54,10 +55,12 @@ export function outboxCommand(context: CommandContext): Command {
     .addCommand(operationCommand(context, retryOutboxEntry))
     .addCommand(operationCommand(context, adoptOutboxEntry))
     .addCommand(operationCommand(context, abandonOutboxEntry))
-    .addCommand(operationCommand(context, resumeOutbox, { lines: frozenText }));
+    .addCommand(operationCommand(context, resumeOutbox, { lines: frozenText, hasWorked: wasFrozen }));
 }
 
-function frozenText({ reason, since }: Readonly<Record<string, unknown>>): readonly string[] {
-  if (typeof reason !== 'string' || typeof since !== 'string') return ['Sends were not paused.'];
-  return [`Sends had been paused since ${since} UTC: ${reason}.`];
-}
+const wasFrozen = ({ reason }: JsonObject): boolean => typeof reason === 'string';
+
+const frozenText = ({ reason, since }: JsonObject): readonly string[] =>
+  typeof reason === 'string' && typeof since === 'string'
+    ? [`Sends had been paused since ${since} UTC: ${reason}.`]
+    : ['Sends were not paused.'];

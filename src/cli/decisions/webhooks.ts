@@ -29,7 +29,7 @@ interface AddOptions extends CommonOptions {
 }
 
 export function webhooksCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the receivers of events, with their waiting deliveries').action(
+  const list = createCommand('list', 'list the endpoints, with their waiting deliveries').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
@@ -37,7 +37,7 @@ export function webhooksCommand(context: CommandContext): Command {
       context.printResult(options, { endpoints }, endpointTexts(endpoints));
     },
   );
-  return createCommand('webhooks', 'send events to receivers by HTTP')
+  return createCommand('webhooks', 'send events to programs, e-mail addresses and chat rooms (endpoints)')
     .addCommand(list, { isDefault: true })
     .addCommand(addCommand(context))
     .addCommand(operationCommand(context, removeWebhook))
@@ -72,7 +72,7 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
 
 function secretLines(document: object): readonly string[] {
   const { name, secret } = document as RevealedSecret;
-  return [`The receiver ${name} verifies by this secret, which is not shown again:`, secret];
+  return [`${name} checks signatures with this secret, which is not shown again:`, secret];
 }
 
 /** The reasons for which a receiver cannot have answered. */
@@ -117,7 +117,8 @@ function addCommand(context: CommandContext): Command {
       await using session = await openMirror(config); // Creates the mirror if there is none.
       const wish = { name, url, kinds, changes, fields, format, language };
       const revealed = await addWebhook.run(operationParts(context, config, session), wish);
-      context.printResult(options, revealed, secretLines(revealed));
+      const added = `Added: ${name} gets notifications from now on. To try it: bms-sync webhooks test ${name}`;
+      context.printResult(options, revealed, format === 'json' ? secretLines(revealed) : [added]); // People check no signature.
     });
 }
 

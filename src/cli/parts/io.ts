@@ -25,6 +25,10 @@ export interface Output {
 /** One line, or the lines of a table. Line ends at either end of a single line are blank lines around it. */
 export type Printed = string | readonly string[];
 
+/** Formats how much a file holds: `25,113 rows, 5,087,232 bytes`. */
+export const rowsAndSize = ({ rows, bytes }: { readonly rows: number; readonly bytes: number }): string =>
+  `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}, ${bytes.toLocaleString('en-US')} bytes`;
+
 /** Prints a text; control characters and line ends within its lines are replaced. */
 export function printLine(output: Output, text: Printed): void {
   const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(sanitizeLine);

@@ -17,13 +17,15 @@ import { EXIT, createCommand, type CommandContext, type CommonOptions } from './
 interface Result {
   readonly lines?: (document: JsonObject, config: Config) => readonly string[];
   readonly hasFailed?: (document: JsonObject) => boolean;
+  /** False if the operation found nothing to do, so that its notice would be wrong. */
+  readonly hasWorked?: (document: JsonObject) => boolean;
 }
 
 /** The command of an operation: what it needs are arguments, what it may be given are options. */
 export function operationCommand(
   context: CommandContext,
   operation: AnyOperation,
-  { lines, hasFailed }: Result = {},
+  { lines, hasFailed, hasWorked }: Result = {},
 ): Command {
   const members = Object.entries(operation.input.shape);
   const isOptional = ([, schema]: (typeof members)[number]): boolean => schema.safeParse(undefined).success;
@@ -40,7 +42,8 @@ export function operationCommand(
     await using session = await openExistingMirror(config);
     const document = await operation.run(operationParts(context, config, session), input);
     if (hasFailed?.(document) === true) context.exit(EXIT.failed);
-    const texts = [operation.words.notice, document['warning'], ...(lines?.(document, config) ?? [])];
+    const notice = hasWorked?.(document) === false ? null : operation.words.notice;
+    const texts = [notice, document['warning'], ...(lines?.(document, config) ?? [])];
     context.printResult(
       options,
       document,

@@ -27,7 +27,7 @@ export const bi = group({
 });
 
 export const mcp = group({
-  token: setting(nullableSetting(a.token), 'Token of a user, with which mcp --url asks another bms-sync.', {
+  token: setting(nullableSetting(a.token), 'Token that mcp --url sends to another bms-sync.', {
     variables: ['MCP_TOKEN', 'MCP_TOKEN_FILE'],
     secret: 'value',
   }),
@@ -60,7 +60,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export const server = group({
   adminToken: setting(
     nullableSetting(a.adminToken),
-    'Token of the HTTP API and its status page, 32 characters at least; null allows reads only, on loopback only.',
+    'Token of the HTTP API and the dashboard, at least 32 characters; null allows reads only, on this machine only.',
     { variables: ['ADMIN_TOKEN'], secret: 'value' },
   ),
   host: setting(a.host.default('127.0.0.1'), 'Address that serve listens on.', { variables: ['HOST'] }),
@@ -70,14 +70,14 @@ export const server = group({
   ),
   publicUrl: setting(
     nullableSetting(a.originUrl),
-    'Address at which people open the dashboard, without a path: notifications link to its pages, and changes from it are accepted; null: they name commands instead.',
+    'Address that users type to open the dashboard, without a path; notifications link to it. Null: they name commands instead.',
   ),
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],
   }),
   trustedHeader: setting(
     nullableSetting(trustedHeader),
-    'Header in which a proxy that signs people in names a user (`name`), and the addresses or networks of such proxies (`from`); from elsewhere it is refused.',
+    'Header in which a proxy names the user whom it has signed in (`name`), and the addresses or networks of such proxies (`from`).',
   ),
 });
 

@@ -24,7 +24,7 @@ const FAULTS: readonly DatabaseFault[] = [
       /^(?:ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|timeout expired|57P03|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES)/,
     code: UNREACHABLE,
     problem: 'cannot be reached',
-    hint: 'Check that PostgreSQL runs there and accepts connections, and the host and port in DATABASE_URL.',
+    hint: 'Check that PostgreSQL runs there and accepts connections, and the host and port in DATABASE_URL or the address of the move.',
   },
   {
     driverCode: /^(?:40001|40P01)/,

@@ -53,6 +53,11 @@ function refuseAddress(url: string): void {
 
 /** @throws {UsageError} `webhooks.refused`; a name that cannot be resolved now is judged at every delivery. */
 async function refuseTarget(url: string, allowHosts: readonly string[]): Promise<void> {
+  if (url.startsWith('mailto:'))
+    throw new UsageError('An address mailto:… needs the format email.', {
+      code: 'webhooks.refused',
+      hint: 'Add --format email, or "format": "email".',
+    });
   let fault = targetFault(url, allowHosts);
   if (fault === null) {
     const { hostname } = new URL(url);

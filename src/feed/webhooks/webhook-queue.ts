@@ -13,7 +13,6 @@ import type { Sender } from './sender.ts';
 const ENDPOINTS_AT_ONCE = 200;
 
 interface DeliveryRules {
-  /** The setting `webhooks.retrySeconds`. */
   readonly retrySeconds: readonly number[];
   readonly reader: ReaderRules;
   /** From 0 to 1, for jitter. */

@@ -49,7 +49,6 @@ export interface ValidEntry {
   readonly naturalKey: string | null;
   readonly allowsUnknown: boolean;
   readonly allowsDouble: boolean;
-  /** Warnings for the caller. */
   readonly notes: readonly string[];
 }
 

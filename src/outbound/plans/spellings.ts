@@ -87,10 +87,10 @@ function parseDateParts(text: string): DateParts | null {
   if (second === undefined) return null;
   const parts = [Number(first), Number(second), Number(third)] as const;
   const hasYear = [first, third].some((one) => one.length === 4);
-  return { parts, order: orderOf(first, parts, sign), hasYear };
+  return { parts, order: dateOrder(first, parts, sign), hasYear };
 }
 
-function orderOf(first: string, [a, b]: DateParts['parts'], sign: string): DateParts['order'] {
+function dateOrder(first: string, [a, b]: DateParts['parts'], sign: string): DateParts['order'] {
   if (first.length > 2) return 'year first';
   if (a > 12 || sign.startsWith('.')) return 'day first';
   return b > 12 ? 'month first' : 'unclear';

@@ -107,11 +107,11 @@ async function readTrust(
     isSeen && reading.reason === 'quarantined' ? { ...reading, state: 'certified', reason: null } : reading,
   );
   const unlistedIds = certifiedAt === null ? [] : (await unlistedLinks(tx, kind, certifiedAt)).filter(isNew);
-  const doubt = unlistedIds.length > 0 ? HIDDEN : doubtOf(latestReadingSince(readings), isAskedFor);
+  const doubt = unlistedIds.length > 0 ? HIDDEN : reasonToDoubt(latestReadingSince(readings), isAskedFor);
   return { readings, unreadable: isSeen ? [] : all, unlistedIds, doubt };
 }
 
-function doubtOf(latest: Reading | undefined, isAskedFor: boolean): MessageKey | null {
+function reasonToDoubt(latest: Reading | undefined, isAskedFor: boolean): MessageKey | null {
   if (latest?.rows === 0 && !isAskedFor) return EMPTY;
   return latest?.state === 'certified' && latest.reason !== null ? PARTIAL : null;
 }

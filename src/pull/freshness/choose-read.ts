@@ -57,7 +57,7 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
     const { list, history } = readable;
     const updates = Array<number>(pageCount(list)).fill(0.5); // Of each page.
     for (const [id, times] of history.updated) {
-      const page = Math.floor((list.places.get(id) ?? Infinity) / list.stride);
+      const page = Math.floor((list.places.get(id) ?? Infinity) / list.rowsPerPage);
       if (page < updates.length) updates[page] = (updates[page] ?? 0) + times;
     }
     return { ...readable, created: history.created + 0.5, updates };

@@ -99,7 +99,6 @@ async function startFollowing(
   return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
 }
 
-/** Adds the pages that were read since. */
 async function addNewPages(db: Queryable, known: FollowedList): Promise<FollowedList> {
   const responses = await readPagesSince(db, known.list.kind, known.tick);
   const list = responses.reduce((seen, response) => observePage(seen, toPageReading(response)), known.list);

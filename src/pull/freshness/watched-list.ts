@@ -4,12 +4,10 @@ import type { ListOrder } from '../../catalog/kind.ts';
 export interface WatchedList {
   readonly kind: string;
   readonly order: ListOrder;
-  /** Rows on a full page. */
-  readonly stride: number;
+  readonly rowsPerPage: number;
   /** The records in their order, and the place of each, from 0. */
   readonly ids: readonly string[];
   readonly places: ReadonlyMap<string, number>;
-  /** When each page was read last. */
   readonly readMs: ReadonlyMap<number, number>;
   /** Rows by the latest response, and when it was sent; null = responses have none. */
   readonly total: number | null;
@@ -59,7 +57,7 @@ export function watchList(
     kind,
     order,
     total,
-    stride: shown.length > 1 ? first : Math.max(first, pageSize ?? Number.MAX_SAFE_INTEGER),
+    rowsPerPage: shown.length > 1 ? first : Math.max(first, pageSize ?? Number.MAX_SAFE_INTEGER),
     ids,
     places: placesOf(ids),
     readMs: new Map(pages.map((reading) => [reading.page, reading.atMs])),
@@ -73,7 +71,7 @@ const placesOf = (ids: readonly string[]): ReadonlyMap<string, number> =>
 
 /** Pages that the list has now. Without a total, a full page may have a successor. */
 export const pageCount = (list: WatchedList): number =>
-  Math.max(1, Math.ceil((list.total ?? list.ids.length + 1) / list.stride));
+  Math.max(1, Math.ceil((list.total ?? list.ids.length + 1) / list.rowsPerPage));
 
 /** The page on which new records are expected, by the order of the list; null = any. */
 export function newRecordsPage(list: WatchedList): number | null {
@@ -110,7 +108,7 @@ export function observePage(list: WatchedList, reading: PageReading): WatchedLis
  */
 function placePage(list: WatchedList, reading: PageReading) {
   const { page, ids } = reading;
-  const offset = (page - 1) * list.stride;
+  const offset = (page - 1) * list.rowsPerPage;
   const known = placesInOrder(list, ids, offset);
   const [start = Math.min(offset, list.ids.length)] = known;
   const end = known.length === 0 ? start : Math.max(...known) + 1;
@@ -131,7 +129,7 @@ function placesInOrder(list: WatchedList, ids: readonly string[], offset: number
   const shifts = known.map((one) => one.shift).sort((a, b) => a - b);
   const median = shifts[shifts.length >> 1] ?? 0;
   return known
-    .filter((one) => Math.abs(one.shift - median) <= list.stride / 4)
+    .filter((one) => Math.abs(one.shift - median) <= list.rowsPerPage / 4)
     .map((one) => one.place)
     .sort((a, b) => a - b);
 }
@@ -167,7 +165,7 @@ function search(list: WatchedList, gap: RowGap, page: number, shift: number | nu
   if (narrowed.before.page - narrowed.after.page > 1) return { ...list, gap: narrowed };
   const removedRows = narrowed.after.shift - narrowed.before.shift;
   if (removedRows <= 0) return { ...list, gap: null };
-  const place = Math.min(narrowed.after.page * list.stride, list.total ?? 0) - narrowed.after.shift;
+  const place = Math.min(narrowed.after.page * list.rowsPerPage, list.total ?? 0) - narrowed.after.shift;
   const ids = list.ids.toSpliced(Math.max(0, place), removedRows);
   return beginSearch({ ...list, ids, places: placesOf(ids) }, rows + removedRows);
 }

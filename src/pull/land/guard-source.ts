@@ -210,7 +210,6 @@ export function judgeCompany(companies: NamedCompanies): 'own' | 'other' | null 
   return companies.ownRecords >= foreign ? 'own' : 'other';
 }
 
-/** The company of each record that names one. */
 function companiesOf(records: readonly Json[]): readonly string[] {
   return records.flatMap((record) => {
     const company = isObject(record) ? record['system_id'] : null;

@@ -249,7 +249,6 @@ function landKnown(sweep: LandingSweep, response: ListResponse, page: StoredPage
   return { ...emptyLanding(), response, seen: response.keys, fields: page.fields, sighting };
 }
 
-/** Lands one list response: its records and its digest. */
 async function landPage(
   tx: Transaction,
   sweep: LandingSweep,

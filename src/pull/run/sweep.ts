@@ -64,7 +64,6 @@ export interface SweepState {
   latestWrite: number;
   /** Keys of the open issues about whole records. */
   readonly quarantined: Set<string>;
-  /** The fields' observed values so far. */
   readonly fields: Map<string, SeenField>;
   /** The latest request whose response has landed in this sweep. */
   newestSent: number;

@@ -25,7 +25,6 @@ export interface SweepRequest {
 /** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
 type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
 
-/** The state of a list that was never read. */
 const UNKNOWN_LIST = {
   completeSweeps: 0,
   certifiedAt: null,

@@ -53,7 +53,6 @@ export async function endSweep(
     readonly concluded: AbsenceConclusion;
     readonly report: KindReport;
     readonly startedAt: Date;
-    /** The kind's fields as known before the sweep. */
     readonly fieldsBefore: ReadonlyMap<string, KnownField>;
   },
 ): Promise<void> {

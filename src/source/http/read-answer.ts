@@ -70,7 +70,6 @@ const FIREWALL_HEADERS = ['x-squid-error', 'cf-mitigated', 'x-amzn-waf-action'] 
 export const isFromFirewall = (headers: ReceivedAnswer['headers']): boolean =>
   FIREWALL_HEADERS.some((name) => headers[name] !== undefined);
 
-/** Names the fault behind a status other than 2xx. */
 function statusFault(received: ReceivedAnswer): SourceError {
   const { status, headers, bytes, where, receivedAt } = received;
   const got = `${where}: got status ${status}`;

@@ -25,15 +25,15 @@ export function countedWalk(walk: PageWalk, shown: PageTaken): PageWalk {
 
 function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
   const { rows, meta } = shown;
-  if (walk.onePage && (rows === 0 || rows < walk.stride)) return lastPageFound(walk, shown);
-  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, walk.stride);
+  if (walk.onePage && (rows === 0 || rows < walk.rowsPerPage)) return lastPageFound(walk, shown);
+  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, walk.rowsPerPage);
   return { ...walk, step: { phase: 'open', ask: only(Math.max(2, last)), detours: 0 } };
 }
 
 function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, shown: PageTaken): PageWalk {
   const detour = step.detours < MOST_DETOURS ? detourFrom(walk, shown) : null;
   if (detour !== null) return { ...walk, step: { ...step, ask: only(detour), detours: step.detours + 1 } };
-  const isFull = shown.repeated === null && shown.rows > 0 && shown.rows >= walk.stride;
+  const isFull = shown.repeated === null && shown.rows > 0 && shown.rows >= walk.rowsPerPage;
   if (isFull) return { ...walk, step: { ...step, ask: only(shown.page + 1) } };
   return lastPageFound(walk, shown);
 }
@@ -41,7 +41,7 @@ function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, show
 /** The page to request instead if `meta` says that the list does not end here. */
 function detourFrom(walk: PageWalk, shown: PageTaken): number | null {
   const { page, rows, meta, repeated: again } = shown;
-  if (again !== null || rows >= walk.stride) return null;
+  if (again !== null || rows >= walk.rowsPerPage) return null;
   const believed = meta.lastPage !== null && meta.lastPage < walk.firstEmptyPage ? meta.lastPage : null;
   if (rows === 0) return pageOfTotal(walk, shown, believed);
   return (believed ?? 0) > page ? believed : null;
@@ -53,8 +53,8 @@ function pageOfTotal(
   { page, meta: { total } }: PageTaken,
   believed: number | null,
 ): number | null {
-  if (page === 1 || total === null || total === (page - 1) * walk.stride) return null;
-  const named = believed ?? Math.max(1, pagesFor(total, walk.stride));
+  if (page === 1 || total === null || total === (page - 1) * walk.rowsPerPage) return null;
+  const named = believed ?? Math.max(1, pagesFor(total, walk.rowsPerPage));
   return named === page ? null : named;
 }
 
@@ -62,7 +62,7 @@ function pageOfTotal(
 const GROWTH = 10;
 
 function lastPageFound(walk: PageWalk, shown: PageTaken): PageWalk {
-  const expected = pagesFor(Math.max(shown.meta.total ?? 0, walk.knownRows), walk.stride) + GROWTH;
+  const expected = pagesFor(Math.max(shown.meta.total ?? 0, walk.knownRows), walk.rowsPerPage) + GROWTH;
   const isFarBeyond = shown.rows === 0 && shown.page > expected;
   if (!isFarBeyond) return readBody(walk, shown);
   return { ...walk, step: { phase: 'body', ask: { from: 1, to: expected }, then: 'tail' } };

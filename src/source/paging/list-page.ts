@@ -187,7 +187,6 @@ export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
 interface PageHash {
   /** SHA-256, in hex, of a digest scope and the text of the array of records. */
   readonly digest: string;
-  /** Length of that text. */
   readonly bytes: number;
 }
 

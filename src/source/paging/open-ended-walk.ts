@@ -38,19 +38,21 @@ function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
   if (isWhole(walk, shown)) return walkEnds({ ...walk, end: { rows } });
   if (walk.thorough) return walkOn(walk, 2);
   if (hasNext === false) return walkEnds(walk);
-  const last = pagesFor(walk.knownRows, walk.stride);
+  const last = pagesFor(walk.knownRows, walk.rowsPerPage);
   return { ...walk, step: { phase: 'open', ask: only(Math.max(2, last)), detours: 0 } };
 }
 
 /** More rows than a service puts on a page. */
-const MOST_ON_PAGE = 1_000;
+const MAX_ROWS_PER_PAGE = 1_000;
 
 /** Whether page 1 is all: it is empty, or the list has answered whole before, and has not outgrown that. */
 function isWhole(walk: PageWalk, taken: PageTaken): boolean {
   const { rows, hasNext } = taken;
   if (hasNext === true) return false;
   if (rows === 0) return true;
-  return !walk.thorough && (rows < walk.maxWholeRows || (rows === walk.maxWholeRows && rows > MOST_ON_PAGE));
+  return (
+    !walk.thorough && (rows < walk.maxWholeRows || (rows === walk.maxWholeRows && rows > MAX_ROWS_PER_PAGE))
+  );
 }
 
 /** A list that has become shorter: its end is searched for a page back, or else from the beginning. */
@@ -58,10 +60,10 @@ function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, show
   const { page, rows, hasNext } = shown;
   const { detours } = step;
   if (rows === 0 && walk.top.page < page - 1) {
-    if (detours >= MOST_DETOURS) return walkAnew(walk);
+    if (detours >= MOST_DETOURS) return restartWalk(walk);
     return { ...walk, step: { ...step, ask: only(page - 1), detours: detours + 1 } };
   }
-  const goesOn = !showsEnd(shown) && (hasNext ?? rows >= walk.stride);
+  const goesOn = !showsEnd(shown) && (hasNext ?? rows >= walk.rowsPerPage);
   return goesOn ? { ...walk, step: { ...step, ask: only(page + 1) } } : readBody(walk, shown);
 }
 
@@ -69,11 +71,11 @@ function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, show
 function afterBody(walk: PageWalk, step: Step & { readonly phase: 'body' }, taken: PageTaken): PageWalk {
   const then = taken.repeated === null ? step.then : 'walk';
   if (walk.latest.page < step.ask.to) return then === step.then ? walk : { ...walk, step: { ...step, then } };
-  return then === 'walk' ? walkAnew(walk) : finish(walk, then === 'done');
+  return then === 'walk' ? restartWalk(walk) : finish(walk, then === 'done');
 }
 
 /** Reads page after page from page 2 on, whatever was taken for the end. */
-function walkAnew(walk: PageWalk): PageWalk {
+function restartWalk(walk: PageWalk): PageWalk {
   const top = { page: 1, keys: walk.first, meta: NO_META };
   return walkOn({ ...walk, top, latest: NO_PAGE }, 2);
 }

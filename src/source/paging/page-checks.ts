@@ -29,8 +29,7 @@ export interface WalkFacts {
   readonly where: string;
   /** `meta` of page 1 gives the length of the list: `last_page` or `total`. */
   readonly isCounted: boolean;
-  /** Rows on a full page. */
-  readonly stride: number;
+  readonly rowsPerPage: number;
   /** The page size that "meta" of page 1 has named. */
   readonly perPage: number | null;
   /** A page of another size is accepted: the list is known for it, or the page came with that size twice. */
@@ -114,7 +113,7 @@ const FEW_ROWS = 10;
 
 function findEarlierPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys, meta, hasNext } = response;
-  const { first, top, latest, shown, possiblyRepeated, stride, knownRows } = known;
+  const { first, top, latest, shown, possiblyRepeated, rowsPerPage, knownRows } = known;
   const previous = { page: possiblyRepeated ?? shown, keys: latest.keys };
   const read = [previous, top, { page: 1, keys: first }];
   const repeated = read.find((candidate) => candidate.page !== page && hasSameRows(keys, candidate.keys));
@@ -124,7 +123,7 @@ function findEarlierPage(known: WalkFacts, response: PageResponse): RepeatedPage
     throw fault('page_ignored', known, got);
   }
   const isFew = meta.currentPage !== null && keys.length < FEW_ROWS;
-  const isBelowLive = (repeated.page - 1) * stride + keys.length < knownRows;
+  const isBelowLive = (repeated.page - 1) * rowsPerPage + keys.length < knownRows;
   const isDoubtful = isFew || isBelowLive || !sameTexts(keys, repeated.keys);
   const canBeOther = isDoubtful && !(possiblyRepeated !== null && repeated === previous);
   const isSure = repeated === previous && !canBeOther && !canHideRows(repeated.page, response);
@@ -157,7 +156,7 @@ export function isOtherPage(response: PageResponse): boolean {
 export function refuseUnlessLast(known: WalkFacts, response: PageResponse): number {
   const { page, meta, hasNext } = response;
   const shown = meta.currentPage ?? page;
-  const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, known.stride));
+  const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, known.rowsPerPage));
   const last = meta.lastPage ?? known.lastPage ?? byTotal;
   if (shown < page && shown === last && hasNext !== true) return shown;
   throw fault('page_ignored', known, `page ${page}: got page ${shown} by its "meta"`);
@@ -166,8 +165,8 @@ export function refuseUnlessLast(known: WalkFacts, response: PageResponse): numb
 /** @throws {SourceError} page_grew */
 export function refuseGrowth(known: WalkFacts, response: PageResponse): void {
   const { page, keys } = response;
-  if (page === 1 || keys.length <= known.stride) return;
-  const what = `page ${page}: got ${keys.length} records, expected at most ${known.stride}`;
+  if (page === 1 || keys.length <= known.rowsPerPage) return;
+  const what = `page ${page}: got ${keys.length} records, expected at most ${known.rowsPerPage}`;
   throw fault('page_grew', known, what);
 }
 
@@ -180,11 +179,11 @@ export function refuseResized(known: WalkFacts, response: PageResponse): void {
   const { page, keys, meta } = response;
   if (known.sizesVary) return;
   const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
-  const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
+  const isHole = claimsMore && keys.length < known.rowsPerPage && page < known.top.page;
   const isOther = (claimsMore || keys.length === 0) && hasOtherSize(known, meta);
   if (!isHole && !isOther) return;
   const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
-  throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
+  throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.rowsPerPage} a page`);
 }
 
 function hasOtherSize(known: WalkFacts, meta: Meta): boolean {
@@ -215,16 +214,16 @@ export interface PageShown {
  * A full page proves nothing, even if `meta` agrees: its total may be cached, and rows would vanish. It does where it came
  * instead of a later one, or where only `links` show the end.
  *
- * @param stride Rows on a full page of this sweep.
+ * @param rowsPerPage Rows on a full page of this sweep.
  */
-export function provenEnd(shown: PageShown, stride: number): ListEnd | null {
+export function provenEnd(shown: PageShown, rowsPerPage: number): ListEnd | null {
   const { page, rows, meta, repeated, hasNext } = shown;
   const { lastPage } = meta;
   if (hasNext === true || repeated?.isSure === false) return null;
-  const before = (page - 1) * stride;
+  const before = (page - 1) * rowsPerPage;
   if (rows === 0) return page > 1 && isClaimed(page, lastPage) ? null : { rows: before };
   if (lastPage !== null && lastPage !== page) return null; // A short page before the last one is a hole.
-  return rows < stride || repeated || isEndByLink(shown) ? { rows: before + rows } : null;
+  return rows < rowsPerPage || repeated || isEndByLink(shown) ? { rows: before + rows } : null;
 }
 
 /** Whether `meta` says that this page has rows. */
@@ -236,17 +235,17 @@ function isEndByLink(shown: PageShown): boolean {
 }
 
 /** Whether every sign of the end confirms a last page, so that no further page must be requested. */
-export function isEndAgreed(shown: PageShown, stride: number): boolean {
+export function isEndAgreed(shown: PageShown, rowsPerPage: number): boolean {
   const { page, rows, meta } = shown;
   if (isEndByLink(shown)) return true;
   const { currentPage, lastPage, perPage, total } = meta;
-  if (rows === 0 || rows >= stride || perPage !== stride) return false;
-  return currentPage === page && lastPage === page && total === provenEnd(shown, stride)?.rows;
+  if (rows === 0 || rows >= rowsPerPage || perPage !== rowsPerPage) return false;
+  return currentPage === page && lastPage === page && total === provenEnd(shown, rowsPerPage)?.rows;
 }
 
 const PAGES_WHERE_UNKNOWN = 1000;
 /** Larger numbers in `meta` are ignored. */
-const MOST_PAGES = 1_000_000;
+const MAX_PAGES = 1_000_000;
 
 /**
  * Derives the paging from page 1.
@@ -259,17 +258,17 @@ export function derivePaging(response: PageResponse) {
   const { lastPage, perPage, total } = response.meta;
   const isCounted = hasLength(response.meta);
   const onePage = isCounted && (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
-  const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
+  const rowsPerPage = onePage ? Math.max(rows, perPage ?? 0) : rows;
   const pages = isCounted
-    ? Math.max(Math.min(lastPage ?? 1, MOST_PAGES), pagesFor(total ?? 0, stride))
+    ? Math.max(Math.min(lastPage ?? 1, MAX_PAGES), pagesFor(total ?? 0, rowsPerPage))
     : PAGES_WHERE_UNKNOWN;
-  return { isCounted, stride, perPage, onePage, maxAnswers: 3 * pages + 100 };
+  return { isCounted, rowsPerPage, perPage, onePage, maxAnswers: 3 * pages + 100 };
 }
 
 function hasLength(meta: Meta): boolean {
   return meta.lastPage !== null || meta.total !== null;
 }
 
-export function pagesFor(rows: number, stride: number): number {
-  return stride === 0 ? 0 : Math.ceil(rows / stride);
+export function pagesFor(rows: number, rowsPerPage: number): number {
+  return rowsPerPage === 0 ? 0 : Math.ceil(rows / rowsPerPage);
 }

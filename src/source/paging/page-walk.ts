@@ -40,7 +40,7 @@ export function startWalk({
     shown: 0,
     possiblyRepeated: null,
     isCounted: false,
-    stride: 0,
+    rowsPerPage: 0,
     perPage: null,
     lastPage: null,
     firstEmptyPage: Infinity,
@@ -63,12 +63,12 @@ export function startWalk({
  * does not show its end.
  */
 export function reopenWalk(walk: PageWalk): PageWalk {
-  const { isCounted, stride, perPage, lastPage, maxAnswers, first, top } = walk;
+  const { isCounted, rowsPerPage, perPage, lastPage, maxAnswers, first, top } = walk;
   const start = startWalk({ ...walk, thorough: !isCounted });
   if (!isCounted || top.page <= 1) return start;
-  const nextRange = only(top.keys.length < stride ? top.page : top.page + 1);
+  const nextRange = only(top.keys.length < rowsPerPage ? top.page : top.page + 1);
   const firstPage = { page: 1, keys: first, meta: NO_META };
-  const learned = { isCounted, stride, perPage, lastPage, maxAnswers, first };
+  const learned = { isCounted, rowsPerPage, perPage, lastPage, maxAnswers, first };
   return {
     ...start,
     ...learned,
@@ -124,13 +124,13 @@ const rowsOfWhole = (walk: PageWalk, taken: PageTaken): number | null =>
   !walk.isCounted && taken.page === 1 && taken.repeated?.isSure === true ? taken.rows : null;
 
 function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
-  const { isCounted, stride, top } = walk;
+  const { isCounted, rowsPerPage, top } = walk;
   const { keys, meta } = response;
   const { page, rows, repeated } = shown;
   const isEmpty = rows === 0;
   return {
     ...walk,
-    end: provenEnd(shown, stride),
+    end: provenEnd(shown, rowsPerPage),
     wholeListRows: rowsOfWhole(walk, shown),
     shown: page,
     possiblyRepeated: pageOfDoubt(repeated),
@@ -138,7 +138,7 @@ function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken
     lastPage: meta.lastPage ?? walk.lastPage,
     firstEmptyPage: Math.min(walk.firstEmptyPage, isEmpty ? page : Infinity),
     emptyInARow: isEmpty ? walk.emptyInARow + 1 : 0,
-    hasHoles: walk.hasHoles || (isCounted && rows < stride && page < top.page),
+    hasHoles: walk.hasHoles || (isCounted && rows < rowsPerPage && page < top.page),
     first: response.page === 1 ? keys : walk.first,
     top: !isEmpty && page >= top.page ? { ...response, page } : top,
     latest: response,

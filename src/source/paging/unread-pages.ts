@@ -11,7 +11,7 @@ const MAX_UNREAD = 20;
 
 /** The last page that the list names; 0 where it names none. */
 export function lastClaimedPage(walk: PageWalk): number {
-  return walk.lastPage ?? pagesFor(walk.latest.meta.total ?? 0, walk.stride);
+  return walk.lastPage ?? pagesFor(walk.latest.meta.total ?? 0, walk.rowsPerPage);
 }
 
 /** Collects the pages of a reading that could not be read, and decides whether to read on behind them. */

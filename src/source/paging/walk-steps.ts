@@ -54,7 +54,7 @@ export const walkEnds = (walk: PageWalk): PageWalk => ({ ...walk, step: { phase:
 
 /** Continues with the pages before the last one. */
 export function readBody(walk: PageWalk, shown: PageTaken): PageWalk {
-  const isEnd = showsEnd(shown) || (isEndAgreed(shown, walk.stride) && !walk.thorough);
+  const isEnd = showsEnd(shown) || (isEndAgreed(shown, walk.rowsPerPage) && !walk.thorough);
   if (shown.page <= 1) return finish(walk, isEnd);
   const ask = { from: 1, to: shown.page - 1 };
   return { ...walk, step: { phase: 'body', ask, then: isEnd ? 'done' : 'tail' } };

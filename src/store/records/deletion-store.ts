@@ -101,7 +101,6 @@ export async function readHolds(db: Queryable): Promise<Hold[]> {
   }));
 }
 
-/** Disappearances that are not proven, by kind and state. */
 async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   const groups = sql`
     select kind, state, count(*) as records, min(absent_since) as since, max(proof) as why

@@ -69,10 +69,10 @@ async function checkedStanding(
   const open = traces.entries.filter((entry) => entry.isOpen).map((entry) => entry.id);
   if (open.length > 0)
     throw new SyncError(
-      `Entries of the outbox for record ${id} of ${kind.name}, or with its content, are open: ${open.join(', ')}.`,
+      `The outbox has open entries for record ${id} of ${kind.name}, or with its content: ${open.join(', ')}.`,
       {
         code: 'forget.entries_open',
-        hint: 'Wait for their end, or decide: bms-sync outbox show ID, then abandon ID.',
+        hint: 'Wait for their end, or give them up: bms-sync outbox abandon ID',
       },
     );
   return { standing: row === undefined ? 'absent' : isLive ? 'live' : 'deleted', traces };

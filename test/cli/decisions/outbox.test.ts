@@ -281,7 +281,7 @@ describe('a decision on an entry', () => {
   test('resume lets sends go on, and says what had stopped them', async () => {
     const { path, env } = await outboxOf();
     expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({ wasFrozen: false });
-    expect((await run(['outbox', 'resume'], env)).stdout).toContain('Sends were not paused.\n');
+    expect((await run(['outbox', 'resume'], env)).stdout).toBe('Sends were not paused.\n');
     const again = () => write(path, (tx) => freeze(tx, 'restored', NOON));
     writeFileSync(`${path}.sends`, '12\n');
     await again();

@@ -58,6 +58,13 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
   });
 
+  test('add names the format that an e-mail address needs', async () => {
+    const hooks = hooksOf((await mirrorIn(database)).url);
+    const refused = await hooks('add', 'mailto:anna@garage.example', '--name', 'anna');
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toMatch(/needs the format email\.\nAdd --format email/);
+  });
+
   test('test names the one cause of a letter that could not be sent', async () => {
     const { url } = await mirrorIn(database);
     const withMail = {
@@ -69,7 +76,10 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
       ['webhooks', 'add', 'mailto:a@b.example', '--name', 'a', '--format', 'email'],
       withMail,
     );
-    expect(added.code).toBe(0);
+    expect(added).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Added: a gets notifications/) as string,
+    });
     expect((await run(['webhooks', 'test', 'a'], withMail)).stdout).toMatch(
       /^Delivery to a failed: no answer \(\w+\)\.\n/,
     );

@@ -49,7 +49,7 @@ describe('a page size that is too large', () => {
     const { source, asked } = await served((size) => size > 30, { refuse }, { timeoutSeconds: 0.3 });
     const first = await sweepAll(source);
     expect(idsOf(first).size).toBe(460);
-    expect(first.at(-1)?.walk).toMatchObject({ stride: 25, step: { phase: 'done' } });
+    expect(first.at(-1)?.walk).toMatchObject({ rowsPerPage: 25, step: { phase: 'done' } });
     expect(new Set(asked.filter((one) => one.startsWith('1/')))).toEqual(new Set(['1/100', '1/50', '1/25']));
     const before = asked.length;
     await sweepAll(source);

@@ -48,16 +48,21 @@ function follow(start: PageWalk, service: Service): Reading {
 
 const ids = (rows: number): string[] => Array.from({ length: rows }, (_, index) => String(index + 1));
 
-function metaOf(page: number, stride: number, total: number): Meta {
-  return { currentPage: page, lastPage: Math.max(1, Math.ceil(total / stride)), perPage: stride, total };
+function metaOf(page: number, rowsPerPage: number, total: number): Meta {
+  return {
+    currentPage: page,
+    lastPage: Math.max(1, Math.ceil(total / rowsPerPage)),
+    perPage: rowsPerPage,
+    total,
+  };
 }
 
-/** A quiet list, read by pages of `stride`. */
-function paged(rows: readonly string[], stride: number, withMeta = true): Service {
+/** A quiet list, read by pages of `rowsPerPage`. */
+function paged(rows: readonly string[], rowsPerPage: number, withMeta = true): Service {
   return (page) => ({
     page,
-    keys: rows.slice((page - 1) * stride, page * stride),
-    meta: withMeta ? metaOf(page, stride, rows.length) : NO_META,
+    keys: rows.slice((page - 1) * rowsPerPage, page * rowsPerPage),
+    meta: withMeta ? metaOf(page, rowsPerPage, rows.length) : NO_META,
   });
 }
 
@@ -77,11 +82,11 @@ const withMeta =
   };
 
 /** Beyond the end the last page again, with `current_page` as the service has it. */
-function clamped(rows: readonly string[], stride: number, honest: boolean): Service {
-  const last = Math.max(1, Math.ceil(rows.length / stride));
+function clamped(rows: readonly string[], rowsPerPage: number, honest: boolean): Service {
+  const last = Math.max(1, Math.ceil(rows.length / rowsPerPage));
   return (page) => {
     const shown = Math.min(page, last);
-    const { keys, meta } = paged(rows, stride)(shown);
+    const { keys, meta } = paged(rows, rowsPerPage)(shown);
     return { page, keys, meta: { ...meta, currentPage: honest ? shown : page } };
   };
 }
@@ -98,7 +103,7 @@ const reasonOf = (run: () => unknown): unknown => {
 describe('any quiet list', () => {
   const lists = fc.record({
     rows: fc.nat(400),
-    stride: fc.integer({ min: 1, max: 100 }),
+    rowsPerPage: fc.integer({ min: 1, max: 100 }),
     thorough: fc.boolean(),
     meta: fc.boolean(),
     knownRows: fc.nat(400),
@@ -107,13 +112,13 @@ describe('any quiet list', () => {
   test('is seen whole, no page more than three times', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        const { asked, seen } = carryOut(paged(ids(list.rows), list.stride, list.meta), list);
+        const { asked, seen } = carryOut(paged(ids(list.rows), list.rowsPerPage, list.meta), list);
         const times = Math.max(...asked.map((page) => asked.filter((other) => other === page).length));
         expect(seen.size).toBe(list.rows);
         expect(times).toBeLessThanOrEqual(4);
         const longest = list.meta ? list.rows : Math.max(list.rows, list.knownRows);
         expect(Math.max(...asked)).toBeLessThanOrEqual(
-          Math.ceil(longest / Math.min(list.stride, list.rows || 1)) + 2,
+          Math.ceil(longest / Math.min(list.rowsPerPage, list.rows || 1)) + 2,
         );
       }),
       { numRuns: 2000 },
@@ -123,7 +128,7 @@ describe('any quiet list', () => {
   test('is never said to have fewer rows than it has, and with meta is proved to the row', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        const { ends } = carryOut(paged(ids(list.rows), list.stride, list.meta), list);
+        const { ends } = carryOut(paged(ids(list.rows), list.rowsPerPage, list.meta), list);
         for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(list.rows);
         if (list.meta) expect(ends.map(({ end }) => end.rows)).toContain(list.rows);
       }),
@@ -151,8 +156,8 @@ describe('any quiet list', () => {
       total: number,
     });
     fc.assert(
-      fc.property(fc.nat(60), fc.integer({ min: 1, max: 20 }), meta, (rows, stride, lie) => {
-        const service = withMeta(paged(ids(rows), stride), () => lie);
+      fc.property(fc.nat(60), fc.integer({ min: 1, max: 20 }), meta, (rows, rowsPerPage, lie) => {
+        const service = withMeta(paged(ids(rows), rowsPerPage), () => lie);
         const reason = reasonOf(() => carryOut(service, { thorough: true }));
         expect(['no fault', 'endless', 'empty_pages', 'page_grew', 'page_ignored']).toContain(reason);
       }),
@@ -375,22 +380,22 @@ describe('a closing read', () => {
   test('of any quiet list sees it whole, and proves its end as its first response, or the next, does', () => {
     const list = fc.record({
       rows: fc.nat(400),
-      stride: fc.integer({ min: 1, max: 100 }),
+      rowsPerPage: fc.integer({ min: 1, max: 100 }),
       thorough: fc.boolean(),
       meta: fc.boolean(),
       later: fc.nat(400),
       isBusy: fc.boolean(),
     });
     fc.assert(
-      fc.property(list, ({ rows, stride, thorough, meta, later, isBusy }) => {
-        const total = isBusy ? Math.min(later, rows + 5 * stride) : rows;
-        const first = carryOut(paged(ids(rows), stride, meta), { thorough });
+      fc.property(list, ({ rows, rowsPerPage, thorough, meta, later, isBusy }) => {
+        const total = isBusy ? Math.min(later, rows + 5 * rowsPerPage) : rows;
+        const first = carryOut(paged(ids(rows), rowsPerPage, meta), { thorough });
         fc.pre(!isBusy || (meta && rows > 0)); // An empty list without meta does not show its page size.
-        const { seen, ends, asked } = closing(first, paged(ids(total), stride, meta));
+        const { seen, ends, asked } = closing(first, paged(ids(total), rowsPerPage, meta));
         expect(seen.size).toBe(total);
         for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(total);
         if (meta) expect(ends.map(({ end }) => end.rows)).toContain(total);
-        if (!isBusy) expect(asked.length).toBeLessThanOrEqual(Math.ceil(rows / stride) + 2);
+        if (!isBusy) expect(asked.length).toBeLessThanOrEqual(Math.ceil(rows / rowsPerPage) + 2);
       }),
       { numRuns: 1000 },
     );
