@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
 import type { Ended, Env } from './command-line.ts';
@@ -21,6 +22,9 @@ export interface ProgramOptions {
   readonly main?: readonly string[];
 }
 
+/** What processes of a run have compiled, for those that follow: it halves what their start costs. */
+export const COMPILED = { NODE_COMPILE_CACHE: join(tmpdir(), 'compiled') };
+
 /** Starts the built program as a process of its own, away from any `.env`. */
 export function start(
   argv: readonly string[],
@@ -28,7 +32,7 @@ export function start(
 ): Program {
   const child = spawn(process.execPath, [...main, ...argv], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
