@@ -1,7 +1,4 @@
-/**
- * The summary and the arguments of every command, in the order of the help text, which needs no more of them: to load them all
- * takes as long as a small pull.
- */
+/** The summary and the arguments of every command, in the order of the help text, which is shown without loading any. */
 export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...args: string[]]>> = {
   demo: ['start a simulated service, mirror it into ./data/demo.db and show a short tour; needs no settings'],
   pull: ['read the lists of the service into the mirror', '[kind...]'],
