@@ -10,7 +10,7 @@ import { postgresMirror } from '../both/support.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor, type Env } from '../support/command-line.ts';
 import { freshRole } from '../support/postgres.ts';
-import { COMPILED, MAIN, start } from '../support/program.ts';
+import { MAIN, start } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
 const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
@@ -78,7 +78,7 @@ const byStdio = (env: Env, argv: readonly string[] = [], era: Era = '2025'): Pro
     new StdioClientTransport({
       command: process.execPath,
       args: [MAIN, 'mcp', ...argv],
-      env: { PATH: process.env['PATH'] ?? '', ...COMPILED, ...env },
+      env: { PATH: process.env['PATH'] ?? '', ...env },
       cwd: join(MAIN, '../..', 'test'),
       stderr: 'ignore',
     }),

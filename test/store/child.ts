@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { COMPILED } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -28,7 +27,6 @@ export function startChild(script: string, ...args: readonly string[]): Child {
   return follow(
     spawn(process.execPath, [...scriptArguments(script), ...args], {
       cwd: ROOT,
-      env: { ...process.env, ...COMPILED },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

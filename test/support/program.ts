@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
 import type { Ended, Env } from './command-line.ts';
@@ -22,9 +21,6 @@ export interface ProgramOptions {
   readonly main?: readonly string[];
 }
 
-/** What processes of a run have compiled, for those that follow: it halves what their start costs. */
-export const COMPILED = { NODE_COMPILE_CACHE: join(tmpdir(), 'compiled') };
-
 /** Starts the built program as a process of its own, away from any `.env`. */
 export function start(
   argv: readonly string[],
@@ -32,7 +28,7 @@ export function start(
 ): Program {
   const child = spawn(process.execPath, [...main, ...argv], {
     cwd,
-    env: { PATH: process.env['PATH'], ...COMPILED, ...env },
+    env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
