@@ -68,16 +68,16 @@ type OnRefilled = NonNullable<RefillOptions['onProgress']>;
 export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
   await using session = await openSession(config.database.url);
   await refuseMoved(session, 'write');
-  return { database: session.location, ...(await upgradeMirror(session, config, onProgress)) };
+  return { database: session.location, ...(await upgradeMirror(session, config, false, onProgress)) };
 }
 
 /** Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns. */
-async function upgradeMirror(session: Session, config: Config, onProgress?: OnRefilled) {
+async function upgradeMirror(session: Session, config: Config, isCurrent = false, onProgress?: OnRefilled) {
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
   const mayMigrate = (tx: Transaction): Promise<void> => refuseBesideOlder(tx, session.location);
-  const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
+  const migrated = !isCurrent && (await migrate(session, kinds, { ...schemaOptions(config), mayMigrate }));
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
@@ -121,7 +121,7 @@ export async function openExistingMirror(config: Config, use: MirrorUse = 'read'
         code: 'mirror.older',
         hint: 'Stop the older release, back up the mirror, then run: bms-sync migrate',
       });
-    await upgradeMirror(session, config);
+    await upgradeMirror(session, config, schemaState === 'current');
   });
 }
 

@@ -16,7 +16,7 @@ interface BackfillOptions extends CommonOptions {
 }
 
 export function backfillCommand(context: CommandContext): Command {
-  return createCommand('backfill', 'read records of one kind again, by hand')
+  return createCommand('backfill')
     .argument('<kind>', 'record kind')
     .option('--ids <list>', 'these records, e.g. 1,5-9')
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')

@@ -21,7 +21,7 @@ interface ChangesOptions extends CommonOptions {
 }
 
 export function changesCommand(context: CommandContext): Command {
-  return createCommand('changes', 'show what happened to the records; with --json, one object per line')
+  return createCommand('changes')
     .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', parseSeq)
     .option('--kind <kind>', 'only events of this record kind')
     .option(

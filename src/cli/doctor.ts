@@ -12,12 +12,12 @@ import type { Source } from '../source/source.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function doctorCommand(context: CommandContext): Command {
-  return createCommand('doctor', 'check everything that a pull needs')
+  return createCommand('doctor')
     .argument('[URL]', 'check this service instead of the one in the settings')
     .option('--discover', 'also look for lists that the service does not document')
     .action(async (url: string | undefined, options: CommonOptions & { discover?: true }) => {
       const config = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
-      const logger = context.logger(config);
+      const logger = await context.logger(config);
       const open = {
         mirror: () => openSession(config.database.url), // As it is: nothing is migrated.
         source: () => openConfiguredSource(config, { clock: systemClock, logger }),

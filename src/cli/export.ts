@@ -28,7 +28,7 @@ interface Options extends CommonOptions {
 }
 
 export function exportCommand(context: CommandContext): Command {
-  return createCommand('export', 'write the rows of a record kind or a view as CSV, NDJSON or XLSX')
+  return createCommand('export')
     .argument('<kind|view>', 'record kind, or a view such as bi_changes')
     .addOption(
       new Option('--format <format>', 'format (default: from the file name)').choices(EXPORT_FORMATS),

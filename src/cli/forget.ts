@@ -26,7 +26,7 @@ interface ForgetRequest {
 }
 
 export function forgetCommand(context: CommandContext): Command {
-  return createCommand('forget', "remove a record's content from the mirror for good; only its id stays")
+  return createCommand('forget')
     .argument('<kind>', 'record kind')
     .argument('<id>', 'id of the record')
     .option('--suppress', 'also if the service still lists it; excludes it from now on')

@@ -14,7 +14,7 @@ import { createCommand, type CommonOptions, type CommandContext } from './parts/
 import { printLine, textTable, type Printed } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
-  return createCommand('kinds', 'show what can be read and written, field by field')
+  return createCommand('kinds')
     .argument('[kind]', 'record kind')
     .action(async (name: string | undefined, options: CommonOptions) => {
       const config = context.settings(options);

@@ -12,11 +12,11 @@ import { createCommand, type CommandContext, type CommonOptions } from './parts/
 import { commandLineDecider } from './parts/operation-command.ts';
 
 export function mcpCommand(context: CommandContext): Command {
-  return createCommand('mcp', 'answer the questions of an AI assistant on stdio (MCP), read only')
+  return createCommand('mcp')
     .option('--url <url>', 'ask a running serve: https://HOST/mcp, by a token of a user in MCP_TOKEN')
     .action(async (options: CommonOptions & { readonly url?: string }) => {
       const config = context.settings(options);
-      const logger = context.logger(config);
+      const logger = await context.logger(config);
       const { signal } = context.io;
       if (options.url !== undefined) {
         await bridgeStdio(serveUrl(options.url), requireUserToken(config.mcp.token), logger, signal);

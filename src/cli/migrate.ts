@@ -4,19 +4,17 @@ import { createCommand, EXIT, type CommonOptions, type CommandContext } from './
 import { showingProgress } from './parts/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {
-  return createCommand('migrate', 'upgrade the mirror to this release').action(
-    async (options: CommonOptions) => {
-      const config = context.settings(options);
-      // Shows how many rows of a kind have been decoded again.
-      const migration = await showingProgress(context.io, {}, (one) =>
-        migrateMirror(config, (refilled) => {
-          one.onProgress({ ...refilled, pages: 0, lastPage: null });
-        }),
-      );
-      context.printResult(options, migration, linesOf(migration));
-      if (migration.excluded?.scrubbed === false) context.exit(EXIT.incomplete);
-    },
-  );
+  return createCommand('migrate').action(async (options: CommonOptions) => {
+    const config = context.settings(options);
+    // Shows how many rows of a kind have been decoded again.
+    const migration = await showingProgress(context.io, {}, (one) =>
+      migrateMirror(config, (refilled) => {
+        one.onProgress({ ...refilled, pages: 0, lastPage: null });
+      }),
+    );
+    context.printResult(options, migration, linesOf(migration));
+    if (migration.excluded?.scrubbed === false) context.exit(EXIT.incomplete);
+  });
 }
 
 function* linesOf(migration: Migration): Iterable<string> {

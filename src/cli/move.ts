@@ -12,7 +12,7 @@ interface MoveOptions extends CommonOptions {
 }
 
 export function moveCommand(context: CommandContext): Command {
-  return createCommand('move', 'copy the whole mirror from a SQLite file into an empty PostgreSQL database')
+  return createCommand('move')
     .argument('[url]', 'the new database: postgres://USER:PASSWORD@HOST:5432/DATABASE')
     .option('--cancel', 'give up an unfinished move, and use the file again')
     .action((url: string | undefined, options: MoveOptions) =>
@@ -30,9 +30,9 @@ async function move(context: CommandContext, options: MoveOptions, url = ''): Pr
   const target = context.settings(options, { database: { url } });
   const { signal } = context.io;
   try {
-    const report = await showingProgress(context.io, {}, (display) =>
+    const report = await showingProgress(context.io, {}, async (display) =>
       moveMirror(config, target, {
-        logger: context.logger(config, display.stderr),
+        logger: await context.logger(config, display.stderr),
         by: commandLineDecider(),
         signal,
         onRows: (kind, rows) => {

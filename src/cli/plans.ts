@@ -47,10 +47,7 @@ interface Options extends CommonOptions {
 const OUT = 'write a CSV file with the rows and their results';
 
 export function planCommand(context: CommandContext): Command {
-  return createCommand(
-    'plan',
-    'show what an edited export would change, cell by cell; without a file, list the plans',
-  )
+  return createCommand('plan')
     .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
     .option('--kind <kind>', 'its record kind, if the columns do not show it')
     .option('--allow-new', 'create records from rows without an id, which are refused otherwise')

@@ -5,10 +5,11 @@ import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { sanitizeLine } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
+import { SUMMARIES } from './parts/summaries.ts';
 
 type CreateCommand = (context: CommandContext) => Command;
 
-/** Every command by its name, in the order of the help text. Only the one that is called is loaded: that halves its start. */
+/** Every command by its name. Only the one that is called is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   demo: async () => (await import('./demo/demo.ts')).demoCommand,
   pull: async () => (await import('./pull.ts')).pullCommand,
@@ -49,7 +50,13 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     const program = new Command('bms-sync')
       .description('Mirrors a business-management service into SQL, exactly.')
       .version(packageVersion(), '--version');
-    for (const createCommand of await loadCommands(argv)) program.addCommand(createCommand(context));
+    const called = argv.find((word) => Object.hasOwn(COMMANDS, word));
+    for (const [name, [summary, ...args]] of Object.entries(SUMMARIES)) {
+      const load = name === called ? COMMANDS[name] : undefined;
+      const listed = new Command(name).description(summary).option('--json');
+      for (const arg of args) listed.argument(arg);
+      program.addCommand(load === undefined ? listed : (await load())(context));
+    }
     applyOutput(program, context);
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
@@ -64,12 +71,6 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     if (output !== null) printJson(output, { error: { code: 'usage', message: error.message, hint: '' } });
     return EXIT.usage;
   }
-}
-
-/** The command that is called; all of them where none is named first, as for the help text. */
-function loadCommands([name = '']: readonly string[]): Promise<readonly CreateCommand[]> {
-  const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  return Promise.all(named === undefined ? Object.values(COMMANDS).map((load) => load()) : [named()]);
 }
 
 /** Commander asks each command, not the program, where to write and whether to end the process. */

@@ -10,7 +10,7 @@ import { textTable, type Printed } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
 
 export function pullCommand(context: CommandContext): Command {
-  return createCommand('pull', 'read the lists of the service into the mirror')
+  return createCommand('pull')
     .argument('[kind...]', 'record kinds (default: all)')
     .option('--new-source', 'accept another base URL or company for this mirror')
     .action(async (kinds: string[], options: CommonOptions & { newSource?: true }) => {
@@ -18,8 +18,8 @@ export function pullCommand(context: CommandContext): Command {
       const of = requireListedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;
-      const report = await showingProgress(context.io, { of }, (one) => {
-        const logger = context.logger(config, one.stderr);
+      const report = await showingProgress(context.io, { of }, async (one) => {
+        const logger = await context.logger(config, one.stderr);
         return pullOnce(config, { kinds, acceptNewSource, logger, onProgress: one.onProgress, signal });
       });
       context.printResult(options, report, pullTexts(report));

@@ -54,7 +54,7 @@ export function pushCommand(context: CommandContext): Command {
   update.action((kind: string, id: string) =>
     pushOne(context, { operation: 'update', kind, id }, update.optsWithGlobals()),
   );
-  return pushOptions('push', 'queue creates and updates for the service')
+  return pushOptions('push')
     .option('--batch', 'read entries from stdin, one JSON object per line')
     .addCommand(create)
     .addCommand(update)
@@ -70,7 +70,7 @@ export function pushCommand(context: CommandContext): Command {
     });
 }
 
-const pushOptions = (name: string, summary: string): Command =>
+const pushOptions = (name: string, summary?: string): Command =>
   createCommand(name, summary)
     .option('--dry-run', 'show what would be sent; store and send nothing')
     .option('--allow-unknown', 'also send fields that are neither documented nor seen')

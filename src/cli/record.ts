@@ -23,10 +23,7 @@ import { createCommand, type CommonOptions, type CommandContext } from './parts/
 import { truncateText, textTable, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
-  return createCommand(
-    'record',
-    'show everything about one record: row, versions, issues, outbox entries, links',
-  )
+  return createCommand('record')
     .argument('<kind>', 'record kind')
     .argument(
       '<id or text...>',

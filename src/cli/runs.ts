@@ -41,9 +41,7 @@ export function runsCommand(context: CommandContext): Command {
       if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
       context.printResult(options, run, runTexts(run));
     });
-  return createCommand('runs', 'show past runs and how they ended')
-    .addCommand(list, { isDefault: true })
-    .addCommand(show);
+  return createCommand('runs').addCommand(list, { isDefault: true }).addCommand(show);
 }
 
 const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'requests', 'retries'] as const;

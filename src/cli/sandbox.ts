@@ -21,7 +21,7 @@ interface SandboxCommand extends CommonOptions {
 }
 
 export function sandboxCommand(context: CommandContext): Command {
-  return createCommand('sandbox', 'run a simulated service to try things against')
+  return createCommand('sandbox')
     .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort, DEFAULT_PORT)
     .option('--size <clients>', 'how many clients; the other kinds scale with it', parseWholeNumber, 500)
     .option('--seed <n>', 'another seed makes other data', parseWholeNumber, 1)

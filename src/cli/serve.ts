@@ -5,14 +5,14 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function serveCommand(context: CommandContext): Command {
-  return createCommand('serve', 'run the background service: pulls, outbox, webhooks, dashboard, API')
+  return createCommand('serve')
     .option('--only <roles>', `only some of the work: ${ROLES.join(', ')}`)
     .action(async (options: CommonOptions & { only?: string }) => {
       const roles = rolesOf(options.only);
       const config = context.settings(options);
       const { signal, stderr } = context.io;
       context.io.setGrace?.(config.shutdown.graceSeconds, EXIT.done); // Work that is cut off is in the journal.
-      const logger = context.logger(config);
+      const logger = await context.logger(config);
       await serve(config, { roles, logger, logFault: stderr.fault, signal });
     });
 }

@@ -17,7 +17,7 @@ interface SnapshotCommandOptions extends CommonOptions {
 }
 
 export function snapshotCommand(context: CommandContext): Command {
-  return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
+  return createCommand('snapshot')
     .argument('<file>', 'the file; an existing snapshot is replaced')
     .option('--wait <seconds>', 'how long to wait for a running pull', parseWholeNumber, 60)
     .addOption(new Option('--now', 'do not wait; lists may be half read').conflicts('wait'))

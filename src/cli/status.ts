@@ -15,18 +15,16 @@ import { createCommand, type CommonOptions, type CommandContext } from './parts/
 import { textTable, type Printed } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
-  return createCommand('status', 'show how fresh and complete the mirror is').action(
-    async (options: CommonOptions) => {
-      const config = context.settings(options);
-      const schedules = schedulesOf(config);
-      await using session = await openExistingMirror(config);
-      const now = systemClock.now();
-      const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
-      const outlook = { schedules, isDead: createOwner().isDead, now, frozen };
-      const status = await readStatusReport(session, allKinds(config), outlook);
-      context.printResult(options, status, statusTexts(status));
-    },
-  );
+  return createCommand('status').action(async (options: CommonOptions) => {
+    const config = context.settings(options);
+    const schedules = schedulesOf(config);
+    await using session = await openExistingMirror(config);
+    const now = systemClock.now();
+    const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
+    const outlook = { schedules, isDead: createOwner().isDead, now, frozen };
+    const status = await readStatusReport(session, allKinds(config), outlook);
+    context.printResult(options, status, statusTexts(status));
+  });
 }
 
 function* statusTexts(status: StatusDocument): Iterable<Printed> {

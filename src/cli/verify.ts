@@ -16,7 +16,7 @@ import { readingService } from './parts/progress.ts';
 const DIFFERENCES_SHOWN = 20;
 
 export function verifyCommand(context: CommandContext): Command {
-  return createCommand('verify', 'compare the mirror with the service, record by record')
+  return createCommand('verify')
     .argument('[kind...]', 'record kinds (default: all)')
     .action(async (kinds: string[], options: CommonOptions) => {
       const config = context.settings(options);

@@ -4,7 +4,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
 import { httpClient, type Asked } from '../http/ask.ts';
 import { TOKEN, describedRoutes, serveMirror, signIn, type Stage } from '../http/stage.ts';
-import { DATABASES } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 
@@ -70,7 +70,7 @@ function requestOf(route: string, headers: KnownCaller['headers']): Asked {
   return { method, path, body: '{}', headers: { 'content-type': 'application/json', ...headers } };
 }
 
-describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
   test('every route is for the roles that the table of operations says, by every way in', async () => {
     const session = await open();
     const trustedHeader = { name: 'X-Forwarded-User', from: ['127.0.0.0/8'] };
@@ -91,7 +91,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES.slice(0, 1))('a refusal', (_name, open) => {
+describe.each(ONE_DATABASE)('a refusal', (_name, open) => {
   test('is a problem for a program, and a page for a person', async () => {
     const session = await open();
     const stage = await serveMirror(session);

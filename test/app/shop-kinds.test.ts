@@ -193,10 +193,10 @@ describe('includeKinds: [shop]', () => {
   test('a kind that was read once and is gone fails like any other, and one that appears is read', async () => {
     const answers: Record<string, Answer> = { tasks: '404' };
     const { env } = await serviceWith(answers);
-    expect((await run(['pull'], env)).code).toBe(0);
+    expect((await run(['pull', 'sales', 'tasks', 'departments'], env)).code).toBe(0);
     answers['tasks'] = 'as it is';
     answers['sales'] = '404';
-    const ended = await run(['pull', '--json'], env);
+    const ended = await run(['pull', 'sales', 'tasks', 'departments', '--json'], env);
     expect(ended.code).toBe(3);
     expect(kindIn(ended, 'sales')).toMatchObject({ state: 'aborted', reason: 'not_found' });
     expect(kindIn(ended, 'tasks')).toMatchObject({ state: 'certified' });
@@ -205,7 +205,7 @@ describe('includeKinds: [shop]', () => {
 
   test('a service that fails says nothing about a kind', async () => {
     const { env } = await serviceWith({ tasks: '500' });
-    const ended = await run(['pull', '--json'], env);
+    const ended = await run(['pull', 'tasks', 'departments', '--json'], env);
     expect(ended.code).toBe(3);
     expect(kindIn(ended, 'tasks')).toMatchObject({ state: 'aborted', reason: 'unavailable' });
     const elsewhere = await serve((_, response) => {

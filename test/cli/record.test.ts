@@ -9,16 +9,15 @@ import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../store/temp-mirror.ts';
 import { document, run, type Env } from '../support/command-line.ts';
-import { FRESH_DATABASES } from '../support/fresh-databases.ts';
+import { DOCUMENTED_URLS } from '../support/grown-urls.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 const BEFORE = '{"id":17,"client_id":5,"nom":"Pont","description":"10.10"}';
 const RAW = '{"id":17,"client_id":5,"nom":"Pont neuf","description":"10.10"}';
 
-describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
+describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) => {
   async function mirror(fill: (tx: Transaction) => Promise<unknown>): Promise<Env> {
     const url = await place();
-    await run(['migrate'], { DATABASE_URL: url });
     await using session = await openSession(url);
     await session.atomically(fill);
     return { DATABASE_URL: url };

@@ -49,6 +49,22 @@ describe('a command that cannot be carried out as given ends with 2, says why on
     expect(stderr).toContain('Usage: bms-sync');
   });
 
+  test('the help of all commands shows the arguments and the summary that each one shows itself', async () => {
+    const { stdout } = await run(['--help']);
+    const listed = stdout.matchAll(/^ {2}([a-z]+) (\[options\].*?) {2,}(.+)$/gm);
+    const names = [...listed].map(([, name = '', usage, summary]) => ({ name, usage, summary }));
+    expect(names).toHaveLength(27);
+    for (const { name, usage, summary } of names) {
+      const help = (await run([name, '--help'])).stdout
+        .split(/\n\n/)
+        .map((part) => part.replaceAll('\n', ' '));
+      expect(help.slice(0, 2).map((part) => part.replace(' [command]', ''))).toEqual([
+        `Usage: bms-sync ${name} ${usage}`,
+        summary,
+      ]);
+    }
+  });
+
   test('with --json the fault is the one document on stdout as well', async () => {
     const ended = await run(['pull', 'klients', '--json'], SERVICE);
 

@@ -67,7 +67,7 @@ async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promis
 
 describe('a mirror that holds what the service sends', () => {
   test('is the same in every kind however nasty the values are (C01-C18), and nothing is written but the run', async () => {
-    await using sandbox = await startSandbox({ size: 130 });
+    await using sandbox = await startSandbox({ size: 40 });
     for (const { name } of LISTED_KINDS) poison(sandbox, name);
     const { path, env } = await mirrored(sandbox);
     const state = () => [
@@ -103,7 +103,7 @@ describe('a mirror that holds what the service sends', () => {
   });
 
   test('is the same on PostgreSQL too, nasty values included', { timeout: 120_000 }, async () => {
-    await using sandbox = await startSandbox({ size: 60 });
+    await using sandbox = await startSandbox({ size: 25 });
     for (const { name } of LISTED_KINDS) poison(sandbox, name);
     const env = { ...settingsFor(sandbox, ''), DATABASE_URL: await freshDatabaseUrl('template_all_kinds') };
     await run(['pull'], env);

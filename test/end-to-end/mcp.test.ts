@@ -8,9 +8,9 @@ import { migrate } from '../../src/views/migrate.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { postgresMirror } from '../both/support.ts';
 import { canary } from '../support/canary.ts';
-import { settingsFor, type Env } from '../support/command-line.ts';
+import { document, run, settingsFor, type Env } from '../support/command-line.ts';
 import { freshRole } from '../support/postgres.ts';
-import { MAIN, runProgram, start } from '../support/program.ts';
+import { MAIN, start } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
 const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
@@ -30,7 +30,7 @@ async function served(database: 'sqlite' | 'postgres'): Promise<Mirrored> {
     ...still,
     ...(await databaseOf(database)),
   };
-  expect(await runProgram(['pull'], { env })).toMatchObject({ code: 0 });
+  expect(await run(['pull'], env)).toMatchObject({ code: 0 });
   return { env, address: await serveOn(env) };
 }
 
@@ -110,75 +110,80 @@ async function answersOf(client: Client): Promise<unknown[]> {
   return answers;
 }
 
-const addUser = async (env: Env, name: string, role: string): Promise<string> => {
-  const { stdout } = await runProgram(['users', 'add', name, '--role', role, '--json'], { env });
-  return (JSON.parse(stdout) as { token: string }).token;
-};
+const addUser = async (env: Env, name: string, role: string): Promise<string> =>
+  (document(await run(['users', 'add', name, '--role', role, '--json'], env)) as { token: string }).token;
 
-describe.each(['sqlite', 'postgres'] as const)('%s', (database) => {
+const entriesOf = async (env: Env): Promise<unknown[]> =>
+  (document(await run(['outbox', '--json'], env)) as { entries: unknown[] }).entries;
+
+describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (database) => {
   test(
-    'stdio, HTTP and the bridge give equal answers to clients of both protocols, on any replica',
+    'gives equal answers by stdio, HTTP and the bridge, to the users that may ask, also beside a question without end',
     { timeout: 180_000 },
     async () => {
-      const { env, address } = await served(database);
-      const token = await addUser(env, 'vera', 'viewer');
-      const expected = await answersOf(await byStdio(env));
-      expect(await answersOf(await byStdio(env, [], '2026'))).toEqual(expected);
-      for (const era of ['2025', '2026'] as const) {
-        expect(await answersOf(await byHttp(address, token, era)), era).toEqual(expected);
-        const bridge = await byStdio({ MCP_TOKEN: token }, ['--url', address], era);
-        expect(await answersOf(bridge), `bridge ${era}`).toEqual(expected);
-      }
+      const mirrored = await served(database);
+      const token = await addUser(mirrored.env, 'vera', 'viewer');
+      await expectEqualAnswers(mirrored, token);
       if (database === 'postgres') {
-        const client = await byHttp(await serveOn(env), token);
-        expect(await answersOf(client)).toEqual(expected);
+        const replica = await byHttp(await serveOn(mirrored.env), token);
+        expect(await answersOf(replica)).toEqual(await answersOf(await byHttp(mirrored.address, token)));
       }
+      await expectRights(mirrored, token);
+      if (database === 'sqlite') await expectAnswersBesideBomb(mirrored, token);
+      await expectNobodyElse(mirrored, token);
     },
   );
-
-  test('a viewer reads, an operator proposes, and a person applies', { timeout: 180_000 }, async () => {
-    const { env, address } = await served(database);
-    const viewer = await byHttp(address, await addUser(env, 'vera', 'viewer'));
-    const otto = await addUser(env, 'otto', 'operator');
-    const operator = await byHttp(address, otto);
-    const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
-    expect(await namesOf(viewer)).toEqual(['describe', 'figure', 'query', 'record']);
-    expect(await namesOf(operator)).toEqual(['describe', 'figure', 'query', 'record', 'propose']);
-    expect(Buffer.byteLength(JSON.stringify(await operator.listTools()))).toBeLessThan(6_000);
-    const { structuredContent } = await operator.callTool({
-      name: 'query',
-      arguments: { sql: 'select id from bi_clients order by id limit 1' },
-    });
-    const id = (structuredContent as { rows: string[][] }).rows[0]?.[0];
-    const proposal = {
-      name: 'propose',
-      arguments: { kind: 'clients', changes: [{ id, set: { name: 'Proposed' } }] },
-    };
-    await expect(viewer.callTool(proposal)).rejects.toThrow();
-    expect(await operator.callTool(proposal)).toMatchObject({
-      structuredContent: { plan: 1, page: '/plans/1' },
-    });
-    const entries = await runProgram(['outbox', '--json'], { env });
-    expect((JSON.parse(entries.stdout) as { entries: unknown[] }).entries).toEqual([]);
-    const decide = async (path: string, token: string): Promise<number> => {
-      const headers = { authorization: `Bearer ${token}` };
-      const answer = await request(`${address}/v1/plans/${path}`, { method: 'POST', headers });
-      await answer.body.dump();
-      return answer.statusCode;
-    };
-    const page = await request(`${address}/plans/1`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
-    expect(await page.body.text()).toContain('Proposed');
-    expect(await decide('1/approve', otto)).toBe(403);
-    expect(await decide('1/approve', ADMIN_TOKEN)).toBe(200);
-    expect(await decide('1/apply', ADMIN_TOKEN)).toBe(200);
-    const applied = await runProgram(['outbox', '--json'], { env });
-    expect((JSON.parse(applied.stdout) as { entries: unknown[] }).entries).toHaveLength(1);
-  });
 });
 
-test('lets in nobody without the token of a user', { timeout: 120_000 }, async () => {
-  const { env, address } = await served('sqlite');
-  const token = await addUser(env, 'vera', 'viewer');
+async function expectEqualAnswers({ env, address }: Mirrored, token: string): Promise<void> {
+  const expected = await answersOf(await byStdio(env));
+  expect(await answersOf(await byStdio(env, [], '2026'))).toEqual(expected);
+  for (const era of ['2025', '2026'] as const) {
+    expect(await answersOf(await byHttp(address, token, era)), era).toEqual(expected);
+    const bridge = await byStdio({ MCP_TOKEN: token }, ['--url', address], era);
+    expect(await answersOf(bridge), `bridge ${era}`).toEqual(expected);
+  }
+}
+
+/** A viewer reads, an operator proposes, and a person applies. */
+async function expectRights({ env, address }: Mirrored, token: string): Promise<void> {
+  const viewer = await byHttp(address, token);
+  const otto = await addUser(env, 'otto', 'operator');
+  const operator = await byHttp(address, otto);
+  const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+  expect(await namesOf(viewer)).toEqual(['describe', 'figure', 'query', 'record']);
+  expect(await namesOf(operator)).toEqual(['describe', 'figure', 'query', 'record', 'propose']);
+  expect(Buffer.byteLength(JSON.stringify(await operator.listTools()))).toBeLessThan(6_000);
+  const { structuredContent } = await operator.callTool({
+    name: 'query',
+    arguments: { sql: 'select id from bi_clients order by id limit 1' },
+  });
+  const id = (structuredContent as { rows: string[][] }).rows[0]?.[0];
+  const proposal = {
+    name: 'propose',
+    arguments: { kind: 'clients', changes: [{ id, set: { name: 'Proposed' } }] },
+  };
+  await expect(viewer.callTool(proposal)).rejects.toThrow();
+  expect(await operator.callTool(proposal)).toMatchObject({
+    structuredContent: { plan: 1, page: '/plans/1' },
+  });
+  expect(await entriesOf(env)).toEqual([]);
+  const decide = async (path: string, decider: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${decider}` };
+    const answer = await request(`${address}/v1/plans/${path}`, { method: 'POST', headers });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const page = await request(`${address}/plans/1`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+  expect(await page.body.text()).toContain('Proposed');
+  expect(await decide('1/approve', otto)).toBe(403);
+  expect(await decide('1/approve', ADMIN_TOKEN)).toBe(200);
+  expect(await decide('1/apply', ADMIN_TOKEN)).toBe(200);
+  expect(await entriesOf(env)).toHaveLength(1);
+}
+
+/** Nobody gets in without the token of a user, who is removed in the end. */
+async function expectNobodyElse({ env, address }: Mirrored, token: string): Promise<void> {
   const ask = async (path: string, headers: Record<string, string>): Promise<number> => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
@@ -205,24 +210,38 @@ test('lets in nobody without the token of a user', { timeout: 120_000 }, async (
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
   expect(cookie).toContain('bms_sync_session');
   expect(await ask('/mcp', { cookie, origin: address })).toBe(401);
-  expect(await runProgram(['users', 'remove', 'vera'], { env })).toMatchObject({ code: 0 });
+  expect(await run(['users', 'remove', 'vera'], env)).toMatchObject({ code: 0 });
   expect(await ask('/mcp', bearer)).toBe(401);
-});
+}
 
-test('a mistyped flag ends the command before anything is answered', async () => {
-  const env = { DATABASE_URL: `file:${await grownMirror()}` };
-  for (const argv of [
-    ['--ulr', 'http://localhost'],
-    ['extra'],
-    ['--url', 'ftp://x'],
-    ['--url', 'http://example.com'],
-    ['--url', 'https://h/mcp?token=x'],
-  ])
-    expect(await runProgram(['mcp', ...argv], { env }), argv.join(' ')).toMatchObject({
-      code: 2,
-      stdout: '',
+/** The service answers while a question runs into its limit. */
+async function expectAnswersBesideBomb({ address }: Mirrored, token: string): Promise<void> {
+  const client = await byHttp(address, token);
+  const sql = 'with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n';
+  const bomb = client.callTool({ name: 'query', arguments: { sql } });
+  let slowest = 0;
+  for (let n = 0; n < 20; n += 1) {
+    const begun = performance.now();
+    const answer = await request(`${address}/v1/status`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
     });
-  expect(await runProgram(['mcp', '--url', 'http://localhost:1'], { env })).toMatchObject({ code: 2 });
+    await answer.body.dump();
+    slowest = Math.max(slowest, performance.now() - begun);
+  }
+  expect(slowest).toBeLessThan(3_000);
+  expect(await bomb).toMatchObject({ isError: true });
+}
+
+test.each([
+  ['--ulr', 'http://localhost'],
+  ['extra'],
+  ['--url', 'ftp://x'],
+  ['--url', 'http://example.com'],
+  ['--url', 'https://h/mcp?token=x'],
+  ['--url', 'http://localhost:1'],
+])('the command ends before anything is answered: mcp %s %s', async (...argv) => {
+  const env = { DATABASE_URL: `file:${await grownMirror()}` };
+  expect(await run(['mcp', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
 });
 
 test('has resources, and prompts in both languages', { timeout: 60_000 }, async () => {
@@ -239,22 +258,4 @@ test('has resources, and prompts in both languages', { timeout: 60_000 }, async 
     JSON.stringify(await client.getPrompt({ name, arguments: { language } }));
   for (const { name } of prompts) expect(await textOf(name, 'fr')).not.toBe(await textOf(name, 'en'));
   expect(client.getInstructions()).toContain('Never follow');
-});
-
-test('serve answers while a question runs into its limit', { timeout: 120_000 }, async () => {
-  const { env, address } = await served('sqlite');
-  const client = await byHttp(address, await addUser(env, 'vera', 'viewer'));
-  const sql = 'with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n';
-  const bomb = client.callTool({ name: 'query', arguments: { sql } });
-  let slowest = 0;
-  for (let n = 0; n < 20; n += 1) {
-    const begun = performance.now();
-    const answer = await request(`${address}/v1/status`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    });
-    await answer.body.dump();
-    slowest = Math.max(slowest, performance.now() - begun);
-  }
-  expect(slowest).toBeLessThan(3_000);
-  expect(await bomb).toMatchObject({ isError: true });
 });

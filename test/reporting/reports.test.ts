@@ -135,7 +135,7 @@ test(
   'every report gives the same on SQLite, on PostgreSQL, and by the data of the sandbox',
   { timeout: 120_000 },
   async () => {
-    const service = await sandbox();
+    const service = await sandbox({ size: 30 });
     insertHardRecords(service.world);
     insertHardSales(service.world);
     const sqlite = await mirror();

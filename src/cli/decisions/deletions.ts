@@ -25,7 +25,7 @@ export function deletionsCommand(context: CommandContext): Command {
         await session.atomically((tx) => rememberShown(tx, kind, check)); // Approved without a check, it is of these.
     context.printResult(options, found, absenceTexts(found));
   });
-  return createCommand('deletions', 'decide on records that disappeared all at once')
+  return createCommand('deletions')
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, approveDeletions, { lines: newerLines }))
     .addCommand(operationCommand(context, rejectDeletions));

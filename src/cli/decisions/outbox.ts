@@ -49,7 +49,7 @@ export function outboxCommand(context: CommandContext): Command {
       const history = await readHistory(session, id);
       context.printResult(options, historyDocument(history), historyTexts(history));
     });
-  return createCommand('outbox', 'show the changes for the service, and decide on the ones that are stuck')
+  return createCommand('outbox')
     .addCommand(list, { isDefault: true })
     .addCommand(show)
     .addCommand(operationCommand(context, retryOutboxEntry))

@@ -17,7 +17,7 @@ export function usersCommand(context: CommandContext): Command {
       context.printResult(options, { users }, users.length === 0 ? [NONE] : [table]);
     },
   );
-  return createCommand('users', 'manage the users who may read, decide or administer')
+  return createCommand('users')
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
     .addCommand(operationCommand(context, changeRole))

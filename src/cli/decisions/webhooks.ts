@@ -37,7 +37,7 @@ export function webhooksCommand(context: CommandContext): Command {
       context.printResult(options, { endpoints }, endpointTexts(endpoints));
     },
   );
-  return createCommand('webhooks', 'send events to programs, e-mail addresses and chat rooms (endpoints)')
+  return createCommand('webhooks')
     .addCommand(list, { isDefault: true })
     .addCommand(addCommand(context))
     .addCommand(operationCommand(context, removeWebhook))

@@ -23,9 +23,7 @@ interface DemoOptions extends CommonOptions {
 }
 
 export function demoCommand(context: CommandContext): Command {
-  const summary =
-    'start a simulated service, mirror it into ./data/demo.db and show a short tour; needs no settings';
-  return createCommand('demo', summary)
+  return createCommand('demo')
     .option('--once', 'exit after the tour')
     .action(async (options: DemoOptions) => {
       const { io } = context;
@@ -36,7 +34,7 @@ export function demoCommand(context: CommandContext): Command {
         if (!options.json) printLine(io.stdout, text);
       };
       const progress = createProgress(io.stderr, { of: requireListedKinds(config).length });
-      const logger = context.logger(config, progress.stderr);
+      const logger = await context.logger(config, progress.stderr);
       const stage = { sandbox, config, logger, io, print };
       const { report, kinds, answer } = await firstPull(stage, progress);
       context.exit(exitCodeOfPull(report));

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { loadConfig, listSecrets, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import { createLogger, formatLogLine, type Logger } from '../../lib/log/logger.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { printJson, printLine, type Io, type Output, type Printed } from './io.ts';
+import { SUMMARIES } from './summaries.ts';
 
 export interface CommonOptions {
   readonly json?: true;
@@ -16,7 +17,7 @@ export interface CommandContext {
   /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
   readonly settings: (options: CommonOptions, flags?: ConfigInputs['flags']) => Config;
   /** Creates the log, on stderr or on a progress display: stdout belongs to the command's answer. */
-  readonly logger: (config: Config, stderr?: Output) => Logger;
+  readonly logger: (config: Config, stderr?: Output) => Promise<Logger>;
   /** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
   readonly printResult: (options: CommonOptions, document: unknown, texts: Iterable<Printed>) => void;
 }
@@ -36,7 +37,8 @@ export function createContext(
       io.setGrace?.(config.shutdown.graceSeconds);
       return config;
     },
-    logger: (config, stderr = io.stderr) => {
+    logger: async (config, stderr = io.stderr) => {
+      const { createLogger, formatLogLine } = await import('../../lib/log/logger.ts'); // Most commands log nothing.
       const write = (line: string): void =>
         void stderr.write(stderr.isTTY === true ? formatLogLine(line) : line);
       const options = { level: config.log.level, secrets: listSecrets(config), destination: { write } };
@@ -49,7 +51,8 @@ export function createContext(
   };
 }
 
-export function createCommand(name: string, summary: string): Command {
+/** Creates a command. @param summary By default that of the help text of all. */
+export function createCommand(name: string, summary = SUMMARIES[name]?.[0] ?? ''): Command {
   return new Command(name)
     .description(summary)
     .option('--json', 'print one JSON document on stdout')

@@ -59,7 +59,7 @@ export function readingService<T>(
   const { signal } = context.io;
   const clock = systemClock;
   return showingProgress(context.io, options, async (one) => {
-    const logger = context.logger(config, one.stderr);
+    const logger = await context.logger(config, one.stderr);
     await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);
     return await read({

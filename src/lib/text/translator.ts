@@ -86,7 +86,7 @@ const FRENCH: ReadonlyMap<string, string> = new Map(Object.entries(french));
 
 function createTranslator(language: Language): Translator {
   const locale = LOCALES[language];
-  const numbers = new Intl.NumberFormat(locale);
+  let numbers: Intl.NumberFormat | undefined; // Created by need: it costs some milliseconds.
   const compiled = new Map<string, IntlMessageFormat>();
   const term = (english: string): string => (language === 'en' ? english : (FRENCH.get(english) ?? english));
   const formatOf = (english: string): IntlMessageFormat => {
@@ -104,13 +104,15 @@ function createTranslator(language: Language): Translator {
     text: MessageKey,
     values?: MessageValues<Part>,
   ): string | Part | (string | Part)[] {
-    return formatOf(text).format<Part>(values);
+    const plain = term(text);
+    // Most texts have no argument, and a parser for them would cost each command a tenth of its start.
+    return /[{}]|''/.test(plain) ? formatOf(text).format<Part>(values) : plain;
   }
   return {
     language,
     t,
     term,
-    count: (number) => numbers.format(number),
+    count: (number) => (numbers ??= new Intl.NumberFormat(locale)).format(number),
     date: (text) => `${text} UTC`,
     decimal: (text) => {
       const places = text.split('.')[1]?.length ?? 0;
