@@ -12,7 +12,10 @@ import { asInteger, asText } from './engine-views.ts';
  * character in any field: such escapes, the only ones of our JSON, become slashes.
  */
 const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
-  sqlite: (field, at) => `cast(json_extract(c.fields, '$.' || ${field} || '[${at}]') as text)`,
+  sqlite: (field, at) => {
+    const path = `'$.' || ${field} || '[${at}]'`; // A number is taken as it is written: `json_extract` makes a double of it.
+    return `case json_type(c.fields, ${path}) when 'text' then json_extract(c.fields, ${path}) else nullif(c.fields -> (${path}), 'null') end`;
+  },
   postgres: (field, at) => String.raw`(cast(replace(c.fields, '\u', '\/') as json) -> ${field} ->> ${at})`,
 };
 

@@ -2,12 +2,12 @@ import { loadModule, parseSync } from 'libpg-query';
 import { FUNCTIONS, refusedError } from './question.ts';
 
 /**
- * Refuses everything except one select over the views; returns those that it names. The text is read by PostgreSQL's own parser,
+ * Refuses everything except one select over the views. The text is read by PostgreSQL's own parser,
  * and only what is listed here passes: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`.
  *
  * @throws {SyncError} `mcp.refused`.
  */
-export async function checkSelect(sql: string, views: readonly string[]): Promise<readonly string[]> {
+export async function checkSelect(sql: string, views: readonly string[]): Promise<CheckedSelect> {
   await loadModule();
   const [statement, another] = parse(sql);
   if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
@@ -16,7 +16,34 @@ export async function checkSelect(sql: string, views: readonly string[]): Promis
   const found: Found = { relations: [], withNames: new Set() };
   collect(statement.stmt, found);
   refuseOtherRelations(found, views);
-  return [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
+  const read = [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
+  return { views: read, withParts: (parts) => insertParts(sql, statement.stmt, parts) };
+}
+
+/** Puts parts of a `with` before those of a select. Places in the text are counted in bytes. */
+function insertParts(sql: string, statement: unknown, parts: readonly string[]): string {
+  if (parts.length === 0) return sql;
+  const [part] = (statement as SelectTree).SelectStmt.withClause?.ctes ?? [];
+  if (part === undefined) return `with ${parts.join(', ')} ${sql}`;
+  const bytes = Buffer.from(sql);
+  const start = part.CommonTableExpr.location;
+  return `${bytes.toString('utf8', 0, start)}${parts.join(', ')}, ${bytes.toString('utf8', start)}`;
+}
+
+interface SelectTree {
+  readonly SelectStmt: {
+    readonly withClause?: {
+      readonly ctes: readonly { readonly CommonTableExpr: { readonly location: number } }[];
+    };
+  };
+}
+
+/** A select that may be run. */
+interface CheckedSelect {
+  /** The views that it names. */
+  readonly views: readonly string[];
+  /** The select with these parts of a `with`, which stand for views. */
+  readonly withParts: (parts: readonly string[]) => string;
 }
 
 /** A part of `with` counts wherever it stands, so none may have a name that means something else elsewhere. */
