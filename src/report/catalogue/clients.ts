@@ -1,5 +1,5 @@
-import type { Report } from '../report.ts';
-import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, fieldIsKnown } from '../sql.ts';
+import type { Report } from './report.ts';
+import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, fieldIsKnown } from './sql.ts';
 
 /** 1 for a booking with an invoice number, 0 for one without. */
 const INVOICED = `${fieldIsKnown('bookings', 'fact_number')}

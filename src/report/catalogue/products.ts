@@ -1,5 +1,5 @@
-import type { Report } from '../report.ts';
-import { amount, companyOf, dayOf, monthOf, parsedJson, rowsOf, timesPrice, unitsOf } from '../sql.ts';
+import type { Report } from './report.ts';
+import { amount, companyOf, dayOf, monthOf, parsedJson, rowsOf, timesPrice, unitsOf } from './sql.ts';
 
 /** Purchases, margins and prices. */
 export const PRODUCT_REPORTS: readonly Report[] = [
