@@ -1,5 +1,5 @@
 import type { Report } from './report.ts';
-import { amount, companyOf, dayOf, monthOf, parsedJson, rowsOf, timesPrice, unitsOf } from './sql.ts';
+import { amount, companyOf, localDayOf, monthOf, parsedJson, rowsOf, timesPrice, unitsOf } from './sql.ts';
 
 /** Purchases, margins and prices. */
 export const PRODUCT_REPORTS: readonly Report[] = [
@@ -74,7 +74,7 @@ order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id
 with
 ${rowsOf('bi_products', 'products', { price_e4: 'bigint' }, ['code', 'name_fr'])},
 lines as (
-  select ${companyOf('l')} as company, coalesce(product_id, 0) as product_id, ${monthOf(dayOf('l._first_seen_at'))} as month,
+  select ${companyOf('l')} as company, coalesce(product_id, 0) as product_id, ${monthOf(localDayOf('l._first_seen_at'))} as month,
     product_quantity_e4 as quantity, produit_total_e4 as cost
   from bi_purchase_products l
 ),

@@ -64,13 +64,13 @@ export const WEEKS = `weeks as (
 )`;
 
 /** The day of an instant of ours by the clocks of the company (`schedules.timezone`), as text; null outside the calendar. */
-export const dayOf = (instant: string): string =>
+export const localDayOf = (instant: string): string =>
   `(select cast(d.date as text) from bi_calendar d
       where d.ends_at > ${instant} and d.starts_at <= ${instant} order by d.ends_at limit 1)`;
 
 /** The day on which a kind's list was last read to its end. */
 export const readingOf = (kind: string): string =>
-  `(select ${dayOf('s.last_sweep_at')} from bi_sync_status s where s.kind = '${kind}')`;
+  `(select ${localDayOf('s.last_sweep_at')} from bi_sync_status s where s.kind = '${kind}')`;
 
 /** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
 export const unitsOf = (text: string): string =>
