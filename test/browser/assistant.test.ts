@@ -48,11 +48,9 @@ async function approveAndApply(page: Page): Promise<void> {
 const buttonsOf = (page: Page): Promise<number> => page.locator('main').getByRole('button').count();
 
 test('what an assistant proposes is applied by a person, and taken back', async () => {
-  const [vera, otto, olga] = [
-    await addUser('Vera', 'viewer'),
-    await addUser('Otto', 'operator'),
-    await addUser('Olga', 'operator'),
-  ];
+  const vera = await addUser('Vera', 'viewer');
+  const otto = await addUser('Otto', 'operator');
+  const olga = await addUser('Olga', 'operator');
   const { world } = stage.sandbox;
   const [id = 0] = world.ids('clients');
   const nameOf = () => world.get('clients', id)?.['name'];
