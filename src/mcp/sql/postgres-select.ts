@@ -13,9 +13,11 @@ export async function checkSelect(sql: string, views: readonly string[]): Promis
   if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
   const [[type] = []] = Object.entries(statement.stmt ?? {});
   if (type !== 'SelectStmt') throw refusedError('it is not a select');
-  const found: Found = { relations: [], withNames: new Set() };
+  const found: Found = { relations: [], withNames: new Set(), doublings: 0, isRecursive: false };
   collect(statement.stmt, found);
   refuseOtherRelations(found, views);
+  if (found.doublings > (found.isRecursive ? 0 : MOST_DOUBLINGS))
+    throw refusedError('its texts could grow without end: it puts too many of them together');
   const read = [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
   return { views: read, withParts: (parts) => insertParts(sql, statement.stmt, parts) };
 }
@@ -70,7 +72,12 @@ function parse(sql: string) {
 interface Found {
   readonly relations: { readonly name: string; readonly schema: string | undefined }[];
   readonly withNames: Set<string>;
+  /** How often a text may become twice as long. PostgreSQL limits the memory of no value. */
+  doublings: number;
+  isRecursive: boolean;
 }
+
+const MOST_DOUBLINGS = 12;
 
 /** Walks the tree; a member with a capital letter is a node of that type. */
 function collect(value: unknown, found: Found): void {
@@ -78,6 +85,7 @@ function collect(value: unknown, found: Found): void {
   for (const [key, inner] of Object.entries(value)) {
     if (key === 'intoClause') throw refusedError('it writes a table');
     if (key === 'typeName') checkType(inner as TreeNode);
+    if (key === 'recursive') found.isRecursive = true;
     if (/^[A-Z]/.test(key)) checkNode(key, inner as TreeNode, found);
     collect(inner, found);
   }
@@ -92,6 +100,13 @@ interface TreeNode {
   readonly schemaname?: string;
   readonly ctename?: string;
   readonly op?: string;
+  readonly lexpr?: Operand;
+  readonly rexpr?: Operand;
+  readonly args?: readonly Operand[];
+}
+
+interface Operand {
+  readonly A_Const?: { readonly sval?: { readonly sval?: string } };
 }
 
 interface NamePart {
@@ -107,7 +122,7 @@ const OPERATORS = new Set(
   `= <> < > <= >= + - * / % || ~~ !~~ ~~* !~~* ~ ~* !~ !~* -> ->> #> #>> BETWEEN`.split(' '),
 );
 const TYPES = new Set(
-  `text varchar bpchar int2 int4 int8 numeric float4 float8 bool date time timestamp timestamptz interval json jsonb`.split(
+  `text varchar int2 int4 int8 numeric float4 float8 bool date time timestamp timestamptz interval json jsonb`.split(
     ' ',
   ),
 );
@@ -119,9 +134,24 @@ function checkNode(type: string, node: TreeNode, found: Found): void {
   if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
   if (type === 'A_Expr' && !/BETWEEN/.test(lastOf(node.name)))
     checkName(node.name, OPERATORS, 'the operator');
+  found.doublings += doublingsOf(type, node);
   if (type === 'SQLValueFunction' && !/_(?:CURRENT_|LOCAL)(?:DATE|TIME)/.test(node.op ?? ''))
     throw refusedError('it asks for the user or the database');
 }
+
+/** How often what is not written out can become twice as long here: `a || b` once. */
+function doublingsOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: TreeNode): number {
+  const called = lastOf(type === 'FuncCall' ? funcname : name);
+  if (called === 'replace') {
+    const by = args[2]?.A_Const;
+    return by === undefined ? Infinity : Math.log2(Math.max(1, by.sval?.sval?.length ?? 1));
+  }
+  if (!GROWING.has(called)) return 0;
+  const operands = type === 'FuncCall' ? args : [lexpr, rexpr];
+  return Math.max(0, operands.filter((one) => one?.A_Const === undefined).length - 1);
+}
+
+const GROWING = new Set(['||', 'concat', 'concat_ws', 'overlay']);
 
 const checkType = (node: TreeNode): void => {
   checkName(node.names, TYPES, 'the type');

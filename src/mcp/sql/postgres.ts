@@ -78,7 +78,7 @@ async function fetchRows(
   await connection.runScript(`begin isolation level repeatable read read only; ${connection.settings}`);
   await connection.runScript(
     `set local statement_timeout = ${timeoutMs}; set local search_path = ${VIEWS_SCHEMA};
-    set local max_parallel_workers_per_gather = 0`,
+    set local max_parallel_workers_per_gather = 0; set local jit = off; set local work_mem = '1MB'; set local hash_mem_multiplier = 1`,
   );
   if (role !== null) await becomeReader(connection, role);
   const parts = await connection.queryArrays({ text: EXACT_VIEWS, values: [select.views], rowMode: 'array' });
