@@ -28,7 +28,7 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
 /** Notes of a report, with what it needs. */
 export function notesOf(report: Report): readonly string[] {
   const needed = neededKinds(report);
-  const need = `Needs ${needed.map((kind) => `\`${kind}\``).join(', ')}: set \`includeKinds: [shop]\`, if your service has them (\`doctor --discover\`). Without them the views are missing, and so is this report.`;
+  const need = `Needs ${needed.map((kind) => `\`${kind}\``).join(', ')} (\`includeKinds: [shop]\`).`;
   return needed.length === 0 ? report.notes : [need, ...report.notes];
 }
 

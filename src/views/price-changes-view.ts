@@ -19,8 +19,8 @@ const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
   postgres: (field, at) => String.raw`(cast(replace(c.fields, '\u', '\/') as json) -> ${field} ->> ${at})`,
 };
 
-/** A decimal in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
-const unitsOf = (text: string): string =>
+/** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
+export const unitsOf = (text: string): string =>
   `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
       and ${text} not like '_%-%' and ${text} not like '%._____%' and length(${text}) < 20
       and abs(cast(${text} as numeric)) < 900000000000

@@ -1,5 +1,6 @@
+import { unitsOf } from '../../views/price-changes-view.ts';
 import type { Report } from './report.ts';
-import { amount, companyOf, monthOf, parsedJson, rowsOf, unitsOf } from './sql.ts';
+import { amount, companyOf, monthOf, parsedJson, rowsOf } from './sql.ts';
 
 /** The report of the months of some kinds (`what`) that were changed after they ended. */
 export function closingReport(
@@ -61,7 +62,7 @@ function closedMonths(what: string, kinds: readonly ClosedKind[]): string {
       kind,
       date,
       money,
-    }) => `${rowsOf(`bi_${kind}`, `${kind}_rows`, { [date]: 'text', [`${money}_e4`]: 'bigint', system_id: 'bigint' })},
+    }) => `${rowsOf(`bi_${kind}`, `${kind}_rows`, { [date]: 'text', [`${money}_e4`]: 'bigint', system_id: 'id' })},
 ${kind}_now as (
   select '${kind}' as kind, ${monthOf(`k.${date}`)} as month, cast(${companyOf('k')} as text) as company,
     cast(sum(k.${money}_e4) as bigint) as amount
