@@ -102,12 +102,7 @@ export async function checkSchema(
 function createTarget(
   session: Session,
   kinds: readonly Kind[],
-  {
-    readerRole: role = null,
-    language: requested = 'en',
-    timezone,
-    release = THIS_RELEASE,
-  }: MigrateOptions,
+  { readerRole: role = null, language: requested = 'en', timezone, release = THIS_RELEASE }: MigrateOptions,
 ): MigrationTarget {
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
