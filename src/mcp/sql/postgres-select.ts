@@ -13,10 +13,10 @@ export async function checkSelect(sql: string, views: readonly string[]): Promis
   if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
   const [[type] = []] = Object.entries(statement.stmt ?? {});
   if (type !== 'SelectStmt') throw refusedError('it is not a select');
-  const found: Found = { relations: [], withNames: new Set(), doublings: 0, isRecursive: false };
+  const found: Found = { relations: [], withNames: new Set(), growth: 0, isRecursive: false };
   collect(statement.stmt, found);
   refuseOtherRelations(found, views);
-  if (found.doublings > (found.isRecursive ? 0 : MOST_DOUBLINGS))
+  if (found.growth > (found.isRecursive ? 0 : MOST_GROWTH))
     throw refusedError('its texts could grow without end: it puts too many of them together');
   const read = [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
   return { views: read, withParts: (parts) => insertParts(sql, statement.stmt, parts) };
@@ -73,11 +73,11 @@ interface Found {
   readonly relations: { readonly name: string; readonly schema: string | undefined }[];
   readonly withNames: Set<string>;
   /** How often a text may become twice as long. PostgreSQL limits the memory of no value. */
-  doublings: number;
+  growth: number;
   isRecursive: boolean;
 }
 
-const MOST_DOUBLINGS = 12;
+const MOST_GROWTH = 12;
 
 /** Walks the tree; a member with a capital letter is a node of that type. */
 function collect(value: unknown, found: Found): void {
@@ -134,13 +134,13 @@ function checkNode(type: string, node: TreeNode, found: Found): void {
   if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
   if (type === 'A_Expr' && !/BETWEEN/.test(lastOf(node.name)))
     checkName(node.name, OPERATORS, 'the operator');
-  found.doublings += doublingsOf(type, node);
+  found.growth += growthOf(type, node);
   if (type === 'SQLValueFunction' && !/_(?:CURRENT_|LOCAL)(?:DATE|TIME)/.test(node.op ?? ''))
     throw refusedError('it asks for the user or the database');
 }
 
 /** How often what is not written out can become twice as long here: `a || b` once. */
-function doublingsOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: TreeNode): number {
+function growthOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: TreeNode): number {
   const called = lastOf(type === 'FuncCall' ? funcname : name);
   if (called === 'replace') {
     const by = args[2]?.A_Const;
