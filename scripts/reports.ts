@@ -1,12 +1,11 @@
 /**
- * Writes all that is made of the catalogue of reports and metrics (scripts/reports/catalogue.ts): SQL, output and plots of
+ * Writes all that is made of the catalogue of reports and metrics (src/report/catalogue/): SQL, output and plots of
  * docs/reporting/reports.md, by the sandbox's business, whose data and days are fixed; dbt's models, and the starter for Superset.
  */
 import { mkdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { documentsOf } from './reports/documents.ts';
-import { REPORTING } from './reports/catalogue.ts';
-import { metricsTable, pageWith } from './reports/page.ts';
+import { REPORTING, metricsTable, pageWith } from './reports/page.ts';
 import { DBT_MODELS, dbtFiles } from './reports/dbt.ts';
 import { STARTER, starterFiles } from './reports/superset.ts';
 

@@ -25,7 +25,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
   checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'outbound', 'runs'],
   operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed'],
-  mcp: ['lib', 'catalog', 'db', 'diff', 'words', 'store', 'views', 'outbound', 'report', 'scripts'], // Of scripts/, the catalogue of reports.
+  mcp: ['lib', 'catalog', 'db', 'diff', 'words', 'store', 'views', 'outbound', 'report'],
   api: [...BELOW_PAGES, 'mcp'],
   dashboard: BELOW_PAGES,
   app: [...BELOW_PAGES, 'config', 'mcp', 'api', 'dashboard'],
@@ -51,7 +51,7 @@ const WINGS: Record<string, readonly string[]> = {
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],
   outbound: ['', 'attempt', 'decisions', 'intake', 'plans', 'send'],
   feed: ['', 'webhooks'],
-  report: ['', 'export', 'verify'],
+  report: ['catalogue', '', 'export', 'verify'],
   runs: ['engine', 'bullmq', ''],
   http: [''],
   checks: [''],

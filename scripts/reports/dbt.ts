@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTING, REPORTS } from './catalogue.ts';
-import { VIEW, neededKinds, notesOf, type Metric, type Report } from './report.ts';
+import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
+import { VIEW, neededKinds, type Metric, type Report } from '../../src/report/catalogue/report.ts';
+import { REPORTING, notesOf } from './page.ts';
 
 /** Where they are. */
 export const DBT_MODELS = join(REPORTING, 'dbt/models');

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { FIRST_DAY, SHOP_KINDS, changeClosedMonths, liveThrough } from './business.ts';
 import { plotOf, sectionOf } from './page.ts';
 import { svgOf } from './plot.ts';
-import { REPORTS } from './catalogue.ts';
 
 const SIZE = 400;
 const DAYS = 12;

@@ -1,7 +1,11 @@
+import { join } from 'node:path';
 import type { Row } from '../../src/db/session/session.ts';
-import { REPORTS } from './catalogue.ts';
+import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
+import { neededKinds, type Report, type ReportPlot } from '../../src/report/catalogue/report.ts';
 import type { Plot } from './plot.ts';
-import { notesOf, type Report, type ReportPlot } from './report.ts';
+
+/** Where the reports, their plots, their page and the dbt project are. */
+export const REPORTING = join(import.meta.dirname, '../../docs/reporting');
 
 const ROWS_SHOWN = 1;
 const UNITS = 10_000;
@@ -19,6 +23,13 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
+}
+
+/** Notes of a report, with what it needs. */
+export function notesOf(report: Report): readonly string[] {
+  const needed = neededKinds(report);
+  const need = `Needs ${needed.map((kind) => `\`${kind}\``).join(', ')} (\`includeKinds: [shop]\`).`;
+  return needed.length === 0 ? report.notes : [need, ...report.notes];
 }
 
 /** A page with these texts between the marks of their names. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTS } from './catalogue.ts';
-import { neededKinds, notesOf, type Report, type ReportPlot } from './report.ts';
+import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
+import { neededKinds, type Report, type ReportPlot } from '../../src/report/catalogue/report.ts';
+import { notesOf } from './page.ts';
 
 /** The folder that Superset imports once it is zipped. */
 export const STARTER = join(import.meta.dirname, '../../deploy/superset');

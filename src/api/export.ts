@@ -10,6 +10,8 @@ import type { ExportSource } from '../report/export/read-rows.ts';
 import { abortWhenGone } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
+/** The media type of a workbook. */
+export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const CSV = { type: 'text/csv; charset=utf-8', ending: 'csv' };
 
 /** The formats of the command `export`; `excel` is the CSV for Excel where a comma stands before the decimals. */
@@ -17,7 +19,7 @@ const FORMATS = {
   csv: CSV,
   excel: CSV,
   ndjson: { type: 'application/x-ndjson; charset=utf-8', ending: 'ndjson' },
-  xlsx: { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ending: 'xlsx' },
+  xlsx: { type: XLSX, ending: 'xlsx' },
 } as const;
 
 const schema = {

@@ -14,6 +14,7 @@ import { wholeNumber } from '../operations/inputs.ts';
 import { planPath } from '../operations/plans.ts';
 import { UPLOAD_BYTES, uploadPlan } from '../operations/upload-plan.ts';
 import type { RouteContext, Server } from '../http/server.ts';
+import { XLSX } from './export.ts';
 
 const tags = ['Plans'];
 
@@ -44,7 +45,6 @@ const result = {
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
 };
 
-const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const SHEETS = ['text/csv', XLSX, 'application/octet-stream'];
 
 const isSet = z.stringbool().optional();

@@ -14,7 +14,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { openSendCounter } from '../outbound/send-counter.ts';
 import { readMirroredKind } from '../store/kinds/field-store.ts';
-import { deleteMeta, isMirrorPresent, writeMeta } from '../store/kinds/meta.ts';
+import { deleteMeta, isMirrorPresent, readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { compareTables } from '../store/move/compare-tables.ts';
 import * as copy from '../store/move/copy-tables.ts';
 import * as marks from '../store/move/move-mark.ts';
@@ -183,7 +183,8 @@ async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Pr
     await deleteMeta(tx, 'layout'); // So that `migrate` creates the views of discovered fields.
   });
   for (const kind of kinds) rows += await copy.copyKind(move, kind);
-  await migrate(target, kinds, schemaOptions(config));
+  const timezone = (await readMeta(source, 'calendar')) ?? 'UTC';
+  await migrate(target, kinds, { timezone, ...schemaOptions(config) });
   await createReportIndexes(target, kinds, move.signal);
   await compareTables(move, kinds, config.database.url);
   return rows;

@@ -98,10 +98,10 @@ async function refuseBesideOlder(tx: Transaction, location: string): Promise<voi
   });
 }
 
-export const schemaOptions = ({ bi: { readerRole }, language, schedules: { timezone } }: Config) => ({
+export const schemaOptions = ({ bi: { readerRole }, language, calendarZone }: Config) => ({
   readerRole,
   language,
-  timezone,
+  ...(calendarZone !== undefined && { timezone: calendarZone }),
 });
 
 /**

@@ -71,7 +71,12 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
   const uniqueFaults = [...new Set(allFaults)];
   if (data !== undefined && uniqueFaults.length === 0) {
     const { BMS_TOKEN_FILE: tokenFile } = env;
-    return tokenFile && data.source.token === readValueFile(tokenFile) ? { ...data, tokenFile } : data;
+    const { timezone } = mapAt(values, ['schedules']);
+    return {
+      ...data,
+      ...(tokenFile && data.source.token === readValueFile(tokenFile) && { tokenFile }),
+      ...(typeof timezone === 'string' && { calendarZone: timezone }),
+    };
   }
   const count = uniqueFaults.length === 1 ? 'One setting is' : `${uniqueFaults.length} settings are`;
   throw invalidSettings([`${count} wrong:`, ...uniqueFaults].join('\n  '));

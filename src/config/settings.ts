@@ -55,6 +55,8 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 export type Config = DeepReadonly<z.infer<typeof settings>> & {
   /** The file that `source.token` was read from (`BMS_TOKEN_FILE`). */
   readonly tokenFile?: string;
+  /** `schedules.timezone` where the settings name it: else a mirror keeps the days that it has. */
+  readonly calendarZone?: string;
 };
 
 /** A place in the tree of settings: a setting, or a group of them. */

@@ -1,8 +1,8 @@
-import { REPORTS } from '../../scripts/reports/catalogue.ts';
-import { describeMissing, type Report } from '../../scripts/reports/report.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
+import { REPORTS } from '../report/catalogue/catalogue.ts';
+import { VIEW, describeMissing, type Report } from '../report/catalogue/report.ts';
 import { listUnproven, type Findings, type KindStates } from './answer.ts';
 import { kindsOfViews, type ToolContext } from './context.ts';
 
@@ -60,7 +60,7 @@ export async function readFigure(
     views: null,
   };
   const { rows, isTruncated } = await context.readSql(question);
-  const views = [...metric.report.sql.matchAll(/\bbi_\w+/g)].map(([name]) => name);
+  const views = [...metric.report.sql.matchAll(VIEW)].map(([name]) => name);
   const kinds = kindsOfViews(views, context.kinds);
   // A list that is known to be empty adds up to nothing; of any other, an empty report says nothing.
   const isProvenEmpty = rows[0]?.at(-1) === '0' && listUnproven(kinds, states, 'en').length === 0;

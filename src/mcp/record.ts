@@ -1,8 +1,10 @@
 import { isRecordId } from '../diff/compare-page.ts';
 import type { Kind } from '../catalog/kind.ts';
+import type { SqlValue } from '../db/session/session.ts';
+import { shortNumber } from '../lib/json/decimal.ts';
 import { formatInstant } from '../lib/time/clock.ts';
 import { asOfInstant, findPast, unknownStateError } from '../report/export/export-source.ts';
-import { exportColumns, readAsOf } from '../report/export/read-rows.ts';
+import { exportColumns, readAsOf, type ExportType } from '../report/export/read-rows.ts';
 import { readKnownPast } from '../views/as-of.ts';
 import { readDeclaredColumns } from '../views/views.ts';
 import { findRecords } from '../store/records/find-records.ts';
@@ -64,6 +66,9 @@ async function readOne(
   };
 }
 
+const cellText = (value: SqlValue, type: ExportType | undefined): string | null =>
+  value === null ? null : type === 'decimal' ? shortNumber(String(value)) : String(value);
+
 const NOTHING = { columns: [], rows: [], remark: null };
 
 /** Reads the row that a snapshot as of this instant has. */
@@ -74,8 +79,8 @@ async function readState({ session, kinds }: ToolContext, { name }: Kind, id: st
   if (past.unknown !== null) throw unknownStateError(name, at, past.unknown);
   const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
-  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'numbers'))
-    rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
+  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'exact'))
+    rows.push(...batch.map((row) => row.map((value, at) => cellText(value, columns[at]?.type))));
   return { columns: columns.map((column) => column.name), rows, remark: past.partial };
 }
 

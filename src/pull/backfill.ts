@@ -20,7 +20,7 @@ import { addDiscoveredColumns } from './sweep/end-sweep.ts';
 import { savePageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
-import { recordRun, type RunFacts } from './run/record-run.ts';
+import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
 import { landResponses, landTogether } from './land/land-pages.ts';
 import { createTally, type Tally } from './land/tally.ts';
 import { splitPage, type SplitPage } from '../diff/compare-page.ts';
@@ -86,6 +86,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       return { state, result: { kind: kind.name, ...ending, ...counts } };
     },
   );
+  await prepareReports(parts, [kind]);
   const { requests, retries } = parts.source.counts;
   return {
     ...facts,

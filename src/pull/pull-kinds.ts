@@ -1,7 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { errorText } from '../lib/sync-error.ts';
-import { LeaseError, MirrorError, OtherSourceError } from '../db/session/errors.ts';
-import { createReportIndexes } from '../store/schema/change-kind-tables.ts';
+import { LeaseError, OtherSourceError } from '../db/session/errors.ts';
 import type { Retention } from '../store/runs/retention.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies, type SourceBinding } from '../store/kinds/source-binding.ts';
@@ -9,7 +8,7 @@ import { requireTenant, sortKindsByCompany, type TenantGuard } from './land/guar
 import { withoutOffKinds } from './optional-kinds.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
-import { recordRun, type RunFacts } from './run/record-run.ts';
+import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
 import { sweepKind } from './sweep/sweep-kind.ts';
 import type { SweepRequest } from './sweep/begin-sweep.ts';
 import { parseInstant } from '../lib/time/clock.ts';
@@ -55,13 +54,7 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     const state = reasons.includes('interrupted') ? 'interrupted' : 'incomplete';
     return { state: reports.every(isReadToEnd) ? 'done' : state, result: reports };
   });
-  try {
-    await createReportIndexes(parts.session, kinds, parts.signal);
-  } catch (error) {
-    if (!(error instanceof MirrorError)) throw error;
-    const message = 'indexes for reports could not be created; bms-sync tries again after the next run';
-    parts.logger.warn({ err: error }, message);
-  }
+  await prepareReports(parts, kinds);
   return { ...facts, kinds: result.map(withUtcInstants) };
 }
 

@@ -41,10 +41,10 @@ export const dayOfInstant = (instant: string): string =>
   `(select d.date from ${CALENDAR} d where d.ends_at > ${instant} and d.starts_at <= ${instant} order by d.ends_at limit 1)`;
 
 /**
- * Fills the table of days by the clocks of a time zone, unless it is by this zone already. No database computes days by itself:
+ * Fills the table of days by the clocks of a time zone, unless it is by this zone already, or by any where none is asked for. No database computes days by itself:
  * SQLite knows no zones, and PostgreSQL follows the session.
  */
-export async function fillCalendar(tx: Transaction, timezone: string): Promise<void> {
+export async function fillCalendar(tx: Transaction, wanted: string | undefined): Promise<void> {
   const { dialect } = tx;
   if (dialect === 'sqlite' && (await hasRow(tx, OLD_VIEW))) await tx.execute(`drop view ${CALENDAR}`);
   const instant = dialect === 'sqlite' ? 'timestamp' : 'timestamptz';
@@ -53,7 +53,9 @@ export async function fillCalendar(tx: Transaction, timezone: string): Promise<v
       weekday bigint, day_number bigint, starts_at ${instant}, ends_at ${instant})`);
   await tx.execute(`create index if not exists ${CALENDAR}_index on ${CALENDAR} (ends_at)`);
   const isFilled = await hasRow(tx, sql`select 1 from ${sql.identifier(CALENDAR)}`);
-  if (isFilled && (await readMeta(tx, 'calendar')) === timezone) return;
+  const filledBy = await readMeta(tx, 'calendar');
+  const timezone = wanted ?? filledBy ?? 'UTC';
+  if (isFilled && filledBy === timezone) return;
   await tx.execute(`delete from ${CALENDAR}`);
   const { year, month, iso_year, iso_week, weekday } = NUMBERS[dialect];
   const numbers = [year, month, iso_year, iso_week, weekday, 'row_number() over (order by d.date)'].map(

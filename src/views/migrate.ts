@@ -44,7 +44,7 @@ interface MigrateOptions {
   readonly readerRole?: string | null;
   /** That of PostgreSQL's comments: the setting `language`. */
   readonly language?: keyof Translations;
-  /** In which days are counted: the setting `schedules.timezone`. */
+  /** In which days are counted: the setting `schedules.timezone`; where it is not set, those of the mirror stay, of a new one UTC's. */
   readonly timezone?: string;
   readonly release?: Release;
   /** Runs in the transaction before a mirror of an older release is changed; what it throws leaves the mirror as it is. */
@@ -57,7 +57,7 @@ interface MigrationTarget {
   readonly location: string;
   readonly readerRole: string | null;
   readonly language: keyof Translations;
-  readonly timezone: string;
+  readonly timezone: string | undefined;
   readonly release: Release;
   readonly layout: string;
 }
@@ -102,17 +102,12 @@ export async function checkSchema(
 function createTarget(
   session: Session,
   kinds: readonly Kind[],
-  {
-    readerRole: role = null,
-    language: requested = 'en',
-    timezone = 'UTC',
-    release = THIS_RELEASE,
-  }: MigrateOptions,
+  { readerRole: role = null, language: requested = 'en', timezone, release = THIS_RELEASE }: MigrateOptions,
 ): MigrationTarget {
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
-  const layout = hashLayout(kinds, dialect, [language, timezone]);
+  const layout = hashLayout(kinds, dialect, [language]);
   return { kinds, dialect, location, readerRole, language, timezone, release, layout };
 }
 
@@ -125,7 +120,9 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
   if (version > target.release.version) throw newerMirror(target, await readMeta(tx, 'release'));
   if (version < target.release.version) return 'of an older release';
   const isCurrent =
-    (await readMeta(tx, 'layout')) === target.layout && (await grantedRole(tx)) === target.readerRole;
+    (await readMeta(tx, 'layout')) === target.layout &&
+    (await grantedRole(tx)) === target.readerRole &&
+    [undefined, await readMeta(tx, 'calendar')].includes(target.timezone);
   return isCurrent ? 'current' : 'of other settings';
 }
 

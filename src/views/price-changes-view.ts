@@ -12,12 +12,15 @@ import { asInteger, asText } from './engine-views.ts';
  * character in any field: such escapes, the only ones of our JSON, become slashes.
  */
 const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
-  sqlite: (field, at) => `cast(json_extract(c.fields, '$.' || ${field} || '[${at}]') as text)`,
+  sqlite: (field, at) => {
+    const path = `'$.' || ${field} || '[${at}]'`; // A number is taken as it is written: `json_extract` makes a double of it.
+    return `case json_type(c.fields, ${path}) when 'text' then json_extract(c.fields, ${path}) else nullif(c.fields -> (${path}), 'null') end`;
+  },
   postgres: (field, at) => String.raw`(cast(replace(c.fields, '\u', '\/') as json) -> ${field} ->> ${at})`,
 };
 
-/** A decimal in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
-const unitsOf = (text: string): string =>
+/** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
+export const unitsOf = (text: string): string =>
   `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
       and ${text} not like '_%-%' and ${text} not like '%._____%' and length(${text}) < 20
       and abs(cast(${text} as numeric)) < 900000000000

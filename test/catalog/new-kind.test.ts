@@ -34,8 +34,7 @@ async function programWith({
   text,
 }: ReturnType<typeof exampleKind>): Promise<Required<Pick<ProgramOptions, 'main' | 'cwd'>>> {
   const copy = tempFolder();
-  for (const part of ['src', 'sandbox', 'scripts/reports', 'migrations', 'config', 'package.json'])
-    copyTo(copy, part);
+  for (const part of ['src', 'sandbox', 'migrations', 'config', 'package.json']) copyTo(copy, part);
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(join(copy, `src/catalog/kinds/${name}.ts`), text);
   const path = join(copy, 'src/catalog/kinds/catalog.ts');

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Big } from 'big.js';
 import { codeOf } from '../../scripts/clients/pages.ts';
-import { REPORTING } from '../../scripts/reports/catalogue.ts';
+import { REPORTING } from '../../scripts/reports/page.ts';
 import { runIn, withPort } from './ask.ts';
 import type { DatabaseName } from './mirrors.ts';
 import type { Stage } from './stage.ts';

@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { migrate } from '../../src/views/migrate.ts';
-import { startSandbox } from '../../sandbox/sandbox.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { postgresMirror } from '../both/support.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor, type Env } from '../support/command-line.ts';
@@ -20,10 +20,15 @@ interface Mirrored {
   readonly address: string;
 }
 
-/** A mirror that was pulled, and a `serve` on it. */
-async function served(database: 'sqlite' | 'postgres'): Promise<Mirrored> {
+/** A mirror that was pulled, pulled again with further settings where there are any, and a `serve` on it. */
+async function served(
+  database: 'sqlite' | 'postgres',
+  arrange: (world: Sandbox['world']) => void = () => undefined,
+  later: Env = {},
+): Promise<Mirrored> {
   const service = await startSandbox({ size: 30 });
   onTestFinished(() => service.close());
+  arrange(service.world);
   const still = { BMS__SCHEDULES__ALL: 'null', PORT: '0', ADMIN_TOKEN };
   const env: Env = {
     ...settingsFor(service, await grownMirror()),
@@ -31,7 +36,9 @@ async function served(database: 'sqlite' | 'postgres'): Promise<Mirrored> {
     ...(await databaseOf(database)),
   };
   expect(await run(['pull'], env)).toMatchObject({ code: 0 });
-  return { env, address: await serveOn(env) };
+  if (Object.keys(later).length > 0)
+    expect(await run(['pull'], { ...env, ...later })).toMatchObject({ code: 0 });
+  return { env: { ...env, ...later }, address: await serveOn({ ...env, ...later }) };
 }
 
 async function databaseOf(database: 'sqlite' | 'postgres'): Promise<Env> {
@@ -133,6 +140,47 @@ describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (
       await expectNobodyElse(mirrored, token);
     },
   );
+
+  test('no tool and no resource reaches an excluded field', { timeout: 180_000 }, async () => {
+    const hidden = { email: 'hidden@example.test', mood: 'gloomy', credit: '4321.98' };
+    const { env, address } = await served(
+      database,
+      (world) => {
+        const [id = 0] = world.ids('clients');
+        const contacts = [{ id: 1, nom: 'Shown', email: hidden.email }];
+        world.update('clients', id, { code: 'SHOWN', contacts, ...hidden });
+      },
+      { BMS__PRIVACY__EXCLUDE: JSON.stringify({ clients: ['email', 'contacts', 'mood', 'credit'] }) },
+    );
+    const client = await byHttp(address, await addUser(env, 'otto', 'operator'));
+    const call = async (name: string, values: Readonly<Record<string, unknown>> = {}) =>
+      JSON.stringify(await client.callTool({ name, arguments: values }));
+    const found = JSON.parse(await call('record', { kind: 'clients', text: 'SHOWN' })) as {
+      structuredContent: { rows: string[][] };
+    };
+    const id = found.structuredContent.rows[0]?.[0] ?? '';
+    const answers = [await call('describe'), await call('record', { kind: 'clients', id })];
+    for (const text of Object.values(hidden)) answers.push(await call('record', { kind: 'clients', text }));
+    const { resources } = await client.listResources();
+    for (const { uri } of resources) answers.push(JSON.stringify(await client.readResource({ uri })));
+    const views = resources.flatMap(({ uri }) => /dictionary\/(\w+)/.exec(uri)?.[1] ?? []);
+    expect(views).toContain('bi_clients_history');
+    for (const view of views) {
+      answers.push(await call('describe', { view }));
+      answers.push(await call('query', { sql: `select * from ${view}` }));
+    }
+    for (const metric of ['receivables_invoiced', 'duplicate_clients', 'new_clients'])
+      answers.push(await call('figure', { metric, by: metric === 'new_clients' ? 'month' : 'name' }));
+    for (const column of ['email', 'contacts', 'mood', 'credit', 'credit_exact', '_raw', '_search'])
+      answers.push(await call('query', { sql: `select id, ${column} from bi_clients` }));
+    for (const field of ['email', 'contacts', 'mood', 'credit'])
+      answers.push(await call('propose', { kind: 'clients', changes: [{ id, set: { [field]: 'x' } }] }));
+    expect(answers.slice(-4).filter((answer) => !answer.includes('cannot be changed'))).toEqual([]);
+    expect(
+      answers.flatMap((answer) => Object.values(hidden).filter((text) => answer.includes(text))),
+    ).toEqual([]);
+    expect(answers.join(' ')).toContain('SHOWN');
+  });
 });
 
 async function expectEqualAnswers({ env, address }: Mirrored, token: string): Promise<void> {

@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { liveThrough } from '../../scripts/reports/business.ts';
-import { describeMissing } from '../../scripts/reports/report.ts';
+import { describeMissing } from '../../src/report/catalogue/report.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Row } from '../../src/db/session/session.ts';
 import { METRICS, groupsOf, type NamedMetric } from '../../src/mcp/figures.ts';

@@ -53,6 +53,26 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await session.query(sql`select * from deletions`)).toEqual([]);
   });
 
+  test('the indexes that reports use are created after it, also for a kind without a list', async () => {
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
+    await pullOne(service, session, { kind });
+    await session.atomically((tx) => tx.execute('drop index clients__changed_at_index'));
+    const [id = 0] = service.world.ids(kind);
+    await backfillFrom(service, session, { kind, extent: { ids: [String(id)] }, minute: 10 });
+    const lines = service.world.ids('sales_products').slice(0, 2).map(String);
+    await backfillFrom(service, session, { kind: 'sales_products', extent: { ids: lines }, minute: 20 });
+
+    const indexes =
+      database === 'SQLite'
+        ? sql`select name from sqlite_schema`
+        : sql`select indexname as name from pg_indexes`;
+    const names = (await session.query(indexes)).map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['clients__changed_at_index', 'sales_products_product_id_index']),
+    );
+  });
+
   test('a whole list, every page parsed, although none has changed', async () => {
     const service = await sandbox({ size: 260 });
     const session = await MIRRORS[database]();

@@ -4,10 +4,10 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { SHOP_KINDS, liveThrough, read, type DayOfWork } from '../../scripts/reports/business.ts';
 import { documentsOf } from '../../scripts/reports/documents.ts';
-import { REPORTING, REPORTS } from '../../scripts/reports/catalogue.ts';
+import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
 import { DBT_MODELS, dbtFiles } from '../../scripts/reports/dbt.ts';
-import { metricsTable, pageWith } from '../../scripts/reports/page.ts';
-import { describeMissing, neededKinds, type Report } from '../../scripts/reports/report.ts';
+import { REPORTING, metricsTable, pageWith } from '../../scripts/reports/page.ts';
+import { describeMissing, neededKinds, type Report } from '../../src/report/catalogue/report.ts';
 import { STARTER, starterFiles } from '../../scripts/reports/superset.ts';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -27,10 +27,16 @@ const DAYS = 3;
 /** Records whose sums, days or references are easily wrong. */
 function insertHardRecords(world: World): void {
   const [client = 0, other = 0] = world.ids('clients');
+  world.update('clients', client, { system_id: OTHER_COMPANY });
+  world.update('clients', other, { system_id: String(OTHER_COMPANY) });
+  const [project = 0] = world.ids('projects');
+  world.update('projects', project, { system_id: 9, active: 1 });
+  const [product = 0] = world.ids('products');
+  world.update('products', product, { system_id: OTHER_COMPANY });
   const bookings = [
     { client_id: client, price: '99999999999999.99', fact_number: 'F1', pickup_date: '2024-02-29' },
     { client_id: client, price: '99999999999999.98', fact_number: 'F2', pickup_date: '0000-00-00' },
-    { client_id: other, price: '-0.01', fact_number: '', pickup_date: '2024-02-01' },
+    { client_id: other, price: '-0.01', fact_number: '', pickup_date: '2024-02-01', system_id: 9 },
     { client_id: other, price: '-1250.99', fact_number: 'F3', pickup_date: '' },
     { client_id: 999_999_999, price: '0.1234', fact_number: null, pickup_date: '2023-12-31' },
     { client_id: 0, price: '', distance: '', pickup_date: '2023-12-31' },

@@ -69,28 +69,49 @@ const pricesOf = (bookings: readonly JsonObject[], invoiced: boolean): readonly 
     return price !== null && isInvoiced(booking) !== invoiced ? ZERO : price;
   });
 
+/** The company that a record names, or else its client. */
+function companyOf(world: World, record: JsonObject): string {
+  const own = record['system_id'] ?? world.get('clients', Number(idOf(record['client_id'])))?.['system_id'];
+  return idOf(own);
+}
+
 function receivables(world: World): Rows {
   const active = recordsOf(world, 'projects').filter((project) => textOf(project['active']) === '1');
-  const booked = groupedBy(recordsOf(world, 'bookings'), ({ client_id: id }) => idOf(id));
-  const planned = groupedBy(active, ({ client_id: id }) => idOf(id));
-  const rows = [...new Set([...booked.keys(), ...planned.keys()])].map((id) => {
-    const bookings = booked.get(id);
+  const booked = groupedBy(
+    recordsOf(world, 'bookings'),
+    (one) => `${companyOf(world, one)} ${idOf(one['client_id'])}`,
+  );
+  const planned = groupedBy(active, (one) => `${companyOf(world, one)} ${idOf(one['client_id'])}`);
+  const rows = [...new Set([...booked.keys(), ...planned.keys()])].map((key) => {
+    const [company = '', id = ''] = key.split(' ');
+    const bookings = booked.get(key);
     const [invoiced, toInvoice] = [true, false].map((which) =>
       bookings === undefined ? ZERO : sum(pricesOf(bookings, which)),
     ) as [Amount, Amount];
     const days = (bookings ?? []).map(({ pickup_date: day }) => dayOf(day)).filter((day) => day !== null);
     const facts = presentTexts(world.get('clients', Number(id)), ['code', 'name', 'term', 'credit']);
-    const counts = [bookings?.length ?? 0, planned.get(id)?.length ?? 0].map(String);
-    const row = [id, ...facts, ...counts, days.sort().at(-1) ?? null, ...both(invoiced), ...both(toInvoice)];
-    return { id, by: invoiced, row };
+    const counts = [bookings?.length ?? 0, planned.get(key)?.length ?? 0].map(String);
+    const row = [
+      company,
+      id,
+      ...facts,
+      ...counts,
+      days.sort().at(-1) ?? null,
+      ...both(invoiced),
+      ...both(toInvoice),
+    ];
+    return { id: key, by: invoiced, row };
   });
   return largestFirst(rows);
 }
 
 function bookings(world: World): Rows {
-  const months = groupedBy(recordsOf(world, 'bookings'), ({ pickup_date: day }) => monthOf(day));
-  return sorted(months).map(([month, booked]) => [
-    month,
+  const months = groupedBy(
+    recordsOf(world, 'bookings'),
+    (one) => `${monthOf(one['pickup_date'])} ${companyOf(world, one)}`,
+  );
+  return sorted(months).map(([key, booked]) => [
+    ...key.split(' '),
     ...countsOf(booked),
     textOfUnits(sum(booked.map((booking) => unitsOf(booking['distance'])))),
     ...both(sum(booked.map((booking) => unitsOf(booking['price'])))),
@@ -100,9 +121,9 @@ function bookings(world: World): Rows {
 
 function ahead(world: World, from: string): Rows {
   const later = recordsOf(world, 'bookings').filter(({ pickup_date: day }) => (dayOf(day) ?? '') >= from);
-  const weeks = groupedBy(later, ({ pickup_date: day }) => mondayOf(textOf(day)));
-  return sorted(weeks).map(([week, booked]) => [
-    week,
+  const weeks = groupedBy(later, (one) => `${mondayOf(textOf(one['pickup_date']))} ${companyOf(world, one)}`);
+  return sorted(weeks).map(([key, booked]) => [
+    ...key.split(' '),
     ...countsOf(booked),
     ...both(sum(booked.map((booking) => unitsOf(booking['price'])))),
   ]);
@@ -116,14 +137,14 @@ function countsOf(bookings: readonly JsonObject[]): readonly string[] {
 
 function newAndLost({ world, worked }: Company): Rows {
   const created = recordsOf(world, 'clients').map((client) => ({
-    month: monthOf(client['creation_date']),
+    month: `${monthOf(client['creation_date'])} ${companyOf(world, client)}`,
     counts: [1, 0, 0],
   }));
   const moved = worked
     .filter(({ deleted, restored }) => deleted + restored > 0)
-    .map(({ day, deleted, restored }) => ({ month: day.slice(0, 7), counts: [0, deleted, restored] }));
-  return sorted(groupedBy([...created, ...moved], ({ month }) => month)).map(([month, found]) => [
-    month,
+    .map(({ day, deleted, restored }) => ({ month: `${day.slice(0, 7)} 0`, counts: [0, deleted, restored] }));
+  return sorted(groupedBy([...created, ...moved], ({ month }) => month)).map(([key, found]) => [
+    ...key.split(' '),
     ...[0, 1, 2].map((at) => String(found.reduce((total, { counts }) => total + (counts[at] ?? 0), 0))),
   ]);
 }
@@ -201,6 +222,7 @@ function priceChanges(world: World, worked: readonly DayOfWork[]): Rows {
     const rose = before === null || after === null ? 0 : after.cmp(before);
     return [
       day,
+      idOf(world.get('products', id)?.['system_id']),
       String(id),
       ...presentTexts(world.get('products', id), ['code', 'name_fr']),
       ...both(before),

@@ -1,5 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { schemaOptions } from '../../src/app/open-mirror.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
@@ -79,7 +82,20 @@ describe.each(DATABASES)('%s: days of the time zone of the schedules', (_name, o
     const [row] = await session.query(facts);
     expect(row).toMatchObject({ days: 18_263, first: 1, last: 18_263, joints: 18_262 });
     expect(String(row?.['starts'])).toContain('05:00:00');
-    expect(await migrate(session, TWO_KINDS)).toBe(true);
+    expect(await migrate(session, TWO_KINDS, { timezone: 'UTC' })).toBe(true);
     expect(String((await session.query(facts))[0]?.['starts'])).toContain('00:00:00');
+  });
+
+  test('settings that name no time zone leave them as they were last set', async () => {
+    const session = await open();
+    const starts = sql`select cast(starts_at as text) as at from bi_calendar where cast(date as text) = '2026-03-01'`;
+    const after = async (env: Environment): Promise<string> => {
+      await migrate(session, TWO_KINDS, schemaOptions(loadConfig({ env })));
+      return String((await session.query(starts))[0]?.['at']).slice(11, 19);
+    };
+    const zones = [{}, { BMS__SCHEDULES__TIMEZONE: 'America/Toronto' }, {}, { BMS__LANGUAGE: 'fr' }];
+    const found = [];
+    for (const env of [...zones, { BMS__SCHEDULES__TIMEZONE: 'UTC' }]) found.push(await after(env));
+    expect(found).toEqual(['00:00:00', '05:00:00', '05:00:00', '05:00:00', '00:00:00']);
   });
 });

@@ -1,46 +1,78 @@
--- Money and activity of each client. A booking with an invoice number is invoiced, any other is still to be invoiced.
+-- Money and activity of each client, by company. A booking with an invoice number is invoiced, any other is still to be invoiced.
 -- Client 0 stands for bookings and projects without a client.
 with
--- A field that the service has never sent has no column: then `unseen_bookings` has it, in which all is null. Its columns have the
+-- A field that the service has never sent has no column: then `unseen_client_rows` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
-expected_bookings as (
+expected_client_rows as (
+  select cast(null as text) as system_id
+),
+unseen_client_rows as (
+  select (select system_id from bi_clients where 1 = 0) as system_id
+  from expected_client_rows where 1 = 0
+),
+client_rows as (
+  select id, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
+  from bi_clients natural left join unseen_client_rows
+),
+-- A field that the service has never sent has no column: then `unseen_booking_rows` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected_booking_rows as (
   select cast(null as bigint) as client_id,
     cast(null as text) as pickup_date,
     cast(null as bigint) as price_e4,
-    cast(null as text) as fact_number
+    cast(null as text) as fact_number,
+    cast(null as text) as system_id
 ),
-unseen_bookings as (
+unseen_booking_rows as (
   select (select client_id from bi_bookings where 1 = 0) as client_id,
     (select pickup_date from bi_bookings where 1 = 0) as pickup_date,
     (select price_e4 from bi_bookings where 1 = 0) as price_e4,
-    (select fact_number from bi_bookings where 1 = 0) as fact_number
-  from expected_bookings where 1 = 0
+    (select fact_number from bi_bookings where 1 = 0) as fact_number,
+    (select system_id from bi_bookings where 1 = 0) as system_id
+  from expected_booking_rows where 1 = 0
+),
+booking_rows as (
+  select id, client_id, cast(pickup_date as text) as pickup_date, price_e4, cast(fact_number as text) as fact_number, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
+  from bi_bookings natural left join unseen_booking_rows
 ),
 bookings as (
-  select id, client_id, cast(pickup_date as text) as pickup_date, price_e4, cast(fact_number as text) as fact_number
-  from bi_bookings natural left join unseen_bookings
+  select coalesce(b.system_id, c.system_id, 0) as company, b.client_id, b.pickup_date, b.price_e4, b.fact_number
+  from booking_rows b left join client_rows c on c.id = b.client_id
+),
+-- A field that the service has never sent has no column: then `unseen_project_rows` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected_project_rows as (
+  select cast(null as text) as system_id
+),
+unseen_project_rows as (
+  select (select system_id from bi_projects where 1 = 0) as system_id
+  from expected_project_rows where 1 = 0
+),
+project_rows as (
+  select id, client_id, active, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
+  from bi_projects natural left join unseen_project_rows
 ),
 booked as (
-  select coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
+  select company, coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
     (select 1 from bi_fields where kind = 'bookings' and field = 'fact_number')
       * case when coalesce(fact_number, '') = '' then 0 else 1 end as is_invoiced
   from bookings
 ),
 work as (
-  select client_id, 1 as booking, 0 as project, pickup, price * is_invoiced as invoiced,
+  select company, client_id, 1 as booking, 0 as project, pickup, price * is_invoiced as invoiced,
     price * (1 - is_invoiced) as to_invoice
   from booked
   union all
-  select coalesce(client_id, 0), 0, 1, cast(null as text), cast(null as bigint), cast(null as bigint)
-  from bi_projects where active = 1
+  select coalesce(p.system_id, c.system_id, 0) as company, coalesce(p.client_id, 0), 0, 1, cast(null as text), cast(null as bigint), cast(null as bigint)
+  from project_rows p left join client_rows c on c.id = p.client_id where p.active = 1
 ),
 sums as (
-  select client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
+  select company, client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
     case when sum(booking) = 0 then 0 * (select 1 from bi_fields where kind = 'bookings' and field = 'client_id') else cast(sum(invoiced) as bigint) end as invoiced,
     case when sum(booking) = 0 then 0 * (select 1 from bi_fields where kind = 'bookings' and field = 'client_id') else cast(sum(to_invoice) as bigint) end as to_invoice
-  from work group by client_id
+  from work group by company, client_id
 )
-select s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,
+select s.company, s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,
   s.invoiced as invoiced_e4,
   case when s.invoiced < 0 then '-' else '' end || (abs(s.invoiced) / 10000) || '.'
     || substr(cast(10000 + abs(s.invoiced) % 10000 as text), 2) as invoiced_exact,
@@ -48,4 +80,4 @@ select s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active
   case when s.to_invoice < 0 then '-' else '' end || (abs(s.to_invoice) / 10000) || '.'
     || substr(cast(10000 + abs(s.to_invoice) % 10000 as text), 2) as to_invoice_exact
 from sums s left join bi_clients c on c.id = s.client_id
-order by coalesce(s.invoiced, 0) desc, s.client_id
+order by coalesce(s.invoiced, 0) desc, s.company, s.client_id

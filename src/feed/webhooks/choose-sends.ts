@@ -94,13 +94,16 @@ async function chooseMessages(
     return { delivery, facts: data ?? {} };
   });
   const situation = await readSituation(tx, notifications);
-  const [settled = [], open = []] = partition(notifications, (one) => isSettled(one, situation));
+  const bySettled = Map.groupBy(notifications, (one) => isSettled(one, situation));
+  const settled = bySettled.get(true) ?? [];
   await writeDeliveryOutcomes(
     tx,
     settled.map(({ delivery }) => dropOf(delivery)),
     now,
   );
-  const causes = groupByCause(open).map((cause) => cause.map(({ delivery }) => delivery));
+  const causes = groupByCause(bySettled.get(false) ?? []).map((cause) =>
+    cause.map(({ delivery }) => delivery),
+  );
   const secrets = await readSecrets(tx, endpoint.id, now);
   const sends: EndpointSend[] = [];
   for (const some of endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause])) {
@@ -121,12 +124,8 @@ async function chooseMessages(
 
 /** One letter with all that is due; the digest is a letter of its own, after it. */
 function lettersOf(causes: readonly (readonly queue.Delivery[])[]) {
-  const [digests = [], others = []] = partition(causes, ([first]) => first?.type === 'digest.daily');
-  return others.length > 0 ? [others] : digests.slice(0, 1).map((digest) => [digest]);
-}
-
-function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean) {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+  const others = causes.filter(([first]) => first?.type !== 'digest.daily');
+  return others.length > 0 ? [others] : causes.slice(0, 1).map((digest) => [digest]);
 }
 
 const dropOf = (delivery: queue.Delivery): queue.DeliveryOutcome => {

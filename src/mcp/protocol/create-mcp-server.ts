@@ -1,8 +1,8 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { REPORTS } from '../../../scripts/reports/catalogue.ts';
 import { packageVersion } from '../../lib/package-folder.ts';
 import { errorText, SyncError } from '../../lib/sync-error.ts';
 import { sanitizeJson } from '../../lib/text/text.ts';
+import { REPORTS } from '../../report/catalogue/catalogue.ts';
 import { isRoleAllowed } from '../../store/users/user-store.ts';
 import { readOwnViews, type Asker, type ToolContext } from '../context.ts';
 import { answerCall, TOOLS, type Tool } from '../tools.ts';

@@ -2,21 +2,50 @@ import { loadModule, parseSync } from 'libpg-query';
 import { FUNCTIONS, refusedError } from './question.ts';
 
 /**
- * Refuses everything except one select over the views; returns those that it names. The text is read by PostgreSQL's own parser,
+ * Refuses everything except one select over the views. The text is read by PostgreSQL's own parser,
  * and only what is listed here passes: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`.
  *
  * @throws {SyncError} `mcp.refused`.
  */
-export async function checkSelect(sql: string, views: readonly string[]): Promise<readonly string[]> {
+export async function checkSelect(sql: string, views: readonly string[]): Promise<CheckedSelect> {
   await loadModule();
   const [statement, another] = parse(sql);
   if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
   const [[type] = []] = Object.entries(statement.stmt ?? {});
   if (type !== 'SelectStmt') throw refusedError('it is not a select');
-  const found: Found = { relations: [], withNames: new Set() };
+  const found: Found = { relations: [], withNames: new Set(), growth: 0, isRecursive: false };
   collect(statement.stmt, found);
   refuseOtherRelations(found, views);
-  return [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
+  if (found.growth > (found.isRecursive ? 0 : MOST_GROWTH))
+    throw refusedError('its texts could grow without end: it puts too many of them together');
+  const read = [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
+  return { views: read, withParts: (parts) => insertParts(sql, statement.stmt, parts) };
+}
+
+/** Puts parts of a `with` before those of a select. Places in the text are counted in bytes. */
+function insertParts(sql: string, statement: unknown, parts: readonly string[]): string {
+  if (parts.length === 0) return sql;
+  const [part] = (statement as SelectTree).SelectStmt.withClause?.ctes ?? [];
+  if (part === undefined) return `with ${parts.join(', ')} ${sql}`;
+  const bytes = Buffer.from(sql);
+  const start = part.CommonTableExpr.location;
+  return `${bytes.toString('utf8', 0, start)}${parts.join(', ')}, ${bytes.toString('utf8', start)}`;
+}
+
+interface SelectTree {
+  readonly SelectStmt: {
+    readonly withClause?: {
+      readonly ctes: readonly { readonly CommonTableExpr: { readonly location: number } }[];
+    };
+  };
+}
+
+/** A select that may be run. */
+interface CheckedSelect {
+  /** The views that it names. */
+  readonly views: readonly string[];
+  /** The select with these parts of a `with`, which stand for views. */
+  readonly withParts: (parts: readonly string[]) => string;
 }
 
 /** A part of `with` counts wherever it stands, so none may have a name that means something else elsewhere. */
@@ -43,7 +72,12 @@ function parse(sql: string) {
 interface Found {
   readonly relations: { readonly name: string; readonly schema: string | undefined }[];
   readonly withNames: Set<string>;
+  /** How often a text may become twice as long. PostgreSQL limits the memory of no value. */
+  growth: number;
+  isRecursive: boolean;
 }
+
+const MOST_GROWTH = 12;
 
 /** Walks the tree; a member with a capital letter is a node of that type. */
 function collect(value: unknown, found: Found): void {
@@ -51,6 +85,7 @@ function collect(value: unknown, found: Found): void {
   for (const [key, inner] of Object.entries(value)) {
     if (key === 'intoClause') throw refusedError('it writes a table');
     if (key === 'typeName') checkType(inner as TreeNode);
+    if (key === 'recursive') found.isRecursive = true;
     if (/^[A-Z]/.test(key)) checkNode(key, inner as TreeNode, found);
     collect(inner, found);
   }
@@ -65,6 +100,13 @@ interface TreeNode {
   readonly schemaname?: string;
   readonly ctename?: string;
   readonly op?: string;
+  readonly lexpr?: Operand;
+  readonly rexpr?: Operand;
+  readonly args?: readonly Operand[];
+}
+
+interface Operand {
+  readonly A_Const?: { readonly sval?: { readonly sval?: string } };
 }
 
 interface NamePart {
@@ -80,7 +122,7 @@ const OPERATORS = new Set(
   `= <> < > <= >= + - * / % || ~~ !~~ ~~* !~~* ~ ~* !~ !~* -> ->> #> #>> BETWEEN`.split(' '),
 );
 const TYPES = new Set(
-  `text varchar bpchar int2 int4 int8 numeric float4 float8 bool date time timestamp timestamptz interval json jsonb`.split(
+  `text varchar int2 int4 int8 numeric float4 float8 bool date time timestamp timestamptz interval json jsonb`.split(
     ' ',
   ),
 );
@@ -92,9 +134,24 @@ function checkNode(type: string, node: TreeNode, found: Found): void {
   if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
   if (type === 'A_Expr' && !/BETWEEN/.test(lastOf(node.name)))
     checkName(node.name, OPERATORS, 'the operator');
+  found.growth += growthOf(type, node);
   if (type === 'SQLValueFunction' && !/_(?:CURRENT_|LOCAL)(?:DATE|TIME)/.test(node.op ?? ''))
     throw refusedError('it asks for the user or the database');
 }
+
+/** How often what is not written out can become twice as long here: `a || b` once. */
+function growthOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: TreeNode): number {
+  const called = lastOf(type === 'FuncCall' ? funcname : name);
+  if (called === 'replace') {
+    const by = args[2]?.A_Const;
+    return by === undefined ? Infinity : Math.log2(Math.max(1, by.sval?.sval?.length ?? 1));
+  }
+  if (!GROWING.has(called)) return 0;
+  const operands = type === 'FuncCall' ? args : [lexpr, rexpr];
+  return Math.max(0, operands.filter((one) => one?.A_Const === undefined).length - 1);
+}
+
+const GROWING = new Set(['||', 'concat', 'concat_ws', 'overlay']);
 
 const checkType = (node: TreeNode): void => {
   checkName(node.names, TYPES, 'the type');

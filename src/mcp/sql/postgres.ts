@@ -3,6 +3,7 @@ import { locationOf, openConnection, type Connection } from '../../db/postgres/c
 import { isConnectionLost, TABLES_MISSING } from '../../db/postgres/errors.ts';
 import { identifier, VIEWS_SCHEMA } from '../../db/session/sql-text.ts';
 import type { SqlValue } from '../../db/session/session.ts';
+import { shortNumber } from '../../lib/json/decimal.ts';
 import { errorCode, SyncError } from '../../lib/sync-error.ts';
 import { checkSelect } from './postgres-select.ts';
 import {
@@ -33,7 +34,7 @@ export async function readPostgres(
   const { sql, views } = question;
   if (views !== null && role === null)
     throw noReaderError('bi.readerRole names no role that may read the views alone');
-  const read = views === null ? [] : await checkSelect(sql, views);
+  const select: Select = views === null ? { views: [], withParts: () => sql } : await checkSelect(sql, views);
   const socket = new Socket();
   const stream = (): Socket => socket;
   const connection = await openConnection({
@@ -46,7 +47,7 @@ export async function readPostgres(
     if (socket.bytesRead > MOST_RECEIVED) socket.destroy();
   }, CHECK_MS);
   try {
-    return { ...(await fetchRows(connection, role, question)), views: read };
+    return { ...(await fetchRows(connection, role, select, question)), views: select.views };
   } catch (error) {
     if (isConnectionLost(error) && socket.bytesRead > MOST_RECEIVED) throw tooLargeError();
     throw queryError(error, question.timeoutMs);
@@ -71,22 +72,24 @@ const RIGHT_MISSING = 'mirror.not_writable';
 async function fetchRows(
   connection: Connection,
   role: string | null,
-  { sql, limit, timeoutMs }: SqlQuestion,
+  select: Select,
+  { limit, timeoutMs }: SqlQuestion,
 ): Promise<Omit<SqlAnswer, 'views'>> {
   await connection.runScript(`begin isolation level repeatable read read only; ${connection.settings}`);
   await connection.runScript(
     `set local statement_timeout = ${timeoutMs}; set local search_path = ${VIEWS_SCHEMA};
-    set local max_parallel_workers_per_gather = 0`,
+    set local max_parallel_workers_per_gather = 0; set local jit = off; set local work_mem = '1MB'; set local hash_mem_multiplier = 1`,
   );
   if (role !== null) await becomeReader(connection, role);
-  const declare = `declare answer no scroll cursor for ${sql}`;
+  const parts = await connection.queryArrays({ text: EXACT_VIEWS, values: [select.views], rowMode: 'array' });
+  const declare = `declare answer no scroll cursor for ${select.withParts(parts.rows.map(String))}`;
   await connection.queryRows({ text: declare, queryMode: 'extended' }); // In which a text is one statement.
   const fetch = { text: `fetch ${limit + 1} from answer`, rowMode: 'array' as const };
   const { fields, rows } = await connection.queryArrays(fetch);
   const columns = fields.map(({ name }) => name);
   return {
     columns,
-    rows: rows.slice(0, limit).map((row) => row.map(cellText)),
+    rows: rows.slice(0, limit).map((row) => row.map((value, at) => cellText(value, fields[at]?.dataTypeID))),
     isTruncated: rows.length > limit,
   };
 }
@@ -100,7 +103,29 @@ async function becomeReader(connection: Connection, role: string): Promise<void>
   }
 }
 
-const cellText = (value: SqlValue): string | null => (value === null ? null : String(value));
+type Select = Awaited<ReturnType<typeof checkSelect>>;
+
+/** Views in which a decimal that its column cannot show is the exact one, and no null, each as a part of a `with`. */
+const EXACT_VIEWS = `
+  with decimals as (
+    select c.relname, a.attnum, a.attname, a.attname || '_exact' as exact, a.atttypid = 'numeric'::regtype and exists (
+      select from pg_attribute x where x.attrelid = c.oid and x.attname = a.attname || '_exact') as is_decimal
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = '${VIEWS_SCHEMA}'::regnamespace and c.relname = any($1)
+  )
+  select format('%I as not materialized (select %s from ${VIEWS_SCHEMA}.%I)', relname, string_agg(case
+    when is_decimal then format('coalesce(%1$I, cast(%2$I as numeric)) as %1$I', attname, exact)
+    else format('%I', attname) end, ', ' order by attnum), relname)
+  from decimals group by relname having bool_or(is_decimal)`;
+
+const NUMERIC = 1700;
+const LONGEST_SHOWN = 40; // As numeric(38,10) may be.
+
+function cellText(value: SqlValue, type: number | undefined): string | null {
+  if (value === null) return null;
+  const text = String(value);
+  return type === NUMERIC && text.length > LONGEST_SHOWN ? shortNumber(text) : text;
+}
 
 const noReaderError = (reason: string): SyncError =>
   new SyncError(`query is off: ${reason}.`, {

@@ -1,6 +1,7 @@
 import { constants as system, setPriority } from 'node:os';
 import { DatabaseSync, constants, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { identifier } from '../../db/session/sql-text.ts';
+import { shortNumber } from '../../lib/json/decimal.ts';
 import { FUNCTIONS, LONGEST_SQL, MOST_BYTES, type SqlAnswer, type SqlQuestion } from './question.ts';
 
 /**
@@ -34,7 +35,14 @@ function answerOf(question: ChildQuestion): ChildAnswer {
     const isGuarded = 'setAuthorizer' in mirror && 'limits' in mirror;
     if (question.views !== null && !isGuarded) return { is: 'unguarded', reason: process.version };
     const views = question.views === null ? [] : checkSelect(mirror, question.sql, question.views);
-    return { is: 'answer', answer: { ...readRows(mirror.prepare(question.sql), question.limit), views } };
+    const statement = mirror.prepare(question.sql);
+    const { cells, isTruncated } = readCells(statement, question.limit);
+    if (isGuarded) mirror.setAuthorizer(null); // What is read from here on is ours.
+    const columns = statement.columns();
+    const rows = cells.map((row) =>
+      row.map((cell, at) => (typeof cell === 'number' ? numberText(mirror, cell, columns[at]) : cell)),
+    );
+    return { is: 'answer', answer: { columns: columns.map(({ name }) => name), rows, isTruncated, views } };
   } catch (error) {
     return { is: 'refused', reason: error instanceof Error ? error.message : String(error) };
   }
@@ -84,20 +92,42 @@ function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]
 const READS = [constants.SQLITE_SELECT, constants.SQLITE_RECURSIVE];
 const INNER_READS = [...READS, constants.SQLITE_READ, constants.SQLITE_FUNCTION];
 
-function readRows(statement: StatementSync, limit: number): Omit<SqlAnswer, 'views'> {
-  const columns = statement.columns().map(({ name }) => name);
+type Cell = string | number | null;
+
+/** The rows of a select; numbers with a fraction or beyond 64 bits are the doubles that SQLite calculates with. */
+function readCells(statement: StatementSync, limit: number) {
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
-  const rows: (string | null)[][] = [];
+  const cells: Cell[][] = [];
   let bytes = 0;
   for (const row of statement.iterate() as Iterable<readonly SQLOutputValue[]>) {
-    if (rows.length === limit || bytes > MOST_BYTES) return { columns, rows, isTruncated: true };
-    const texts = row.map(cellText);
-    for (const text of texts) bytes += text?.length ?? 0;
-    rows.push(texts);
+    if (cells.length === limit || bytes > MOST_BYTES) return { cells, isTruncated: true };
+    const values = row.map(toCell);
+    for (const value of values) bytes += String(value).length;
+    cells.push(values);
   }
-  return { columns, rows, isTruncated: false };
+  return { cells, isTruncated: false };
 }
 
-const cellText = (value: SQLOutputValue): string | null =>
-  value === null ? null : value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
+const toCell = (value: SQLOutputValue): Cell =>
+  value === null || typeof value === 'number'
+    ? value
+    : value instanceof Uint8Array
+      ? Buffer.from(value).toString('hex')
+      : String(value);
+
+type ResultColumn = ReturnType<StatementSync['columns']>[number];
+
+/**
+ * Writes a double. One that stands for decimals beyond its precision is written as the decimal: that of the select's own text, or the
+ * only one that the column of a view has for it.
+ */
+function numberText(mirror: DatabaseSync, value: number, column: ResultColumn | undefined): string {
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || column === undefined) return String(value);
+  if (Number(column.name) === value) return shortNumber(column.name);
+  const [, exact] = /^(.+)_real$/.exec(column.column ?? '') ?? [];
+  if (exact === undefined) return String(value);
+  const sql = `select distinct ${identifier(exact)} as exact from ${identifier(column.table ?? '')} where ${identifier(column.column ?? '')} = ?`;
+  const [only, another] = mirror.prepare(sql).all(value);
+  return only === undefined || another !== undefined ? String(value) : shortNumber(String(only['exact']));
+}

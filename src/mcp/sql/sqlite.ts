@@ -1,15 +1,20 @@
 import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { SyncError } from '../../lib/sync-error.ts';
+import { SyncError, errorCode } from '../../lib/sync-error.ts';
 import { refusedError, tooLargeError, tooLongError, type SqlAnswer, type SqlQuestion } from './question.ts';
 import type { ChildAnswer, ChildQuestion } from './sqlite-child.ts';
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js'; // From src, or from dist.
 const CHILD = fileURLToPath(new URL(`./sqlite-child.${EXTENSION}`, import.meta.url));
+/** Of the process itself, Node's part included. SQLite limits each value, but not what it needs to compile a select. */
+const MOST_MEMORY_KB = 90_000;
+const CHECK_MS = 20;
 const HEAP = '--max-old-space-size=64';
 
 /**
- * Answers a select over a SQLite mirror in a process of its own, which is ended after `timeoutMs`.
+ * Answers a select over a SQLite mirror in a process of its own, which is ended after `timeoutMs`, and on Linux when it takes too
+ * much memory.
  *
  * @throws {SyncError} `mcp.refused`, `mcp.too_long`, `mcp.too_large`; `mcp.unguarded` if Node's SQLite has no authorizer.
  */
@@ -20,6 +25,9 @@ export async function readSqlite(path: string, question: SqlQuestion): Promise<S
     late.abort();
     child.kill('SIGKILL');
   }, question.timeoutMs);
+  const watch = setInterval(() => {
+    if (question.views !== null && ownMemoryKb(child.pid) > MOST_MEMORY_KB) child.kill('SIGKILL');
+  }, CHECK_MS);
   try {
     const answer = await new Promise<ChildAnswer | null>((resolve, reject) => {
       child.once('message', (message) => {
@@ -38,7 +46,19 @@ export async function readSqlite(path: string, question: SqlQuestion): Promise<S
     throw answer.is === 'refused' ? refusedError(answer.reason) : unguardedError(answer.reason);
   } finally {
     clearTimeout(timer);
+    clearInterval(watch);
     child.kill('SIGKILL');
+  }
+}
+
+/** The memory that a process shares with no other; 0 where the system does not say, or once it has ended. */
+function ownMemoryKb(pid: number | undefined): number {
+  if (process.platform !== 'linux') return 0;
+  try {
+    return Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch (error) {
+    if (!['ENOENT', 'ESRCH'].includes(errorCode(error))) throw error;
+    return 0;
   }
 }
 

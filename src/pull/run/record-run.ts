@@ -2,11 +2,12 @@ import type { Kind } from '../../catalog/kind.ts';
 import { isDateReliable } from '../../store/runs/reliable-date.ts';
 import { applyRetention, type Retention } from '../../store/runs/retention.ts';
 import { finishRun, startRun, type RunState } from '../../store/runs/run-store.ts';
-import { isDatabaseUnavailable } from '../../db/session/errors.ts';
+import { MirrorError, isDatabaseUnavailable } from '../../db/session/errors.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { PullParts } from './parts.ts';
 import { renewLease, HEARTBEAT_MS, type KindLease } from '../../store/kinds/kind-lease.ts';
 import { renewRun } from '../../store/runs/run-requests.ts';
+import { createReportIndexes } from '../../store/schema/change-kind-tables.ts';
 
 export interface RunFacts {
   readonly runId: number;
@@ -59,6 +60,20 @@ export async function recordRun<T>(
     throw error;
   } finally {
     stopHeartbeat();
+  }
+}
+
+/** Creates the indexes of these kinds that reports use, and the search; what fails is tried again after the next run. */
+export async function prepareReports(
+  { session, signal, logger }: PullParts,
+  kinds: readonly Kind[],
+): Promise<void> {
+  try {
+    await createReportIndexes(session, kinds, signal);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const message = 'indexes for reports could not be created; bms-sync tries again after the next run';
+    logger.warn({ err: error }, message);
   }
 }
 

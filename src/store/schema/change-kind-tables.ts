@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
-import { columnType, idColumnName, type Field, type Kind } from '../../catalog/kind.ts';
+import { columnType, idColumnName, isListed, type Field, type Kind } from '../../catalog/kind.ts';
 import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
@@ -84,7 +84,7 @@ interface ReportIndex {
 /**
  * Makes the missing indexes on the references, also of nested arrays, and the dates of these kinds, which reports join and filter by, one that counts live
  * rows and finds changed ones without the table, and fills and indexes the search text. A kind gets them after its baseline,
- * because they would slow its first load.
+ * because they would slow its first load; one without a list has no baseline.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
@@ -96,7 +96,7 @@ export async function createReportIndexes(
   for (const kind of kinds) {
     if (signal?.aborted) return;
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
-    if (!(await hasRow(session, settled))) continue;
+    if (isListed(kind) && !(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
     const createIndexes = (tables: readonly SearchTable[]) => createSearchIndexes(session, tables);
     await prepareSearch(session, await readMirroredKind(session, kind), createIndexes, signal);

@@ -5,7 +5,7 @@ with
 expected_bookings_rows as (
   select cast(null as text) as pickup_date,
     cast(null as bigint) as price_e4,
-    cast(null as bigint) as system_id
+    cast(null as text) as system_id
 ),
 unseen_bookings_rows as (
   select (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
@@ -14,7 +14,7 @@ unseen_bookings_rows as (
   from expected_bookings_rows where 1 = 0
 ),
 bookings_rows as (
-  select id, cast(pickup_date as text) as pickup_date, price_e4, system_id
+  select id, cast(pickup_date as text) as pickup_date, price_e4, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
   from {{ source('bms_sync', 'bi_bookings') }} natural left join unseen_bookings_rows
 ),
 bookings_now as (
@@ -27,7 +27,7 @@ bookings_now as (
 expected_punches_rows as (
   select cast(null as text) as date,
     cast(null as bigint) as ptotal_e4,
-    cast(null as bigint) as system_id
+    cast(null as text) as system_id
 ),
 unseen_punches_rows as (
   select (select date from {{ source('bms_sync', 'bi_punches') }} where 1 = 0) as date,
@@ -36,7 +36,7 @@ unseen_punches_rows as (
   from expected_punches_rows where 1 = 0
 ),
 punches_rows as (
-  select id, cast(date as text) as date, ptotal_e4, system_id
+  select id, cast(date as text) as date, ptotal_e4, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
   from {{ source('bms_sync', 'bi_punches') }} natural left join unseen_punches_rows
 ),
 punches_now as (
@@ -66,7 +66,8 @@ sides as (
 ),
 late as (
   select kind, month, company, count(distinct seq) as changes, cast(sum(sign * coalesce(case when trim(amount, '0123456789.-') = '' and trim(amount, '.-') <> '' and amount not like '%.%.%'
-      and amount not like '_%-%' and amount not like '%._____%' and abs(cast(amount as numeric)) < 900000000000
+      and amount not like '_%-%' and amount not like '%._____%' and length(amount) < 20
+      and abs(cast(amount as numeric)) < 900000000000
     then cast(round(cast(amount as numeric) * 10000) as bigint) end, 0)) as bigint) as amount
   from sides where month <> '' and month <> '0000-00' and month < found group by kind, month, company
 )

@@ -6,7 +6,7 @@ with
 expected_sales_rows as (
   select cast(null as text) as date,
     cast(null as bigint) as total_e4,
-    cast(null as bigint) as system_id
+    cast(null as text) as system_id
 ),
 unseen_sales_rows as (
   select (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
@@ -15,7 +15,7 @@ unseen_sales_rows as (
   from expected_sales_rows where 1 = 0
 ),
 sales_rows as (
-  select id, cast(date as text) as date, total_e4, system_id
+  select id, cast(date as text) as date, total_e4, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
   from {{ source('bms_sync', 'bi_sales') }} natural left join unseen_sales_rows
 ),
 sales_now as (
@@ -28,7 +28,7 @@ sales_now as (
 expected_purchases_rows as (
   select cast(null as text) as date,
     cast(null as bigint) as total_e4,
-    cast(null as bigint) as system_id
+    cast(null as text) as system_id
 ),
 unseen_purchases_rows as (
   select (select date from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as date,
@@ -37,7 +37,7 @@ unseen_purchases_rows as (
   from expected_purchases_rows where 1 = 0
 ),
 purchases_rows as (
-  select id, cast(date as text) as date, total_e4, system_id
+  select id, cast(date as text) as date, total_e4, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
   from {{ source('bms_sync', 'bi_purchases') }} natural left join unseen_purchases_rows
 ),
 purchases_now as (
@@ -67,7 +67,8 @@ sides as (
 ),
 late as (
   select kind, month, company, count(distinct seq) as changes, cast(sum(sign * coalesce(case when trim(amount, '0123456789.-') = '' and trim(amount, '.-') <> '' and amount not like '%.%.%'
-      and amount not like '_%-%' and amount not like '%._____%' and abs(cast(amount as numeric)) < 900000000000
+      and amount not like '_%-%' and amount not like '%._____%' and length(amount) < 20
+      and abs(cast(amount as numeric)) < 900000000000
     then cast(round(cast(amount as numeric) * 10000) as bigint) end, 0)) as bigint) as amount
   from sides where month <> '' and month <> '0000-00' and month < found group by kind, month, company
 )

@@ -1,5 +1,5 @@
-import type { Report } from '../report.ts';
-import { closedMonths } from './shop.ts';
+import { closingReport } from './closing.ts';
+import type { Report } from './report.ts';
 
 /** Letters with accents, capitals too: SQLite's `lower` knows none of them. The signs go. */
 const FOLDS: readonly (readonly [signs: string, by: string])[] = [
@@ -85,33 +85,8 @@ order by n.found_by, s.clients desc, n.value, n.client_id
       most: 10,
     },
   },
-  {
-    name: 'changes-after-closing',
-    title: 'Bookings and punches changed after their month was closed',
-    question: 'Which months of bookings and punches have other sums now than when they ended?',
-    notes: [
-      'A month is closed when it ends, in `schedules.timezone`. `then` is its price or its hours at that time, `now` the same at present.',
-      'The mirror knows changes from the first certified reading of a kind on.',
-    ],
-    sql: closedMonths('Bookings and punches', [
-      { kind: 'bookings', date: 'pickup_date', money: 'price' },
-      { kind: 'punches', date: 'date', money: 'ptotal' },
-    ]),
-    keys: ['kind', 'month', 'company'],
-    time: { column: 'month', grain: 'month' },
-    labels: [],
-    metrics: {
-      late_changes: {
-        column: 'changes',
-        question: 'How often were bookings and punches changed after their month was closed?',
-      },
-    },
-    plot: {
-      caption: 'Changes of bookings and punches after their month was closed',
-      by: ['month'],
-      isTime: true,
-      series: { changes: 'changes' },
-      most: 12,
-    },
-  },
+  closingReport('changes-after-closing', 'late_changes', 'Bookings and punches', [
+    { kind: 'bookings', date: 'pickup_date', money: 'price' },
+    { kind: 'punches', date: 'date', money: 'ptotal' },
+  ]),
 ];

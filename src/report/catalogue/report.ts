@@ -1,4 +1,4 @@
-import { readyKinds } from '../../src/catalog/declared-kinds.ts';
+import { readyKinds } from '../../catalog/declared-kinds.ts';
 
 /** A column of a report that a plot shows, under the name that a reader sees; `_e4` columns are shown in whole units. */
 type Series = Readonly<Record<string, string>>;
@@ -39,13 +39,6 @@ export function describeMissing(report: Report, views: readonly string[]): strin
   const missing = neededKinds(report).filter((kind) => !views.includes(`bi_${kind}`));
   if (missing.length === 0) return null;
   return `${report.title} needs ${missing.join(', ')}, which this mirror does not read: set includeKinds: [shop], then run bms-sync pull.`;
-}
-
-/** Notes of a report, with what it needs. */
-export function notesOf(report: Report): readonly string[] {
-  const needed = neededKinds(report);
-  const need = `Needs ${needed.map((kind) => `\`${kind}\``).join(', ')} (\`includeKinds: [shop]\`).`;
-  return needed.length === 0 ? report.notes : [need, ...report.notes];
 }
 
 export interface Metric {

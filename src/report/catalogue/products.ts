@@ -1,5 +1,6 @@
-import type { Report } from '../report.ts';
-import { amount, companyOf, dayOf, monthOf, parsedJson, rowsOf, timesPrice, unitsOf } from '../sql.ts';
+import { unitsOf } from '../../views/price-changes-view.ts';
+import type { Report } from './report.ts';
+import { amount, companyOf, localDayOf, monthOf, parsedJson, rowsOf, timesPrice } from './sql.ts';
 
 /** Purchases, margins and prices. */
 export const PRODUCT_REPORTS: readonly Report[] = [
@@ -74,7 +75,7 @@ order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id
 with
 ${rowsOf('bi_products', 'products', { price_e4: 'bigint' }, ['code', 'name_fr'])},
 lines as (
-  select ${companyOf('l')} as company, coalesce(product_id, 0) as product_id, ${monthOf(dayOf('l._first_seen_at'))} as month,
+  select ${companyOf('l')} as company, coalesce(product_id, 0) as product_id, ${monthOf(localDayOf('l._first_seen_at'))} as month,
     product_quantity_e4 as quantity, produit_total_e4 as cost
   from bi_purchase_products l
 ),
@@ -125,7 +126,9 @@ order by coalesce(list_value - cost, 0) desc, company, product_id, month
       'A price from 900,000,000,000, or with more than four places, is null here; `fields` of `bi_changes` has it.',
     ],
     sql: `-- Every change of a product's price that the mirror has found.
-with changed as (
+with
+${rowsOf('bi_products', 'products', { system_id: 'id' }, ['code', 'name_fr'])},
+changed as (
   select seq, record_id, cast(day as text) as day, ${parsedJson('fields')} -> 'price' as pair
   from bi_changes where kind = 'products' and change = 'updated' and fields like '%"price"%'
 ),
@@ -140,15 +143,15 @@ prices as (
     ${unitsOf('new_text')} as new_price
   from texts
 )
-select c.seq, c.day, c.record_id as product_id, p.code, p.name_fr,
+select c.seq, c.day, ${companyOf('p')} as company, c.record_id as product_id, p.code, p.name_fr,
   ${amount('c.old_price', 'old_price')},
   ${amount('c.new_price', 'new_price')},
   case when c.new_price > c.old_price then 1 else 0 end as risen,
   case when c.new_price < c.old_price then 1 else 0 end as fallen
-from prices c left join bi_products p on p.id = c.record_id
+from prices c left join products p on p.id = c.record_id
 order by c.day, c.record_id, c.seq
 `,
-    keys: ['seq'],
+    keys: ['seq', 'company'],
     time: { column: 'day', grain: 'day' },
     labels: ['product_id', 'code', 'name_fr'],
     metrics: {

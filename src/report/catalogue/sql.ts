@@ -6,8 +6,17 @@
  */
 export const parsedJson = (text: string): string => String.raw`json(replace(${text}, '\u', '\/'))`;
 
-/** Columns that exist only once the service has sent their fields, and their types. */
-type Fields = Readonly<Record<string, 'bigint' | 'text'>>;
+/** Columns that exist only once the service has sent their fields, and their types; an `id` may come as number or text. */
+export type Fields = Readonly<Record<string, keyof typeof READ>>;
+
+const READ = {
+  bigint: (name: string) => name,
+  text: (name: string) => `cast(${name} as text) as ${name}`,
+  id: (name: string) => {
+    const text = `cast(${name} as text)`;
+    return `case when trim(${text}, '0123456789') = '' and length(${text}) between 1 and 18 then cast(${name} as bigint) end as ${name}`;
+  },
+};
 
 /**
  * Parts of a `with` that read undocumented fields whether or not their columns exist (docs/decisions/0048): a natural join takes a
@@ -20,9 +29,9 @@ export function rowsOf(
   documented: readonly string[] = [],
 ): string {
   const columns = Object.entries(fields);
-  const nulls = columns.map(([name, type]) => `cast(null as ${type}) as ${name}`);
+  const nulls = columns.map(([name, type]) => `cast(null as ${type === 'id' ? 'text' : type}) as ${name}`);
   const typed = columns.map(([name]) => `(select ${name} from ${view} where 1 = 0) as ${name}`);
-  const values = columns.map(([name, type]) => (type === 'text' ? `cast(${name} as text) as ${name}` : name));
+  const values = columns.map(([name, type]) => READ[type](name));
   return `-- A field that the service has never sent has no column: then \`unseen_${part}\` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
 expected_${part} as (
@@ -64,19 +73,13 @@ export const WEEKS = `weeks as (
 )`;
 
 /** The day of an instant of ours by the clocks of the company (`schedules.timezone`), as text; null outside the calendar. */
-export const dayOf = (instant: string): string =>
+export const localDayOf = (instant: string): string =>
   `(select cast(d.date as text) from bi_calendar d
       where d.ends_at > ${instant} and d.starts_at <= ${instant} order by d.ends_at limit 1)`;
 
 /** The day on which a kind's list was last read to its end. */
 export const readingOf = (kind: string): string =>
-  `(select ${dayOf('s.last_sweep_at')} from bi_sync_status s where s.kind = '${kind}')`;
-
-/** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
-export const unitsOf = (text: string): string =>
-  `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
-      and ${text} not like '_%-%' and ${text} not like '%._____%' and abs(cast(${text} as numeric)) < 900000000000
-    then cast(round(cast(${text} as numeric) * 10000) as bigint) end`;
+  `(select ${localDayOf('s.last_sweep_at')} from bi_sync_status s where s.kind = '${kind}')`;
 
 /** Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it. */
 export const timesPrice = (quantity: string, price: string): string =>

@@ -1,5 +1,5 @@
-import type { Report } from '../report.ts';
-import { WEEKS, amount, companyOf, readingOf, fieldIsKnown } from '../sql.ts';
+import type { Report } from './report.ts';
+import { WEEKS, amount, companyOf, readingOf, fieldIsKnown } from './sql.ts';
 
 const OPEN = `${fieldIsKnown('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
 

@@ -1,5 +1,15 @@
-import type { Report } from '../report.ts';
-import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, fieldIsKnown } from '../sql.ts';
+import type { Report } from './report.ts';
+import {
+  WEEKS,
+  amount,
+  companyOf,
+  exact,
+  monthOf,
+  readingOf,
+  rowsOf,
+  fieldIsKnown,
+  type Fields,
+} from './sql.ts';
 
 /** 1 for a booking with an invoice number, 0 for one without. */
 const INVOICED = `${fieldIsKnown('bookings', 'fact_number')}
@@ -9,6 +19,25 @@ const INVOICED = `${fieldIsKnown('bookings', 'fact_number')}
 const NOTHING = `0 * ${fieldIsKnown('bookings', 'client_id')}`;
 
 const CLIENTS = 'case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end';
+
+/** The company that a record names, or else its client. */
+const OWN_OR_CLIENTS = (row: string): string => `coalesce(${row}.system_id, c.system_id, 0) as company`;
+
+const CLIENT_ROWS = rowsOf('bi_clients', 'client_rows', { system_id: 'id' });
+
+/** Bookings with these fields and their company. */
+function bookingsWith(fields: Fields): string {
+  const columns = Object.keys(fields).map((name) => `b.${name}`);
+  return `${CLIENT_ROWS},
+${rowsOf('bi_bookings', 'booking_rows', { ...fields, system_id: 'id' })},
+bookings as (
+  select ${[OWN_OR_CLIENTS('b'), ...columns].join(', ')}
+  from booking_rows b left join client_rows c on c.id = b.client_id
+)`;
+}
+
+const COMPANY_NOTE =
+  '`company` is the one that a booking names, or else its client; 0 where neither names one.';
 
 /** Money and activity of clients. */
 export const CLIENT_REPORTS: readonly Report[] = [
@@ -22,37 +51,39 @@ export const CLIENT_REPORTS: readonly Report[] = [
       'A booking is invoiced if it has a `fact_number`. If your service calls that field `invoice`, replace the name.',
       'Bookings marked `inactive` count: to exclude them, add `where inactive = 0`.',
       'Client 0 stands for rows without a client. A null `code` beside another id is a deleted client.',
+      '`company` is the one that a booking or project names, or else its client; 0 where neither names one.',
     ],
-    sql: `-- Money and activity of each client. A booking with an invoice number is invoiced, any other is still to be invoiced.
+    sql: `-- Money and activity of each client, by company. A booking with an invoice number is invoiced, any other is still to be invoiced.
 -- Client 0 stands for bookings and projects without a client.
 with
-${rowsOf('bi_bookings', 'bookings', { client_id: 'bigint', pickup_date: 'text', price_e4: 'bigint', fact_number: 'text' })},
+${bookingsWith({ client_id: 'bigint', pickup_date: 'text', price_e4: 'bigint', fact_number: 'text' })},
+${rowsOf('bi_projects', 'project_rows', { system_id: 'id' }, ['client_id', 'active'])},
 booked as (
-  select coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
+  select company, coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
     ${INVOICED} as is_invoiced
   from bookings
 ),
 work as (
-  select client_id, 1 as booking, 0 as project, pickup, price * is_invoiced as invoiced,
+  select company, client_id, 1 as booking, 0 as project, pickup, price * is_invoiced as invoiced,
     price * (1 - is_invoiced) as to_invoice
   from booked
   union all
-  select coalesce(client_id, 0), 0, 1, cast(null as text), cast(null as bigint), cast(null as bigint)
-  from bi_projects where active = 1
+  select ${OWN_OR_CLIENTS('p')}, coalesce(p.client_id, 0), 0, 1, cast(null as text), cast(null as bigint), cast(null as bigint)
+  from project_rows p left join client_rows c on c.id = p.client_id where p.active = 1
 ),
 sums as (
-  select client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
+  select company, client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
     case when sum(booking) = 0 then ${NOTHING} else cast(sum(invoiced) as bigint) end as invoiced,
     case when sum(booking) = 0 then ${NOTHING} else cast(sum(to_invoice) as bigint) end as to_invoice
-  from work group by client_id
+  from work group by company, client_id
 )
-select s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,
+select s.company, s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,
   ${amount('s.invoiced', 'invoiced')},
   ${amount('s.to_invoice', 'to_invoice')}
 from sums s left join bi_clients c on c.id = s.client_id
-order by coalesce(s.invoiced, 0) desc, s.client_id
+order by coalesce(s.invoiced, 0) desc, s.company, s.client_id
 `,
-    keys: ['client_id'],
+    keys: ['company', 'client_id'],
     time: null,
     labels: ['code', 'name'],
     metrics: {
@@ -86,27 +117,28 @@ order by coalesce(s.invoiced, 0) desc, s.client_id
     notes: [
       'A booking counts in the month of its pick-up; `none` has bookings without a day.',
       'Revenue is the price of bookings: the service lists no other sales with a day.',
+      COMPANY_NOTE,
     ],
     sql: `-- Bookings of each month of pick-up, and those without a day (\`none\`).
 with
-${rowsOf('bi_bookings', 'bookings', { client_id: 'bigint', pickup_date: 'text', distance_e4: 'bigint', price_e4: 'bigint', fact_number: 'text' })},
+${bookingsWith({ client_id: 'bigint', pickup_date: 'text', distance_e4: 'bigint', price_e4: 'bigint', fact_number: 'text' })},
 booked as (
-  select ${monthOf('pickup_date')} as month, client_id, distance_e4, price_e4,
+  select ${monthOf('pickup_date')} as month, company, client_id, distance_e4, price_e4,
     ${INVOICED} as is_invoiced
   from bookings
 ),
 months as (
-  select month, count(*) as bookings, ${CLIENTS} as clients,
+  select month, company, count(*) as bookings, ${CLIENTS} as clients,
     cast(sum(distance_e4) as bigint) as distance, cast(sum(price_e4) as bigint) as price,
     cast(sum(price_e4 * is_invoiced) as bigint) as invoiced
-  from booked group by month
+  from booked group by month, company
 )
-select month, bookings, clients, distance as distance_e4, price as price_e4,
+select month, company, bookings, clients, distance as distance_e4, price as price_e4,
   ${exact('price', 'price')},
   ${amount('invoiced', 'invoiced')}
-from months order by month
+from months order by month, company
 `,
-    keys: ['month'],
+    keys: ['month', 'company'],
     time: { column: 'month', grain: 'month' },
     labels: [],
     metrics: {
@@ -114,7 +146,7 @@ from months order by month
       revenue: { column: 'price_e4', question: 'At what price?' },
       revenue_invoiced: { column: 'invoiced_e4', question: 'How much of that price is invoiced?' },
     },
-    shown: ['month', 'bookings', 'clients', 'price_exact', 'invoiced_exact'],
+    shown: ['month', 'company', 'bookings', 'clients', 'price_exact', 'invoiced_exact'],
     plot: {
       caption: 'Price of the bookings of the last twelve months',
       by: ['month'],
@@ -130,23 +162,24 @@ from months order by month
     notes: [
       'Now is the day of the last complete reading of the list, in `schedules.timezone`. A week is named by its Monday.',
       '`none` has bookings after 2049.',
+      COMPANY_NOTE,
     ],
     sql: `-- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
 with
-${rowsOf('bi_bookings', 'bookings', { client_id: 'bigint', pickup_date: 'text', price_e4: 'bigint' })},
+${bookingsWith({ client_id: 'bigint', pickup_date: 'text', price_e4: 'bigint' })},
 ${WEEKS},
 sums as (
-  select coalesce(w.week, 'none') as week, count(*) as bookings, ${CLIENTS} as clients,
+  select coalesce(w.week, 'none') as week, b.company, count(*) as bookings, ${CLIENTS} as clients,
     cast(sum(b.price_e4) as bigint) as price
   from bookings b left join weeks w on w.day = substr(b.pickup_date, 1, 10)
   where substr(b.pickup_date, 1, 10) >= ${readingOf('bookings')}
-  group by coalesce(w.week, 'none')
+  group by coalesce(w.week, 'none'), b.company
 )
-select week, bookings, clients,
+select week, company, bookings, clients,
   ${amount('price', 'price')}
-from sums order by week
+from sums order by week, company
 `,
-    keys: ['week'],
+    keys: ['week', 'company'],
     time: { column: 'week', grain: 'week' },
     labels: [],
     metrics: {
@@ -171,17 +204,22 @@ from sums order by week
       'A client marked `inactive` is not lost.',
     ],
     sql: `-- Clients by the month of their creation, and those that the mirror found deleted or restored, by the month of that.
-with months as (
-  select ${monthOf('creation_date')} as month, 1 as is_new, 0 as is_lost, 0 as is_back from bi_clients
+with
+${rowsOf('bi_clients', 'client_rows', { system_id: 'id' }, ['creation_date'])},
+${rowsOf('bi_deleted_clients', 'deleted_rows', { system_id: 'id' })},
+months as (
+  select ${monthOf('creation_date')} as month, ${companyOf('c')} as company, 1 as is_new, 0 as is_lost, 0 as is_back
+  from client_rows c
   union all
-  select ${monthOf('day')}, 0, case when change = 'deleted' then 1 else 0 end,
-    case when change = 'restored' then 1 else 0 end
-  from bi_changes where kind = 'clients' and change in ('deleted', 'restored')
+  select ${monthOf('e.day')}, coalesce(c.system_id, d.system_id, 0), 0, case when e.change = 'deleted' then 1 else 0 end,
+    case when e.change = 'restored' then 1 else 0 end
+  from bi_changes e left join client_rows c on c.id = e.record_id left join deleted_rows d on d.id = e.record_id
+  where e.kind = 'clients' and e.change in ('deleted', 'restored')
 )
-select month, sum(is_new) as new_clients, sum(is_lost) as lost_clients, sum(is_back) as returned_clients
-from months group by month order by month
+select month, company, sum(is_new) as new_clients, sum(is_lost) as lost_clients, sum(is_back) as returned_clients
+from months group by month, company order by month, company
 `,
-    keys: ['month'],
+    keys: ['month', 'company'],
     time: { column: 'month', grain: 'month' },
     labels: [],
     metrics: {
