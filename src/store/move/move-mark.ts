@@ -86,8 +86,7 @@ export type MirrorUse = 'read' | 'write' | 'move';
  */
 export async function refuseMoved(session: Session, use: MirrorUse): Promise<Session> {
   if (!(await isMirrorPresent(session))) return session;
-  const target = await readTargetMark(session);
-  if (target?.state === 'filling') throw unfinished(session.location, target.from);
+  await refuseUnfinished(session, session.location);
   const mark = await readSourceMark(session);
   if (mark === null || use === 'move') return session;
   if (mark.state === 'moved') throw moved(session.location, mark.to);
@@ -97,6 +96,12 @@ export async function refuseMoved(session: Session, use: MirrorUse): Promise<Ses
       throw errorCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' ? moving(session.location, mark) : error;
     });
   return { ...session, atomically };
+}
+
+/** @throws {SyncError} `mirror.unfinished` while a move fills the database. */
+export async function refuseUnfinished(db: Queryable, location = 'of DATABASE_URL'): Promise<void> {
+  const mark = await readTargetMark(db);
+  if (mark?.state === 'filling') throw unfinished(location, mark.from);
 }
 
 /** Advice about the file that a mirror has left. */
