@@ -28,7 +28,9 @@ export function createUploadLimit() {
       if (all > ALL_BYTES)
         throw new SyncError('Too many uploads at once.', { code: 'server.full', hint: WAIT });
       held.set(request, bytes);
-      reply.raw.once('close', () => { release(request); }); // prettier-ignore
+      reply.raw.once('close', () => {
+        release(request);
+      });
     },
     /** Works on a body that has arrived, once the earlier ones are done. */
     inTurn: async <T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> => {

@@ -13,10 +13,10 @@ interface NeedFacts {
   readonly 'entry.parked': EntryFacts;
   /** Needs no decision; receivers are notified. */
   readonly 'entry.rejected': EntryFacts;
-  /** Further parked entries, which are not named. */
-  readonly 'entries.parked': { readonly entries: number };
+  readonly 'entries.parked': { readonly entries: number }; // Further ones, which are not named.
   readonly 'kind.blocked': {
     readonly kind: string;
+    readonly kinds?: readonly string[];
     readonly reason: string;
     readonly entryId?: number | null;
   };
@@ -154,8 +154,8 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
-  'kind.blocked': ({ kind, reason, entryId = null }, translator) => ({
-    title: translator.t('Writes of {kind} are refused', { kind: kindLabel(translator, kind) }),
+  'kind.blocked': ({ kind, kinds = [kind], reason, entryId = null }, translator) => ({
+    title: translator.t('Writes of {kind} are refused', { kind: valuesOf(kinds, translator).names }),
     why: [
       translator.t<Quoted>('The user of this token lacks the right in the service ({reason}).', {
         reason: { text: reason, as: 'code' },

@@ -49,24 +49,69 @@ interface NotificationParts extends NotificationText {
 
 const MOST_NAMED = 10;
 
-/** Puts notifications with one cause into words: those of the first, and the headlines of the others. */
-export function causeText(
-  first: NamedNotification,
-  others: readonly NamedNotification[],
-  reader: ReaderRules,
-): NotificationText {
-  const { headline, lines, page, command } = notificationParts(first, reader);
-  const { t } = translatorFor(reader.language);
-  const also = others.slice(0, MOST_NAMED).map((other) => notificationParts(other, reader).headline);
-  const more = others.length - also.length;
-  const rest = more > 0 ? [t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
-  const alike = also.length === 0 ? [] : [t('Also: {titles}.', { titles: also.join('; ') }), ...rest];
-  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
-  return { headline: sanitizeLine(headline), lines: [...lines, ...alike, link].map(sanitizeLine) };
+interface Content {
+  readonly type: string;
+  readonly data: object;
 }
 
+const contentOf = ({ body }: NamedNotification): Content => JSON.parse(body) as Content;
+
+/** Puts notifications with one cause into words: those of the first, and what is particular of the others. */
+export function causeText(all: readonly NamedNotification[], reader: ReaderRules): NotificationText {
+  const [first, ...others] = mergeKinds(all);
+  if (first === undefined) return { headline: '', lines: [] };
+  const { headline, lines, page, command } =
+    others.length > 0 && /^entry\./.test(first.type)
+      ? entriesParts([first, ...others], reader)
+      : notificationParts(first, reader);
+  const { t } = translatorFor(reader.language);
+  const shown = others.slice(0, MOST_NAMED);
+  const also = /^entry\./.test(first.type)
+    ? []
+    : shown.map((other) => t('Also: {titles}.', { titles: notificationParts(other, reader).headline }));
+  const more = others.length - shown.length;
+  const rest = more > 0 ? [t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
+  return { headline: sanitizeLine(headline), lines: [...lines, ...also, ...rest, link].map(sanitizeLine) };
+}
+
+/** Types whose words can name several kinds. */
+const OF_KINDS = ['kind.stale', 'kind.blocked'];
+
+/** One notification for all kinds that one cause has reached. */
+function mergeKinds(all: readonly NamedNotification[]): readonly NamedNotification[] {
+  const [first] = all;
+  if (first === undefined || !OF_KINDS.includes(first.type)) return all;
+  const { type, data } = contentOf(first);
+  const kinds = all.map((one) => (contentOf(one).data as { readonly kind: string }).kind);
+  const body = JSON.stringify({ type, data: { ...data, kinds } });
+  return [{ ...first, body, names: all.flatMap((one) => one.names) }];
+}
+
+const ENDED: MessageKey =
+  '{state, select, parked {{n, plural, one {# entry is parked} other {# entries are parked}}} other {{n, plural, one {# entry is rejected} other {# entries are rejected}}}}';
+
+/** Entries with one verdict: what it means once, and a line for each. */
+function entriesParts(
+  all: readonly [NamedNotification, ...NamedNotification[]],
+  reader: ReaderRules,
+): NotificationParts {
+  const state = all[0].type.replace('entry.', '');
+  const { t } = translatorFor(reader.language);
+  const [why = ''] = notificationParts({ ...all[0], names: [] }, reader).lines;
+  const lines = all.slice(0, MOST_NAMED + 1).map((one) => {
+    const name = one.names.length === 0 ? '' : ` (${one.names.join(', ')})`;
+    return `– ${notificationParts(one, reader).headline}${name}`;
+  });
+  const headline = t(ENDED, { n: all.length, state });
+  return { headline, lines: [why, ...lines], page: `/outbox?state=${state}`, command: 'bms-sync outbox' };
+}
+
+/** Types whose letters say what to do: no button of their page does it. */
+const TO_DO = ['mirror.damaged', 'outbox.frozen', 'token.refused', 'kind.blocked'];
+
 function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {
-  const { type, data } = JSON.parse(notification.body) as { readonly type: string; readonly data: object };
+  const { type, data } = contentOf(notification);
   const dates = dateFormat(reader.language, reader.timezone);
   const date = (since: string): string => dates.format(dateOf(since));
   const translator = { ...translatorFor(reader.language), date };
@@ -74,12 +119,16 @@ function notificationParts(notification: NamedNotification, reader: ReaderRules)
   if (type === 'digest.daily') return digestParts(data as DigestFacts, translator);
   if (!hasWords(type))
     return { headline: `bms-sync: ${type}`, lines: [], page: '/', command: 'bms-sync status' };
-  const { title, since, page, command, ...words } = needWords(
+  const { title, since, effect, page, command, ...words } = needWords(
     { type, facts: data } as NeedOf,
     translator,
     notification.names,
   );
-  const lines = [plainWhy(words), since === null ? '' : translator.t('Since {time}.', { time: date(since) })];
+  const lines = [
+    plainWhy(words),
+    since === null ? '' : translator.t('Since {time}.', { time: date(since) }),
+    TO_DO.includes(type) ? effect : '',
+  ];
   return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
@@ -113,7 +162,8 @@ function alertParts(
     const [old = '', present = ''] = [change.before, change.after].map((raw) =>
       amount(parseObjectText(raw)[field]),
     );
-    return `${kindLabel(translator, kind, 'one')} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
+    const record = `${kindLabel(translator, kind, 'one')} ${change.recordId}${name === '' ? '' : ` (${name})`}`;
+    return translator.t('{record}: {old} → {present}', { record, old, present });
   });
   const more = all - changes.length;
   const others =
@@ -141,11 +191,13 @@ interface DigestFacts {
 function digestParts(facts: DigestFacts, translator: Translator): NotificationParts {
   const { needs, changes } = facts;
   const { t } = translator;
-  const titles = needs.map((need) =>
-    hasWords(need.type)
+  const titles = mergeNeeds(needs).map((need) => {
+    const { state, n } = need.data as { readonly state?: string; readonly n?: number };
+    if (need.type === 'entries' && state !== undefined && n !== undefined) return t(ENDED, { n, state });
+    return hasWords(need.type)
       ? needWords({ type: need.type, facts: need.data } as NeedOf, translator).title
-      : need.type,
-  );
+      : need.type;
+  });
   const counts = changes.map((each) =>
     t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', {
       ...each,
@@ -155,7 +207,7 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
   return {
     headline: t(
       '{needs, plural, =0 {Nothing needs your attention} one {One item needs your attention} other {# items need your attention}}',
-      { needs: needs.length },
+      { needs: titles.length },
     ),
     lines: [
       ...titles.map((title) => `– ${title}`),
@@ -165,4 +217,26 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
     page: '/',
     command: 'bms-sync status',
   };
+}
+
+/** One need per cause: parked entries by their number, and refused kinds together. */
+function mergeNeeds(needs: readonly Content[]): readonly Content[] {
+  const causeOf = ({ type, data }: Content): string => {
+    const { reason } = data as { readonly reason?: string };
+    if (type === 'entry.parked' || type === 'entries.parked') return 'entries';
+    return type === 'kind.blocked' ? `${type} ${reason ?? ''}` : JSON.stringify([type, data]);
+  };
+  return [...Map.groupBy(needs, causeOf).values()].flatMap((alike) => {
+    const [first] = alike;
+    if (first === undefined || (alike.length === 1 && first.type !== 'entries.parked')) return alike;
+    if (first.type === 'kind.blocked') {
+      const kinds = alike.map(({ data }) => (data as { readonly kind: string }).kind);
+      return [{ ...first, data: { ...first.data, kinds } }];
+    }
+    const n = alike.reduce(
+      (sum, { data }) => sum + ((data as { readonly entries?: number }).entries ?? 1),
+      0,
+    );
+    return [{ type: 'entries', data: { state: 'parked', n } }];
+  });
 }
