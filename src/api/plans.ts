@@ -81,7 +81,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
       const { who } = deciderOf(request, 'api');
-      const id = await uploadLimit.inTurn(request, () => uploadPlan(context, upload, who));
+      const id = await uploadLimit.inTurn(() => uploadPlan(context, upload, who));
       return sendDocument<typeof shownPlan>(reply.code(201), await showPlan(session, kinds, id));
     });
     ready();

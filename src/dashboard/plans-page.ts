@@ -64,7 +64,7 @@ function addUpload(app: Server, dashboard: Dashboard): void {
     if (file === undefined) throw noFile('The form has no file');
     const upload = { ...file, allowNew: fields.includes('allowNew') };
     const { who } = deciderOf(request, 'page');
-    const id = await uploadLimit.inTurn(request, () => uploadPlan(dashboard, upload, who));
+    const id = await uploadLimit.inTurn(() => uploadPlan(dashboard, upload, who));
     return reply.redirect(`${PATH}/${id}`, 303);
   });
 }
@@ -117,8 +117,12 @@ function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
         <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan.state)}</td>
         <td translate="no">${plan.origin}</td>
         <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
-        <td data-title="${t('Approved by')}">${by(plan.approvedBy, plan.approvedAt)}</td>
-        <td data-title="${t('Applied by')}">${by(plan.appliedBy, plan.appliedAt)}</td>
+        <td class="${plan.approvedBy === null ? 'blank' : ''}" data-title="${t('Approved by')}">
+          ${by(plan.approvedBy, plan.approvedAt)}
+        </td>
+        <td class="${plan.appliedBy === null ? 'blank' : ''}" data-title="${t('Applied by')}">
+          ${by(plan.appliedBy, plan.appliedAt)}
+        </td>
       </tr>`,
   );
   const headings = [t('plan'), t('kind'), t('from'), t('Made by'), t('Approved by'), t('Applied by')];

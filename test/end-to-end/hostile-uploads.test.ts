@@ -166,7 +166,9 @@ describe.each(['sqlite', 'postgres'] as const)('uploads to serve on %s', (at) =>
     }
     const added = await run(['users', 'add', 'Vera', '--role', 'viewer', '--json'], stage.env);
     const { token } = JSON.parse(added.stdout) as { readonly token: string };
-    expect(await send(stage, { body: NEW, headers: { authorization: `Bearer ${token}` } })).toMatchObject({ status: 403 }); // prettier-ignore
+    expect(await send(stage, { body: NEW, headers: { authorization: `Bearer ${token}` } })).toMatchObject({
+      status: 403,
+    });
 
     const large = filled('id,_version,name\n', '1,v,a\n', 4_000_000);
     const all = await Promise.all(Array.from({ length: 50 }, () => send(stage, { body: large })));
@@ -189,10 +191,12 @@ describe.each(['sqlite', 'postgres'] as const)('uploads to serve on %s', (at) =>
       const files = readdirSync(stage.temp);
       write(stage, `content-length: ${UPLOAD_BYTES}`, NEW).destroy();
       for (const length of [5, 1_000_000]) write(stage, `content-length: ${length}`, NEW).end();
-      expect(await send(stage, { body: NEW, path: '/v1/plans?kind=clients&name=..%2F..%2Fetc%2Fa%00%1b[31m.csv' })).toMatchObject({
+      expect(
+        await send(stage, { body: NEW, path: '/v1/plans?kind=clients&name=..%2F..%2Fetc%2Fa%00%1b[31m.csv' }),
+      ).toMatchObject({
         status: 201,
         text: expect.stringContaining('"origin":"a\ufffd\ufffd[31m.csv"') as string,
-      }); // prettier-ignore
+      });
       for (let one = 0; one < 8; one++) write(stage, `content-length: ${UPLOAD_BYTES}`, NEW); // They trickle, and stay.
       await expect.poll(async () => (await send(stage, { body: large() })).status).toBe(503);
       stage.program.child.kill('SIGKILL');

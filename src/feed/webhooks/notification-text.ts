@@ -51,61 +51,68 @@ const MOST_NAMED = 10;
 
 interface Content {
   readonly type: string;
-  readonly data: object;
+  readonly data: { readonly kind?: string; readonly reason?: string; readonly entries?: number };
 }
 
 const contentOf = ({ body }: NamedNotification): Content => JSON.parse(body) as Content;
 
-/** Puts notifications with one cause into words: those of the first, and what is particular of the others. */
+/** Puts notifications with one cause into words: what is common once, and a line for each that it does not name. */
 export function causeText(all: readonly NamedNotification[], reader: ReaderRules): NotificationText {
-  const [first, ...others] = mergeKinds(all);
-  if (first === undefined) return { headline: '', lines: [] };
-  const { headline, lines, page, command } =
-    others.length > 0 && /^entry\./.test(first.type)
-      ? entriesParts([first, ...others], reader)
-      : notificationParts(first, reader);
-  const { t } = translatorFor(reader.language);
-  const shown = others.slice(0, MOST_NAMED);
-  const also = /^entry\./.test(first.type)
-    ? []
-    : shown.map((other) => t('Also: {titles}.', { titles: notificationParts(other, reader).headline }));
-  const more = others.length - shown.length;
-  const rest = more > 0 ? [t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
-  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
-  return { headline: sanitizeLine(headline), lines: [...lines, ...also, ...rest, link].map(sanitizeLine) };
-}
-
-/** Types whose words can name several kinds. */
-const OF_KINDS = ['kind.stale', 'kind.blocked'];
-
-/** One notification for all kinds that one cause has reached. */
-function mergeKinds(all: readonly NamedNotification[]): readonly NamedNotification[] {
   const [first] = all;
-  if (first === undefined || !OF_KINDS.includes(first.type)) return all;
-  const { type, data } = contentOf(first);
-  const kinds = all.map((one) => (contentOf(one).data as { readonly kind: string }).kind);
-  const body = JSON.stringify({ type, data: { ...data, kinds } });
-  return [{ ...first, body, names: all.flatMap((one) => one.names) }];
-}
-
-const ENDED: MessageKey =
-  '{state, select, parked {{n, plural, one {# entry is parked} other {# entries are parked}}} other {{n, plural, one {# entry is rejected} other {# entries are rejected}}}}';
-
-/** Entries with one verdict: what it means once, and a line for each. */
-function entriesParts(
-  all: readonly [NamedNotification, ...NamedNotification[]],
-  reader: ReaderRules,
-): NotificationParts {
-  const state = all[0].type.replace('entry.', '');
-  const { t } = translatorFor(reader.language);
-  const [why = ''] = notificationParts({ ...all[0], names: [] }, reader).lines;
-  const lines = all.slice(0, MOST_NAMED + 1).map((one) => {
+  const merged = mergeAlike(all.map(contentOf));
+  const [content] = merged;
+  if (first === undefined || content === undefined) return { headline: '', lines: [] };
+  const isCount = content.type === ENTRIES;
+  const names = isCount ? [] : merged.length === 1 ? all.flatMap((one) => one.names) : first.names;
+  const body = JSON.stringify(isCount ? contentOf(first) : content);
+  const { lines, ...common } = notificationParts({ ...first, body, names }, reader);
+  const { headline, page, command } = isCount ? countParts(content, translatorFor(reader.language)) : common;
+  const others = isCount ? all : all.slice(merged.length === 1 ? all.length : 1);
+  const listed = others.slice(0, MOST_NAMED).map((one) => {
     const name = one.names.length === 0 ? '' : ` (${one.names.join(', ')})`;
     return `– ${notificationParts(one, reader).headline}${name}`;
   });
-  const headline = t(ENDED, { n: all.length, state });
-  return { headline, lines: [why, ...lines], page: `/outbox?state=${state}`, command: 'bms-sync outbox' };
+  const more = others.length - listed.length;
+  const rest = more > 0 ? [translatorFor(reader.language).t(MORE, { more })] : [];
+  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
+  return { headline: sanitizeLine(headline), lines: [...lines, ...listed, ...rest, link].map(sanitizeLine) };
 }
+
+const MORE: MessageKey = 'And {more, plural, one {one other} other {# others}}.';
+
+/** Needs and notifications with one cause as one: kinds by their names, ended entries by their number. */
+function mergeAlike(all: readonly Content[]): readonly Content[] {
+  const causeOf = ({ type, data }: Content): string =>
+    /^entr/.test(type)
+      ? ENTRIES
+      : /^kind\.(?:stale|blocked)$/.test(type)
+        ? `${type} ${data.reason ?? ''}`
+        : JSON.stringify([type, data]);
+  return [...Map.groupBy(all, causeOf)].flatMap(([cause, alike]) => {
+    const [first] = alike;
+    if (first === undefined || alike.length === 1) return alike;
+    if (cause !== ENTRIES && first.data.kind === undefined) return [first];
+    const kinds = alike.map(({ data }) => data.kind);
+    const entries = alike.reduce((sum, { data }) => sum + (data.entries ?? 1), 0);
+    return [
+      cause === ENTRIES
+        ? { type: ENTRIES, data: { entries, reason: first.type.replace('entry.', '') } }
+        : { ...first, data: { ...first.data, kinds } },
+    ];
+  });
+}
+
+/** The type of several ended entries. */
+const ENTRIES = 'entries';
+
+const countParts = ({ data: { entries: n = 0, reason: state = '' } }: Content, { t }: Translator) => ({
+  headline: t(ENDED, { n, state }),
+  page: `/outbox?state=${state}`,
+  command: 'bms-sync outbox',
+});
+
+const ENDED: MessageKey =
+  '{state, select, parked {{n, plural, one {# entry is parked} other {# entries are parked}}} other {{n, plural, one {# entry is rejected} other {# entries are rejected}}}}';
 
 /** Types whose letters say what to do: no button of their page does it. */
 const TO_DO = ['mirror.damaged', 'outbox.frozen', 'token.refused', 'kind.blocked'];
@@ -166,8 +173,7 @@ function alertParts(
     return translator.t('{record}: {old} → {present}', { record, old, present });
   });
   const more = all - changes.length;
-  const others =
-    more > 0 ? [translator.t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const others = more > 0 ? [translator.t(MORE, { more })] : [];
   const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
     headline: translator.t(ALERT, {
@@ -184,16 +190,15 @@ function alertParts(
 }
 
 interface DigestFacts {
-  readonly needs: readonly { readonly type: string; readonly data: object }[];
+  readonly needs: readonly Content[];
   readonly changes: readonly Readonly<Record<string, string | number>>[];
 }
 
 function digestParts(facts: DigestFacts, translator: Translator): NotificationParts {
   const { needs, changes } = facts;
   const { t } = translator;
-  const titles = mergeNeeds(needs).map((need) => {
-    const { state, n } = need.data as { readonly state?: string; readonly n?: number };
-    if (need.type === 'entries' && state !== undefined && n !== undefined) return t(ENDED, { n, state });
+  const titles = mergeAlike(needs).map((need) => {
+    if (need.type === ENTRIES) return countParts(need, translator).headline;
     return hasWords(need.type)
       ? needWords({ type: need.type, facts: need.data } as NeedOf, translator).title
       : need.type;
@@ -217,26 +222,4 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
     page: '/',
     command: 'bms-sync status',
   };
-}
-
-/** One need per cause: parked entries by their number, and refused kinds together. */
-function mergeNeeds(needs: readonly Content[]): readonly Content[] {
-  const causeOf = ({ type, data }: Content): string => {
-    const { reason } = data as { readonly reason?: string };
-    if (type === 'entry.parked' || type === 'entries.parked') return 'entries';
-    return type === 'kind.blocked' ? `${type} ${reason ?? ''}` : JSON.stringify([type, data]);
-  };
-  return [...Map.groupBy(needs, causeOf).values()].flatMap((alike) => {
-    const [first] = alike;
-    if (first === undefined || (alike.length === 1 && first.type !== 'entries.parked')) return alike;
-    if (first.type === 'kind.blocked') {
-      const kinds = alike.map(({ data }) => (data as { readonly kind: string }).kind);
-      return [{ ...first, data: { ...first.data, kinds } }];
-    }
-    const n = alike.reduce(
-      (sum, { data }) => sum + ((data as { readonly entries?: number }).entries ?? 1),
-      0,
-    );
-    return [{ type: 'entries', data: { state: 'parked', n } }];
-  });
 }
