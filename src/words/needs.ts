@@ -13,7 +13,8 @@ interface NeedFacts {
   readonly 'entry.parked': EntryFacts;
   /** Needs no decision; receivers are notified. */
   readonly 'entry.rejected': EntryFacts;
-  readonly 'entries.parked': { readonly entries: number }; // Further ones, which are not named.
+  /** Further parked entries, which are not named. */
+  readonly 'entries.parked': { readonly entries: number };
   readonly 'kind.blocked': {
     readonly kind: string;
     readonly kinds?: readonly string[];
@@ -312,11 +313,10 @@ export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS,
 
 /** Puts a need into words. @param names The names of some of the records that it is about. */
 export function needWords<T extends NeedType>(
-  needOf: NeedOf<T>,
+  { type, facts }: NeedOf<T>,
   translator: Translator,
   names: readonly string[] = [],
 ): NeedWords {
-  const { type, facts } = needOf;
   const write: (facts: NeedFacts[T], translator: Translator) => Wording = WORDS[type];
   const { why, effect = '', ...words } = write(facts, translator);
   const about =
