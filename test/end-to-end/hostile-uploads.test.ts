@@ -64,7 +64,7 @@ function pinging({ url }: Stage): () => Promise<Health> {
     });
     (async () => { for (;;) {
       since = performance.now();
-      await fetch(workerData + '/health').then((answer) => answer.text()).catch((error) => { faults.push(String(error.cause ?? error)); });
+      await fetch(workerData + '/health', { headers: { connection: 'close' } }).then((answer) => answer.text()).catch((error) => { faults.push(String(error.cause ?? error)); });
       longest = Math.max(longest, performance.now() - since); since = null;
       await new Promise((resolve) => setTimeout(resolve, 20));
     } })();`,
