@@ -4,6 +4,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import { SyncError, errorCode } from '../../lib/sync-error.ts';
 import { isMirrorPresent, readMeta, writeMeta } from '../kinds/meta.ts';
+import { refuseUnfinished, type TargetMark } from '../kinds/target-mark.ts';
 
 /** The mark that a mirror in a file bears while it moves, and for ever afterwards. */
 export interface SourceMark {
@@ -19,12 +20,6 @@ export interface SourceMark {
   readonly state: 'moving' | 'finishing' | 'moved';
 }
 
-/** The mark of the new database. */
-export interface TargetMark extends Pick<SourceMark, 'id' | 'run'> {
-  readonly from: string;
-  readonly state: 'filling' | 'done';
-}
-
 export async function readSourceMark(db: Queryable): Promise<SourceMark | null> {
   const text = await readMeta(db, 'move.to');
   return text === null ? null : (JSON.parse(text) as SourceMark);
@@ -32,11 +27,6 @@ export async function readSourceMark(db: Queryable): Promise<SourceMark | null> 
 
 export const writeSourceMark = (tx: Transaction, mark: SourceMark): Promise<void> =>
   writeMeta(tx, 'move.to', JSON.stringify(mark));
-
-export async function readTargetMark(db: Queryable): Promise<TargetMark | null> {
-  const text = await readMeta(db, 'move.from');
-  return text === null ? null : (JSON.parse(text) as TargetMark);
-}
 
 export const writeTargetMark = (tx: Transaction, mark: TargetMark): Promise<void> =>
   writeMeta(tx, 'move.from', JSON.stringify(mark));
@@ -98,12 +88,6 @@ export async function refuseMoved(session: Session, use: MirrorUse): Promise<Ses
   return { ...session, atomically };
 }
 
-/** @throws {SyncError} `mirror.unfinished` while a move fills the database. */
-export async function refuseUnfinished(db: Queryable, location = 'of DATABASE_URL'): Promise<void> {
-  const mark = await readTargetMark(db);
-  if (mark?.state === 'filling') throw unfinished(location, mark.from);
-}
-
 /** Advice about the file that a mirror has left. */
 export const leftFileAdvice = (file: string): string =>
   `Set DATABASE_URL to the new address, with its user and password. Delete the old file and the files beside it (${['', '-wal', '-shm', '.sends'].map((end) => `${file}${end}`).join(', ')}): forget does not reach them.`;
@@ -118,10 +102,4 @@ const moving = (file: string, { to, state }: SourceMark): SyncError =>
   new SyncError(`The mirror ${file} is moving to ${to}: nothing is stored or sent until it is there.`, {
     code: 'mirror.moving',
     hint: `Run the same bms-sync move again to end the move${state === 'moving' ? ', or give it up: bms-sync move --cancel' : ''}.`,
-  });
-
-const unfinished = (location: string, from: string): SyncError =>
-  new SyncError(`The database ${location} holds an unfinished move from ${from}.`, {
-    code: 'mirror.unfinished',
-    hint: `Run the same bms-sync move again, with DATABASE_URL set to that file. If you gave the move up, drop this database and create it again.`,
   });

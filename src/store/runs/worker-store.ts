@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
-import { refuseUnfinished } from '../move/move-mark.ts';
+import { refuseUnfinished } from '../kinds/target-mark.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
