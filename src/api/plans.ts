@@ -12,7 +12,8 @@ import { deciderOf } from '../http/access.ts';
 import { sendDocument } from '../http/send.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 import { planPath } from '../operations/plans.ts';
-import { UPLOAD_BYTES, uploadPlan } from '../operations/upload-plan.ts';
+import { uploadPlan } from '../operations/upload-plan.ts';
+import { UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { XLSX } from './export.ts';
 
@@ -64,17 +65,23 @@ const uploadSchema = {
 
 /** Routes of corrections from spreadsheets. */
 export function planRoutes(app: Server, context: RouteContext): void {
-  const { session, kinds } = context;
+  const { session, kinds, uploadLimit } = context;
   void app.register((uploads: Server, _options, ready) => {
     uploads.addContentTypeParser(SHEETS, { parseAs: 'buffer' }, (_request, body, parsed) => {
       parsed(null, body);
     });
-    const options = { config: { role: 'operator' }, bodyLimit: UPLOAD_BYTES, schema: uploadSchema } as const;
+    const options = {
+      config: { role: 'operator' },
+      bodyLimit: UPLOAD_BYTES,
+      schema: uploadSchema,
+      onRequest: uploadLimit.reserve,
+    } as const;
     uploads.post('/v1/plans', options, async (request, reply) => {
       const { name, ...rules } = request.query;
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
-      const id = await uploadPlan(context, upload, deciderOf(request, 'api').who);
+      const { who } = deciderOf(request, 'api');
+      const id = await uploadLimit.inTurn(() => uploadPlan(context, upload, who));
       return sendDocument<typeof shownPlan>(reply.code(201), await showPlan(session, kinds, id));
     });
     ready();

@@ -30,7 +30,7 @@ import { planRoutes } from '../api/plans.ts';
 import { mcpRoutes } from '../api/mcp.ts';
 import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
-import { UPLOAD_BYTES } from '../operations/upload-plan.ts';
+import { createUploadLimit, UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server, ServerSettings, ServingProcess } from '../http/server.ts';
 
 const ROUTES = [
@@ -84,6 +84,7 @@ export async function createServer(
     access: createAccess(process, settings, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(),
+    uploadLimit: createUploadLimit(),
   };
   logRequests(app, logger);
   const registry = countRequests(app, context);

@@ -17,6 +17,7 @@ import { readMirroredKind } from '../store/kinds/field-store.ts';
 import { deleteMeta, isMirrorPresent, readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { compareTables } from '../store/move/compare-tables.ts';
 import * as copy from '../store/move/copy-tables.ts';
+import { readTargetMark } from '../store/kinds/target-mark.ts';
 import * as marks from '../store/move/move-mark.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { changeKindTables, createReportIndexes } from '../store/schema/change-kind-tables.ts';
@@ -61,7 +62,7 @@ export async function moveMirror(config: Config, target: Config, command: MoveCo
   await migrate(database, allKinds(target), schemaOptions(target));
   const mark = await markSource(config, source, { ...command, known, to: report.to });
   const move = { source, target: database, run: mark.run, now: systemClock.now(), ...command };
-  if ((await marks.readTargetMark(database))?.state !== 'done') {
+  if ((await readTargetMark(database))?.state !== 'done') {
     report.rows = await fill(move, mark, target);
     await finish(move, mark, place);
   }
@@ -102,7 +103,7 @@ async function refuseOtherMove(source: Session, mark: marks.SourceMark, to: stri
 
 /** @throws {SyncError} `move.not_empty` if a database holds anything but this move, or has lost one that may have ended. */
 async function requireFree(tx: Transaction, location: string, known: marks.SourceMark | null): Promise<void> {
-  const mark = await marks.readTargetMark(tx);
+  const mark = await readTargetMark(tx);
   if (mark === null ? known?.state !== 'finishing' && (await isEmpty(tx)) : mark.id === known?.id) return;
   throw new SyncError(`The database ${location} is not empty, or not the one that this move has filled.`, {
     code: 'move.not_empty',

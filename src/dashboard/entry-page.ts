@@ -15,7 +15,7 @@ import { operationLine } from './outbox-page.ts';
 import { parseObjectText } from '../store/records/record-name.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
+import { dataTable, focusable, html, type Html } from '../http/html.ts';
 import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -121,11 +121,11 @@ function attemptItem(attempt: Attempt, reader: Reader): Html {
       <span>${status === null ? null : t('status {status}', { status })}</span>
       <span class="last quiet small">${exactTime(openedAt)}${took}</span>
     </div>
-    <pre tabindex="0" aria-label="${t('Request of attempt {n}', { n })}">${ellipsize(request, LONGEST)}</pre>
+    <pre ${focusable(t('Request of attempt {n}', { n }))}>${ellipsize(request, LONGEST)}</pre>
     ${
       responseStart === null
         ? null
-        : html`<pre tabindex="0" aria-label="${t('Start of the answer to attempt {n}', { n })}">
+        : html`<pre ${focusable(t('Start of the answer to attempt {n}', { n }))}>
 ${ellipsize(responseStart, LONGEST)}</pre>`
     }
   </li>`;

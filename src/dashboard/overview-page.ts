@@ -61,7 +61,7 @@ function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
       : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
-      <span class="mark" aria-hidden="true">✓</span>
+      <span class="mark" aria-hidden="true"></span>
       <div>
         <h2 id="needs-title">${t('Nothing needs you')}</h2>
         <p class="quiet">${proof}</p>

@@ -109,7 +109,7 @@ function rowTable(
         ${changes}
         ${refusal === null ? null : html`<p>${badge(translator, 'refused')} ${markEnglish(translator, refusal)}</p>`}
       </td>
-      <td>
+      <td class="${entry === null ? 'blank' : ''}">
         ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(translator, entry.state)}`}
       </td>
     </tr>`;

@@ -1,10 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { listPlans, type StoredPlan } from '../store/outbox/plan-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { deciderOf } from '../http/access.ts';
+import { FORM_BYTES } from '../http/upload-limit.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { UPLOAD_BYTES, uploadPlan } from '../operations/upload-plan.ts';
+import { uploadPlan } from '../operations/upload-plan.ts';
 import { isRoleAllowed } from '../store/users/user-store.ts';
 import { listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
@@ -47,26 +49,45 @@ const uploadSchema = {
 
 /** The answer to the form: the plan that was made of the file. */
 function addUpload(app: Server, dashboard: Dashboard): void {
-  const config = { signsIn: true, role: 'operator' } as const;
-  app.post(PATH, { config, bodyLimit: FORM_BYTES, schema: uploadSchema }, async (request, reply) => {
-    const file = request.isMultipart() ? await request.file() : undefined;
-    if (file === undefined || !file.filename)
-      throw new UsageError('The form has no file.', {
-        code: 'usage.sheet',
-        hint: 'Choose an edited export.',
-      });
-    const bytes = await file.toBuffer();
-    if (file.file.truncated) throw new app.multipartErrors.RequestFileTooLargeError(); // By one byte: it would come cut off.
-    const upload = { name: file.filename, bytes, allowNew: 'allowNew' in file.fields };
-    const id = await uploadPlan(dashboard, upload, deciderOf(request, 'page').who);
+  const { uploadLimit } = dashboard;
+  const options = {
+    config: { signsIn: true, role: 'operator' },
+    bodyLimit: FORM_BYTES,
+    schema: uploadSchema,
+    onRequest: uploadLimit.reserve,
+  } as const;
+  app.post(PATH, options, async (request, reply) => {
+    const { file, fields } = await readForm(app, request).catch((error: unknown) => {
+      // The parser's own errors have no status.
+      throw error instanceof Error && !('statusCode' in error) ? noFile('The form is cut off', error) : error;
+    });
+    if (file === undefined) throw noFile('The form has no file');
+    const upload = { ...file, allowNew: fields.includes('allowNew') };
+    const { who } = deciderOf(request, 'page');
+    const id = await uploadLimit.inTurn(() => uploadPlan(dashboard, upload, who));
     return reply.redirect(`${PATH}/${id}`, 303);
   });
 }
 
-/** A file of the largest size, and the form around it. */
-const FORM_BYTES = UPLOAD_BYTES + 10_000;
+const noFile = (why: string, cause?: Error): UsageError =>
+  new UsageError(`${why}.`, { code: 'usage.sheet', hint: 'Choose an edited export.', cause });
 
-/** The choice stands before the file, because a form is read in its order. */
+/** Reads a form to its end, so that a second file is always refused. */
+async function readForm(app: Server, request: FastifyRequest) {
+  const fields: string[] = [];
+  let file: { readonly name: string; readonly bytes: Uint8Array } | undefined;
+  if (!request.isMultipart()) return { file, fields };
+  for await (const part of request.parts()) {
+    if (part.type === 'field') fields.push(part.fieldname);
+    else {
+      const bytes = await part.toBuffer();
+      if (part.file.truncated) throw new app.multipartErrors.RequestFileTooLargeError(); // By one byte: it would come cut off.
+      if (part.filename) file = { name: part.filename, bytes };
+    }
+  }
+  return { file, fields };
+}
+
 const uploadForm = ({ t }: Reader): Html =>
   panel(
     { id: 'upload', title: t('Upload an edited export'), isLive: false },
@@ -96,8 +117,12 @@ function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
         <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan.state)}</td>
         <td translate="no">${plan.origin}</td>
         <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
-        <td data-title="${t('Approved by')}">${by(plan.approvedBy, plan.approvedAt)}</td>
-        <td data-title="${t('Applied by')}">${by(plan.appliedBy, plan.appliedAt)}</td>
+        <td class="${plan.approvedBy === null ? 'blank' : ''}" data-title="${t('Approved by')}">
+          ${by(plan.approvedBy, plan.approvedAt)}
+        </td>
+        <td class="${plan.appliedBy === null ? 'blank' : ''}" data-title="${t('Applied by')}">
+          ${by(plan.appliedBy, plan.appliedAt)}
+        </td>
       </tr>`,
   );
   const headings = [t('plan'), t('kind'), t('from'), t('Made by'), t('Approved by'), t('Applied by')];

@@ -33,7 +33,7 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? t('by id') : t('by id, after {id}', { id: after });
     const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, about)}
-      <form class="filters" method="get" action="${path}" role="search">
+      <form class="filters" method="get" action="${path}">
         <label>${t('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
         ><button>${t('Find')}</button>
       </form>

@@ -27,6 +27,9 @@ function renderPart(part: Part): string {
 }
 
 /** A heading: a text, a text over numbers, or HTML. */
+/** Lets a part that scrolls take the keyboard's focus, under a name. */
+export const focusable = (label: string): Html => html`tabindex="0" role="group" aria-label="${label}"`;
+
 type Heading = string | { readonly number: string } | Html;
 
 /** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: headings are visible to screen readers only. */

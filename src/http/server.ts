@@ -12,6 +12,7 @@ import type { SendCounter } from '../outbound/freeze.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import type { Access, RequestUser, SignInSettings } from './access.ts';
 import type { StreamLimit } from './limits.ts';
+import type { UploadLimit } from './upload-limit.ts';
 
 /** The process that the server is a part of. */
 export interface ServingProcess extends MirrorContext {
@@ -69,6 +70,7 @@ export interface RouteContext extends ServingProcess, ServerSettings {
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;
   readonly streamLimit: StreamLimit;
+  readonly uploadLimit: UploadLimit;
 }
 
 declare module 'fastify' {

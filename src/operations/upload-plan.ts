@@ -1,11 +1,9 @@
 import { basename } from 'node:path';
 import { SyncError } from '../lib/sync-error.ts';
+import { sanitizeLine } from '../lib/text/text.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import type { OperationContext } from './operation.ts';
-
-/** The largest sheet that the server takes; the command `plan` takes larger ones. */
-export const UPLOAD_BYTES = 10 * 1024 * 1024;
 
 interface Upload {
   /** The name of the file; its ending shows a workbook. */
@@ -30,7 +28,7 @@ export async function uploadPlan(
   { name, bytes, ...rules }: Upload,
   createdBy: string,
 ): Promise<number> {
-  const origin = basename(name).slice(-LONGEST_NAME);
+  const origin = sanitizeLine(basename(name).slice(-LONGEST_NAME));
   const sheet = await readSheet(origin, bytes);
   const id = await makePlan(session, { kinds, sheet, origin, createdBy, now: clock.now(), ...rules });
   if (id !== null) return id;

@@ -17,6 +17,7 @@ interface NeedFacts {
   readonly 'entries.parked': { readonly entries: number };
   readonly 'kind.blocked': {
     readonly kind: string;
+    readonly kinds?: readonly string[];
     readonly reason: string;
     readonly entryId?: number | null;
   };
@@ -154,8 +155,8 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
-  'kind.blocked': ({ kind, reason, entryId = null }, translator) => ({
-    title: translator.t('Writes of {kind} are refused', { kind: kindLabel(translator, kind) }),
+  'kind.blocked': ({ kind, kinds = [kind], reason, entryId = null }, translator) => ({
+    title: translator.t('Writes of {kind} are refused', { kind: valuesOf(kinds, translator).names }),
     why: [
       translator.t<Quoted>('The user of this token lacks the right in the service ({reason}).', {
         reason: { text: reason, as: 'code' },
@@ -312,11 +313,10 @@ export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS,
 
 /** Puts a need into words. @param names The names of some of the records that it is about. */
 export function needWords<T extends NeedType>(
-  needOf: NeedOf<T>,
+  { type, facts }: NeedOf<T>,
   translator: Translator,
   names: readonly string[] = [],
 ): NeedWords {
-  const { type, facts } = needOf;
   const write: (facts: NeedFacts[T], translator: Translator) => Wording = WORDS[type];
   const { why, effect = '', ...words } = write(facts, translator);
   const about =

@@ -88,6 +88,25 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       }
     expect(wrong).toEqual([]);
     expect(table.length).toBeGreaterThan(55);
+    const named = ['GET /users', 'GET /exports', 'GET /v1/users', 'POST /v1/plans', 'GET /v1/export/{view}'];
+    expect(named.filter((route) => !table.some(([each]) => each === route))).toEqual([]);
+  });
+
+  test('assistants are let in by the token of any role, and by nothing that a browser sends by itself', async () => {
+    const session = await open();
+    const trustedHeader = { name: 'X-Forwarded-User', from: ['127.0.0.0/8'] };
+    const stage = await serveMirror(session, { trustedHeader });
+    const ask = httpClient(stage.url);
+    const strangers = [{}, { authorization: 'Bearer no-such-token' }].map((headers) => ({
+      door: 'none',
+      headers,
+    }));
+    for (const { door, headers } of [...(await callers(session, stage)), ...strangers])
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const { status } = await ask(requestOf(`${method} /mcp`, headers));
+        expect([door, method, status === 401]).toEqual([door, method, door !== 'bearer']);
+        expect(status).toBeLessThan(500);
+      }
   });
 });
 

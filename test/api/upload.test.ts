@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UPLOAD_BYTES } from '../../src/operations/upload-plan.ts';
+import { UPLOAD_BYTES } from '../../src/http/upload-limit.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from '../http/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';

@@ -5,10 +5,13 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds serious on the page, with some of the elements. */
-export async function seriousRemarks(page: Page): Promise<readonly unknown[]> {
+/** All that axe finds on the page, of any weight, and what it could not decide, with some of the elements. */
+export async function axeFindings(page: Page): Promise<readonly unknown[]> {
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  return serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]);
+  const { violations, incomplete } = await page.evaluate<AxeResults>('axe.run()');
+  return [...violations, ...incomplete].map(({ id, impact, nodes }) => [
+    id,
+    impact,
+    nodes.slice(0, 3).map(({ html, any }) => [html, ...any.map(({ message }) => message)]),
+  ]);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
-import { seriousRemarks } from './axe.ts';
+import { axeFindings } from './axe.ts';
 import { openStage, type BrowserStage } from './stage.ts';
 
 const ROWS = 55; // More than a page shows.
@@ -66,10 +66,10 @@ test('a viewer finds a record, and looks at a plan without a button, row after r
   await page.locator(`main a[href="/records/clients/${id}"]`).first().click();
   await page.waitForURL(`**/records/clients/${id}`);
   await page.getByRole('link', { name: 'Plans' }).click();
-  expect(await seriousRemarks(page)).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
   await page.getByRole('link', { name: '1', exact: true }).click();
   await page.getByRole('heading', { name: 'Plan 1' }).waitFor();
-  expect(await seriousRemarks(page)).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
   expect(await page.locator('main').getByRole('button').count()).toBe(0);
   expect(await page.getByRole('table', { name: 'Rows of the plan' }).getByRole('row').count()).toBe(51);
   await page.getByRole('link', { name: 'Further rows' }).click();
@@ -88,7 +88,7 @@ test('an operator approves and applies what somebody else has planned, and sees 
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('status').filter({ hasText: 'Applied: its rows are in the outbox.' }).waitFor();
   await page.locator('#plan .tiles li', { hasText: new RegExp(`${ROWS}\\s*done`) }).waitFor();
-  expect(await seriousRemarks(page)).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'one line per cell, as CSV' }).click(),

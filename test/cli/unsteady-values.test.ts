@@ -96,8 +96,7 @@ describe.each(DATABASES)('%s: a field that changes in most rows', (database) => 
       ['fr', '1 champ change à chaque balayage'],
     ] as const) {
       const { headline, lines } = causeText(
-        { type: 'field.volatile', body: String(counts?.['body']), names: [], changes: [] },
-        [],
+        [{ type: 'field.volatile', body: String(counts?.['body']), names: [], changes: [] }],
         { ...reader, language },
       );
       expect(headline).toBe(title);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -36,6 +36,46 @@ export const saveInOffice = (path: string, form = FRENCH_CSV): Promise<string> =
 /** CSV of a country, by the number of its language and the sign between its cells. */
 export const csvOf = (language: number, separator: string): string =>
   `CSV:${separator.charCodeAt(0)},34,76,1,,${language},false,true`;
+
+/** What a person types: texts into the first cells below the name of a column. LibreOffice runs it as a macro. */
+const TYPE = `Sub Edit(path, out, name, texts)
+  Dim hidden(0) As New com.sun.star.beans.PropertyValue
+  hidden(0).Name = "Hidden" : hidden(0).Value = True
+  document = StarDesktop.loadComponentFromURL(ConvertToURL(path), "_blank", 0, hidden())
+  sheet = document.Sheets.getByIndex(0)
+  column = 0
+  While sheet.getCellByPosition(column, 0).String &lt;&gt; name
+    column = column + 1
+  Wend
+  values = Split(texts, "|")
+  For row = 0 To UBound(values)
+    sheet.getCellByPosition(column, row + 1).String = values(row)
+  Next
+  Dim format(0) As New com.sun.star.beans.PropertyValue
+  format(0).Name = "FilterName" : format(0).Value = "Calc MS Excel 2007 XML"
+  document.storeToURL(ConvertToURL(out), format())
+  document.close(True)
+End Sub`;
+
+const XML = '<?xml version="1.0" encoding="UTF-8"?>';
+const LIBRARY = 'xmlns:library="http://openoffice.org/2000/library" library:name="Standard"';
+const MODULE =
+  'xmlns:script="http://openoffice.org/2000/script" script:name="Typing" script:language="StarBasic"';
+
+/** Opens a workbook in LibreOffice, types texts into a column from its second row on, and saves it; the path of the new file. */
+export async function typeInOffice(path: string, column: string, texts: readonly string[]): Promise<string> {
+  const office = join(dirname(path), 'office');
+  const profile = `-env:UserInstallation=file://${office}`;
+  await promisify(execFile)('soffice', [profile, '--headless', '--terminate_after_init']); // It makes the library.
+  const folder = join(office, 'user/basic/Standard');
+  const index = `${XML}<library:library ${LIBRARY}><library:element library:name="Typing"/></library:library>`;
+  writeFileSync(join(folder, 'script.xlb'), index);
+  writeFileSync(join(folder, 'Typing.xba'), `${XML}<script:module ${MODULE}>${TYPE}</script:module>`);
+  const out = path.replace(/\.xlsx$/, '-typed.xlsx');
+  const call = `macro:///Standard.Typing.Edit(${[path, out, column, texts.join('|')].map((text) => `"${text}"`).join(',')})`;
+  await promisify(execFile)('soffice', [profile, '--headless', call]);
+  return out;
+}
 
 async function convert(path: string, format: string, form = FRENCH_CSV): Promise<string> {
   const folder = dirname(path);

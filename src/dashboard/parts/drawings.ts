@@ -1,4 +1,4 @@
-import { dataTable, html, type Html } from '../../http/html.ts';
+import { dataTable, focusable, html, type Html } from '../../http/html.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 import type { Reader } from './reader.ts';
 
@@ -33,7 +33,7 @@ export function plotFigure(plot: Plot, reader: Reader): Html {
     <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
       <summary>${t('{title}: as a table', { title })}</summary>
-      <div class="scroll">${dataTable(title, [t('when'), { number: unit }], rows)}</div>
+      <div class="scroll" ${focusable(title)}>${dataTable(title, [t('when'), { number: unit }], rows)}</div>
     </details>
   </figure>`;
 }

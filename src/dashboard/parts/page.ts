@@ -201,7 +201,7 @@ const WHY: Readonly<Record<number, MessageKey>> = {
   403: 'You do not have this right.',
   404: 'Nothing was found here.',
   409: 'The current state does not allow this.',
-  422: 'The service would not accept this.',
+  422: 'Invalid request.',
   500: 'Unexpected error.',
   503: 'The mirror does not answer.',
 };

@@ -80,7 +80,7 @@ export function filterForm(translator: Translator, path: string, fields: readonl
         }
       </label>`,
   );
-  return html`<form class="filters" method="get" action="${path}" role="search">
+  return html`<form class="filters" method="get" action="${path}">
     ${inputs}<button>${translator.t('Show')}</button>
   </form>`;
 }

@@ -2,7 +2,7 @@ import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import type { MessageKey, Translator } from '../../lib/text/translator.ts';
 import { capitalize, truncate } from '../../lib/text/text.ts';
-import { dataTable, html, type Html } from '../../http/html.ts';
+import { dataTable, focusable, html, type Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
 
 const LONGEST_VALUE = 4_000;
@@ -71,14 +71,15 @@ export const listPanels = (translator: Translator, kind: string, record: JsonObj
     const part = { shown: ITEMS_SHOWN, all: items.length };
     const note =
       rows.length < items.length ? translator.t('the first {shown, number} of {all, number}', part) : null;
+    const caption = translator.t('The list {name}', { name: fieldLabel(translator, kind, name) });
     const table = dataTable(
-      translator.t('The list {name}', { name: fieldLabel(translator, kind, name) }),
+      caption,
       names.map((column) => labelledField(translator, owner, column)),
       rows,
       'cards',
     );
     const head = { id: `list-${name}`, title: labelledField(translator, kind, name), note, isLive: false };
-    return [panel(head, html`<div class="scroll items">${table}</div>`)];
+    return [panel(head, html`<div class="scroll items" ${focusable(caption)}>${table}</div>`)];
   });
 
 /** The objects of a list, or a single one; none for any other value. */

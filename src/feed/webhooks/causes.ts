@@ -40,6 +40,14 @@ export function isSettled({ delivery, facts }: DueNotification, situation: Situa
   return isCausedByToken || (readAt.get(facts.kind ?? '') ?? '') > createdAt;
 }
 
+/** A hold as it is now, with its cause: both may have changed since it was notified. */
+export function updateHold(notification: DueNotification, { needs }: Situation): DueNotification {
+  const { delivery, facts } = notification;
+  const need = needs.find((one) => one.type === 'kind.held' && one.facts.kind === facts.kind);
+  if (delivery.type !== 'kind.held' || need === undefined) return notification;
+  return { facts, delivery: { ...delivery, body: JSON.stringify({ type: need.type, data: need.facts }) } };
+}
+
 /** Groups notifications by their cause, the most urgent first: a message explains a cause once. */
 export function groupByCause(
   notifications: readonly DueNotification[],
@@ -50,7 +58,8 @@ export function groupByCause(
 
 function causeOf({ delivery, facts }: DueNotification): string {
   const { type, webhookId } = delivery;
-  if (!NOTIFICATION_ORDER.includes(type)) return webhookId; // An alert, a test.
+  // An alert, a test; a hold, which has a cause of its own.
+  if (!NOTIFICATION_ORDER.includes(type) || type === 'kind.held') return webhookId;
   return JSON.stringify([type, facts.verdict, facts.reason]);
 }
 

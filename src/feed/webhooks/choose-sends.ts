@@ -10,7 +10,7 @@ import * as queue from '../../store/webhooks/delivery-queue.ts';
 import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/notifications.ts';
 import { readChangesBySeq } from '../read-changes.ts';
-import { groupByCause, isSettled, type DueNotification, type Situation } from './causes.ts';
+import { groupByCause, isSettled, updateHold, type DueNotification, type Situation } from './causes.ts';
 import { nameNotification } from './named-notification.ts';
 import type { NamedNotification, ReaderRules } from './notification-text.ts';
 import { changeBody, formatNotifications, type FormattedBody } from './payload.ts';
@@ -101,9 +101,8 @@ async function chooseMessages(
     settled.map(({ delivery }) => dropOf(delivery)),
     now,
   );
-  const causes = groupByCause(bySettled.get(false) ?? []).map((cause) =>
-    cause.map(({ delivery }) => delivery),
-  );
+  const current = (bySettled.get(false) ?? []).map((one) => updateHold(one, situation));
+  const causes = groupByCause(current).map((cause) => cause.map(({ delivery }) => delivery));
   const secrets = await readSecrets(tx, endpoint.id, now);
   const sends: EndpointSend[] = [];
   for (const some of endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause])) {

@@ -49,24 +49,76 @@ interface NotificationParts extends NotificationText {
 
 const MOST_NAMED = 10;
 
-/** Puts notifications with one cause into words: those of the first, and the headlines of the others. */
-export function causeText(
-  first: NamedNotification,
-  others: readonly NamedNotification[],
-  reader: ReaderRules,
-): NotificationText {
-  const { headline, lines, page, command } = notificationParts(first, reader);
-  const { t } = translatorFor(reader.language);
-  const also = others.slice(0, MOST_NAMED).map((other) => notificationParts(other, reader).headline);
-  const more = others.length - also.length;
-  const rest = more > 0 ? [t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
-  const alike = also.length === 0 ? [] : [t('Also: {titles}.', { titles: also.join('; ') }), ...rest];
-  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
-  return { headline: sanitizeLine(headline), lines: [...lines, ...alike, link].map(sanitizeLine) };
+interface Content {
+  readonly type: string;
+  readonly data: { readonly kind?: string; readonly reason?: string; readonly entries?: number };
 }
 
+const contentOf = ({ body }: NamedNotification): Content => JSON.parse(body) as Content;
+
+/** Puts notifications with one cause into words: what is common once, and a line for each that it does not name. */
+export function causeText(all: readonly NamedNotification[], reader: ReaderRules): NotificationText {
+  const [first] = all;
+  const merged = mergeAlike(all.map(contentOf));
+  const [content] = merged;
+  if (first === undefined || content === undefined) return { headline: '', lines: [] };
+  const isCount = content.type === ENTRIES;
+  const names = isCount ? [] : merged.length === 1 ? all.flatMap((one) => one.names) : first.names;
+  const body = JSON.stringify(isCount ? contentOf(first) : content);
+  const { lines, ...common } = notificationParts({ ...first, body, names }, reader);
+  const { headline, page, command } = isCount ? countParts(content, translatorFor(reader.language)) : common;
+  const others = isCount ? all : all.slice(merged.length === 1 ? all.length : 1);
+  const listed = others.slice(0, MOST_NAMED).map((one) => {
+    const name = one.names.length === 0 ? '' : ` (${one.names.join(', ')})`;
+    return `– ${notificationParts(one, reader).headline}${name}`;
+  });
+  const more = others.length - listed.length;
+  const rest = more > 0 ? [translatorFor(reader.language).t(MORE, { more })] : [];
+  const link = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
+  return { headline: sanitizeLine(headline), lines: [...lines, ...listed, ...rest, link].map(sanitizeLine) };
+}
+
+const MORE: MessageKey = 'And {more, plural, one {one other} other {# others}}.';
+
+/** Needs and notifications with one cause as one: kinds by their names, ended entries by their number. */
+function mergeAlike(all: readonly Content[]): readonly Content[] {
+  const causeOf = ({ type, data }: Content): string =>
+    /^entr/.test(type)
+      ? ENTRIES
+      : /^kind\.(?:stale|blocked)$/.test(type)
+        ? `${type} ${data.reason ?? ''}`
+        : JSON.stringify([type, data]);
+  return [...Map.groupBy(all, causeOf)].flatMap(([cause, alike]) => {
+    const [first] = alike;
+    if (first === undefined || alike.length === 1) return alike;
+    if (cause !== ENTRIES && first.data.kind === undefined) return [first];
+    const kinds = alike.map(({ data }) => data.kind);
+    const entries = alike.reduce((sum, { data }) => sum + (data.entries ?? 1), 0);
+    return [
+      cause === ENTRIES
+        ? { type: ENTRIES, data: { entries, reason: first.type.replace('entry.', '') } }
+        : { ...first, data: { ...first.data, kinds } },
+    ];
+  });
+}
+
+/** The type of several ended entries. */
+const ENTRIES = 'entries';
+
+const countParts = ({ data: { entries: n = 0, reason: state = '' } }: Content, { t }: Translator) => ({
+  headline: t(ENDED, { n, state }),
+  page: `/outbox?state=${state}`,
+  command: 'bms-sync outbox',
+});
+
+const ENDED: MessageKey =
+  '{state, select, parked {{n, plural, one {# entry is parked} other {# entries are parked}}} other {{n, plural, one {# entry is rejected} other {# entries are rejected}}}}';
+
+/** Types whose letters say what to do: no button of their page does it. */
+const TO_DO = ['mirror.damaged', 'outbox.frozen', 'token.refused', 'kind.blocked'];
+
 function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {
-  const { type, data } = JSON.parse(notification.body) as { readonly type: string; readonly data: object };
+  const { type, data } = contentOf(notification);
   const dates = dateFormat(reader.language, reader.timezone);
   const date = (since: string): string => dates.format(dateOf(since));
   const translator = { ...translatorFor(reader.language), date };
@@ -74,12 +126,16 @@ function notificationParts(notification: NamedNotification, reader: ReaderRules)
   if (type === 'digest.daily') return digestParts(data as DigestFacts, translator);
   if (!hasWords(type))
     return { headline: `bms-sync: ${type}`, lines: [], page: '/', command: 'bms-sync status' };
-  const { title, since, page, command, ...words } = needWords(
+  const { title, since, effect, page, command, ...words } = needWords(
     { type, facts: data } as NeedOf,
     translator,
     notification.names,
   );
-  const lines = [plainWhy(words), since === null ? '' : translator.t('Since {time}.', { time: date(since) })];
+  const lines = [
+    plainWhy(words),
+    since === null ? '' : translator.t('Since {time}.', { time: date(since) }),
+    TO_DO.includes(type) ? effect : '',
+  ];
   return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
@@ -113,11 +169,11 @@ function alertParts(
     const [old = '', present = ''] = [change.before, change.after].map((raw) =>
       amount(parseObjectText(raw)[field]),
     );
-    return `${kindLabel(translator, kind, 'one')} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
+    const record = `${kindLabel(translator, kind, 'one')} ${change.recordId}${name === '' ? '' : ` (${name})`}`;
+    return translator.t('{record}: {old} → {present}', { record, old, present });
   });
   const more = all - changes.length;
-  const others =
-    more > 0 ? [translator.t('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const others = more > 0 ? [translator.t(MORE, { more })] : [];
   const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
     headline: translator.t(ALERT, {
@@ -134,18 +190,19 @@ function alertParts(
 }
 
 interface DigestFacts {
-  readonly needs: readonly { readonly type: string; readonly data: object }[];
+  readonly needs: readonly Content[];
   readonly changes: readonly Readonly<Record<string, string | number>>[];
 }
 
 function digestParts(facts: DigestFacts, translator: Translator): NotificationParts {
   const { needs, changes } = facts;
   const { t } = translator;
-  const titles = needs.map((need) =>
-    hasWords(need.type)
+  const titles = mergeAlike(needs).map((need) => {
+    if (need.type === ENTRIES) return countParts(need, translator).headline;
+    return hasWords(need.type)
       ? needWords({ type: need.type, facts: need.data } as NeedOf, translator).title
-      : need.type,
-  );
+      : need.type;
+  });
   const counts = changes.map((each) =>
     t('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', {
       ...each,
@@ -155,7 +212,7 @@ function digestParts(facts: DigestFacts, translator: Translator): NotificationPa
   return {
     headline: t(
       '{needs, plural, =0 {Nothing needs your attention} one {One item needs your attention} other {# items need your attention}}',
-      { needs: needs.length },
+      { needs: titles.length },
     ),
     lines: [
       ...titles.map((title) => `– ${title}`),

@@ -48,9 +48,7 @@ export function formatNotifications(
   format: Exclude<WebhookFormat, 'json'>,
   reader: ReaderRules,
 ): FormattedBody {
-  const texts = causes.flatMap(([first, ...others]) =>
-    first ? [{ ...causeText(first, others, reader), type: first.type }] : [],
-  );
+  const texts = causes.map((cause) => ({ ...causeText(cause, reader), type: cause[0]?.type ?? '' }));
   if (format === 'email') return renderEmail(texts);
   const text = texts.map((text) => `${text.headline}. ${text.lines.join(' ')}`).join(' ');
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };

@@ -1,4 +1,5 @@
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { decodeText } from '../../lib/text/decode-text.ts';
 import { readWorkbook } from './read-workbook.ts';
 import {
@@ -18,7 +19,9 @@ import {
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
   try {
     if (bytes.length > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} bytes`);
-    return name.toLowerCase().endsWith('.xlsx') ? await readWorkbook(bytes) : readCsv(decodeText(bytes));
+    return name.toLowerCase().endsWith('.xlsx')
+      ? await readWorkbook(bytes)
+      : await readCsv(decodeText(bytes));
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof Error)) throw error;
     if (error instanceof SyncError) throw unreadableSheet(`${name} ${error.message}.`, error);
@@ -29,16 +32,22 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
 /** The first line, which sets the separator for Excel. */
 const SEPARATOR_LINE = /^"?sep=([;,\t])"?(?:\r\n?|\n)/i;
 
-function readCsv(file: string): Sheet {
+async function readCsv(file: string): Promise<Sheet> {
   const [line = '', named] = SEPARATOR_LINE.exec(file) ?? [];
   const text = file.slice(line.length);
   const [head = ''] = text.split(/[\r\n]/, 1);
   const separator = named ?? [';', '\t', ','].find((each) => head.includes(each)) ?? ',';
   const { add, toSheet } = collectRows();
   let position = 0;
-  for (const cells of csvRows(text, separator)) add(++position, cells);
+  for (const cells of csvRows(text, separator)) {
+    add(++position, cells);
+    if (position % ROWS_A_TURN === 0) await ownEventLoopTurn();
+  }
   return toSheet(separator === ';' ? ',' : '.');
 }
+
+/** Rows that are read between two turns of the event loop. */
+const ROWS_A_TURN = 500;
 
 /** The rows of CSV with their cells that hold something. A library for it takes minutes for a million separators in a row. */
 function* csvRows(text: string, separator: string): Generator<ReadonlyMap<number, SheetCell>> {

@@ -73,13 +73,17 @@ interface XmlReader {
   readonly close?: (name: string) => void;
 }
 
+const MAX_ELEMENT = 1024 * 1024;
+
 /** Reads XML by its elements, whose names come without the prefix of a namespace. */
 async function readXml(part: Part, reader: XmlReader): Promise<void> {
   const { open, text, close } = reader;
   if (part === null) return;
   const parser = new SaxParser({ position: false, invalidCharHandling: 'skip', maxEntityExpansions: 0 });
+  let size = 0; // Of the element that is read: the parser keeps all of it, with its attributes.
   const nameOf = ({ name }: { readonly name: string }): string => name.slice(name.indexOf(':') + 1);
   parser.on('opentag', (tag) => {
+    size = 0;
     open(nameOf(tag), tag.attributes);
   });
   if (text !== undefined) {
@@ -91,7 +95,11 @@ async function readXml(part: Part, reader: XmlReader): Promise<void> {
       close(nameOf(tag));
     });
   const decoder = new TextDecoder();
-  for await (const chunk of part) parser.write(decoder.decode(chunk, { stream: true }));
+  for await (const chunk of part) {
+    size += chunk.length;
+    if (size > MAX_ELEMENT) throw sheetTooLarge(`${MAX_ELEMENT} bytes in one element`);
+    parser.write(decoder.decode(chunk, { stream: true }));
+  }
   parser.close();
 }
 
@@ -195,7 +203,7 @@ async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<v
     open: (name, attributes) => {
       element = name;
       if (name === 'row') {
-        position = Number(attributes['r'] ?? position + 1);
+        position = nextPosition(position, attributes['r']);
         row = new Map();
         next = 0;
       } else if (name === 'c') {
@@ -221,6 +229,14 @@ async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<v
       }
     },
   });
+}
+
+const LAST_ROW = 1_048_576;
+
+function nextPosition(last: number, named: string | undefined): number {
+  const position = Number(named ?? last + 1);
+  if (Number.isInteger(position) && position > last && position <= LAST_ROW) return position;
+  throw new Error('its rows are not numbered in their order');
 }
 
 /** The place of the column in `AB12`. */

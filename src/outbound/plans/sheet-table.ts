@@ -20,6 +20,7 @@ export interface Sheet {
 /** What a sheet has at most: more would hold up everybody else who uses the mirror. */
 export const MAX_BYTES = 128 * 1024 * 1024;
 export const MAX_CELLS = 3_000_000;
+const MAX_ROWS = 300_000;
 const MAX_COLUMNS = 1_000;
 const LONGEST_NAME = 255;
 
@@ -65,6 +66,7 @@ export function collectRows() {
       return;
     }
     if (cells.size > 0) rows.push({ position, cells });
+    if (rows.length > MAX_ROWS) throw sheetTooLarge(`${MAX_ROWS} rows`);
     if (rows.length * columns.length > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
     if (characters > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} characters`);
   };

@@ -16,18 +16,14 @@ import { MOVED_TABLES, ROWS_AT_ONCE, readBatches, type Move } from './copy-table
  * @throws {SyncError} `move.differs` with the first table that differs.
  */
 export async function compareTables(move: Move, kinds: readonly Kind[], url: string): Promise<void> {
-  await using target = await openFreshReader(url);
   for (const { name, columns } of MOVED_TABLES)
-    await compareTable(move, target, { name, columns: columns.map((column) => column.name) });
+    await compareTable(move, url, { name, columns: columns.map((column) => column.name) });
   for (const declared of kinds) {
-    await compareTable(move, target, { name: declared.name, columns: ['id', ...OWN_COLUMNS] });
-    for (const { name } of nestedTables(await readMirroredKind(target, declared))) {
+    await compareTable(move, url, { name: declared.name, columns: ['id', ...OWN_COLUMNS] });
+    for (const { name } of nestedTables(await readMirroredKind(move.target, declared))) {
       const count = sql`select count(*) from ${sql.identifier(name)}`;
-      refuseDifference(
-        name,
-        String(await readNumber(move.source, count)),
-        String(await readNumber(target, count)),
-      );
+      const before = await readNumber(move.source, count);
+      refuseDifference(name, String(before), String(await readNumber(move.target, count)));
     }
   }
 }
@@ -37,10 +33,12 @@ interface ComparedTable {
   readonly columns: readonly string[];
 }
 
-async function compareTable(move: Move, target: Queryable, table: ComparedTable): Promise<void> {
+/** The reader is opened for each table anew: PostgreSQL ends one that is idle while a large table of the file is read. */
+async function compareTable(move: Move, url: string, table: ComparedTable): Promise<void> {
   const before = createDigest(table.columns);
   const after = createDigest(table.columns);
   for await (const rows of readBatches(move, table.name, table.columns)) rows.forEach(before.add);
+  await using target = await openFreshReader(url);
   await readTarget(move, target, table, after.add);
   refuseDifference(table.name, before.result(), after.result());
 }

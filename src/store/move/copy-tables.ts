@@ -18,7 +18,7 @@ import * as outboxTables from '../tables/outbox-tables.ts';
 import * as planTables from '../tables/plan-tables.ts';
 import * as userTables from '../tables/user-tables.ts';
 import * as webhookTables from '../tables/webhook-tables.ts';
-import { readTargetMark } from './move-mark.ts';
+import { readTargetMark } from '../kinds/target-mark.ts';
 
 /** The engine tables whose rows move. The facts of `mirror_meta` move last; the dictionary is written with the views. */
 export const MOVED_TABLES: readonly EngineTable[] = [

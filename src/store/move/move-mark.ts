@@ -4,6 +4,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import { SyncError, errorCode } from '../../lib/sync-error.ts';
 import { isMirrorPresent, readMeta, writeMeta } from '../kinds/meta.ts';
+import { refuseUnfinished, type TargetMark } from '../kinds/target-mark.ts';
 
 /** The mark that a mirror in a file bears while it moves, and for ever afterwards. */
 export interface SourceMark {
@@ -19,12 +20,6 @@ export interface SourceMark {
   readonly state: 'moving' | 'finishing' | 'moved';
 }
 
-/** The mark of the new database. */
-export interface TargetMark extends Pick<SourceMark, 'id' | 'run'> {
-  readonly from: string;
-  readonly state: 'filling' | 'done';
-}
-
 export async function readSourceMark(db: Queryable): Promise<SourceMark | null> {
   const text = await readMeta(db, 'move.to');
   return text === null ? null : (JSON.parse(text) as SourceMark);
@@ -32,11 +27,6 @@ export async function readSourceMark(db: Queryable): Promise<SourceMark | null> 
 
 export const writeSourceMark = (tx: Transaction, mark: SourceMark): Promise<void> =>
   writeMeta(tx, 'move.to', JSON.stringify(mark));
-
-export async function readTargetMark(db: Queryable): Promise<TargetMark | null> {
-  const text = await readMeta(db, 'move.from');
-  return text === null ? null : (JSON.parse(text) as TargetMark);
-}
 
 export const writeTargetMark = (tx: Transaction, mark: TargetMark): Promise<void> =>
   writeMeta(tx, 'move.from', JSON.stringify(mark));
@@ -86,8 +76,7 @@ export type MirrorUse = 'read' | 'write' | 'move';
  */
 export async function refuseMoved(session: Session, use: MirrorUse): Promise<Session> {
   if (!(await isMirrorPresent(session))) return session;
-  const target = await readTargetMark(session);
-  if (target?.state === 'filling') throw unfinished(session.location, target.from);
+  await refuseUnfinished(session, session.location);
   const mark = await readSourceMark(session);
   if (mark === null || use === 'move') return session;
   if (mark.state === 'moved') throw moved(session.location, mark.to);
@@ -113,10 +102,4 @@ const moving = (file: string, { to, state }: SourceMark): SyncError =>
   new SyncError(`The mirror ${file} is moving to ${to}: nothing is stored or sent until it is there.`, {
     code: 'mirror.moving',
     hint: `Run the same bms-sync move again to end the move${state === 'moving' ? ', or give it up: bms-sync move --cancel' : ''}.`,
-  });
-
-const unfinished = (location: string, from: string): SyncError =>
-  new SyncError(`The database ${location} holds an unfinished move from ${from}.`, {
-    code: 'mirror.unfinished',
-    hint: `Run the same bms-sync move again, with DATABASE_URL set to that file. If you gave the move up, drop this database and create it again.`,
   });

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
+import { refuseUnfinished } from '../kinds/target-mark.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
@@ -29,7 +30,9 @@ export async function registerWorker(session: Session, worker: Worker, now: Date
   await session.atomically((tx) => upsertWorker(tx, worker, now));
 }
 
+/** @throws {SyncError} `mirror.unfinished` in a database that a move has begun to fill since this process opened it. */
 async function upsertWorker(tx: Transaction, { roles, ...rest }: Worker, now: Date): Promise<void> {
+  await refuseUnfinished(tx);
   const at = formatInstant(now);
   const worker = { ...rest, roles: roles.join(','), startedAt: at, seenAt: at };
   await tx.query(sql`

@@ -78,7 +78,8 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     data: { kind: 'clients', reason: 'status 403', entryId: 1, recordId: null },
     text:
       'Writes of clients are refused. The user of this token lacks the right in the service (status 403). Entry 1 was refused. ' +
-      'About: ZZ-1 · Zoé. bms-sync outbox',
+      'About: ZZ-1 · Zoé. Grant that user the right in the service, or use another token. bms-sync retries every few minutes. ' +
+      'bms-sync outbox',
   },
   'kind.stale': {
     begin: (on) => lookForStale(on, 50),

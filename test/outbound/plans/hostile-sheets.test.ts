@@ -61,7 +61,7 @@ const LARGE: readonly (readonly [string, string, () => Uint8Array, string])[] = 
   [
     'a quarter of a megabyte that unpacks to 250',
     'a.xlsx',
-    () => workbookOf(Buffer.concat([Buffer.from('<worksheet>'), Buffer.alloc(250_000_000, ' ')])),
+    () => workbookOf(Buffer.concat([Buffer.from('<worksheet>'), Buffer.alloc(250_000_000, '<x/>')])),
     'bytes once it is unpacked',
   ],
   [
@@ -71,13 +71,28 @@ const LARGE: readonly (readonly [string, string, () => Uint8Array, string])[] = 
       workbookOf(sheetOf(HEAD + ROW), {
         'xl/sharedStrings.xml': Buffer.concat([Buffer.from('<sst><si><t>'), Buffer.alloc(250_000_000, 'a')]),
       }),
-    'bytes once it is unpacked',
+    'bytes in one element',
   ],
+  [
+    'a million attributes of one element',
+    'a.xlsx',
+    () => workbookOf(`<worksheet ${Array.from({ length: 1_000_000 }, (_, n) => `a${n}="1"`).join(' ')}/>`),
+    'bytes in one element',
+  ],
+  ['more rows than a plan can show', 'a.csv', () => csv(`id\n${repeated('1\n', 300_001)}`), '300000 rows'],
+  ...['<row r="2"/><row r="2"/>', '<row r="-1"/>', '<row r="1e9"/>', '<row r="1.5"/>', '<row r="x"/>'].map(
+    (rows): (typeof LARGE)[number] => [
+      `rows out of order: ${rows}`,
+      'a.xlsx',
+      () => workbookOf(sheetOf(HEAD + rows)),
+      'not numbered in their order',
+    ],
+  ),
   ['300,000 columns', 'a.csv', () => csv(`id${repeated(',a', 300_000)}\n7`), '1000 columns'],
   [
     'too many cells',
     'a.xlsx',
-    () => workbookOf(sheetOf(HEAD + repeated('<row><c><v>1</v></c></row>', 1_200_000))),
+    () => workbookOf(sheetOf(HEAD + repeated(`<row>${repeated('<c><v>1</v></c>', 100)}</row>`, 30_001))),
     '3000000 cells',
   ],
   [

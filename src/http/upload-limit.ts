@@ -1,0 +1,35 @@
+import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
+import { createSerialQueue } from '../lib/serial-queue.ts';
+import { SyncError } from '../lib/sync-error.ts';
+
+/** The largest file that the server takes; the command `plan` takes larger ones. */
+export const UPLOAD_BYTES = 10 * 1024 * 1024;
+/** Of a form with such a file. */
+export const FORM_BYTES = UPLOAD_BYTES + 10_000;
+/** Of all uploads that are in memory at once. */
+const ALL_BYTES = 8 * FORM_BYTES;
+
+export type UploadLimit = ReturnType<typeof createUploadLimit>;
+
+/** Bounds the memory that uploads take: they arrive side by side up to a limit, and are read one after the other. */
+export function createUploadLimit() {
+  let free = ALL_BYTES;
+  const inTurn = createSerialQueue();
+  return {
+    /** Works on a body that has arrived, once the earlier ones are done. */
+    inTurn,
+    /** Reserves memory for a body before it arrives. @throws {SyncError} `server.full` if none is left. */
+    reserve: async ({ headers, routeOptions }: FastifyRequest, reply: FastifyReply) => {
+      const bytes = Number(headers['content-length'] ?? FORM_BYTES);
+      if (bytes > routeOptions.bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+      if (bytes > free)
+        throw new SyncError('Too many uploads at once.', {
+          code: 'server.full',
+          hint: 'Try again in a few seconds.',
+        });
+      free -= bytes;
+      // In turn, because work that waits goes on where its caller has gone.
+      reply.raw.once('close', () => void inTurn(() => Promise.resolve((free += bytes))));
+    },
+  };
+}
