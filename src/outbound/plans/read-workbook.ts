@@ -5,6 +5,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import {
   MAX_BYTES,
   MAX_CELLS,
+  MAX_COLUMNS,
   collectRows,
   sheetTooLarge,
   unreadableSheet,
@@ -220,7 +221,8 @@ async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<v
       element = '';
       if (name === 'c' && cell !== null) {
         const text = textOf(cell, form);
-        if (text !== '' || cell.isFormula) row.set(cell.index, { text, isFormula: cell.isFormula });
+        const isHeld = cell.index <= MAX_COLUMNS && (text !== '' || cell.isFormula);
+        if (isHeld) row.set(cell.index, { text, isFormula: cell.isFormula });
         cell = null;
       } else if (name === 'row' && row.size > 0) {
         count += row.size;

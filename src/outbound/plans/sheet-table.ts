@@ -21,7 +21,7 @@ export interface Sheet {
 export const MAX_BYTES = 128 * 1024 * 1024;
 export const MAX_CELLS = 3_000_000;
 const MAX_ROWS = 300_000;
-const MAX_COLUMNS = 1_000;
+export const MAX_COLUMNS = 1_000;
 const LONGEST_NAME = 255;
 
 export const unreadableSheet = (message: string, cause?: unknown): UsageError =>
