@@ -78,7 +78,7 @@ async function openFile(config: Config): Promise<Session> {
       hint: 'Set it to file:PATH. Between PostgreSQL databases, use pg_dump and pg_restore.',
     });
   const source = await openExistingMirror(config, 'move');
-  const known = allKinds(config).map(({ name }) => name);
+  const known = allKinds(config).map((kind) => kind.name);
   const held = await readTexts(source, sql`select kind from kind_state order by kind`);
   const unknown = held.filter((kind) => !known.includes(kind)).join(', ');
   if (unknown === '') return source;
@@ -172,7 +172,7 @@ async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Pr
   });
   let rows = 0;
   for (const table of copy.MOVED_TABLES) rows += await copy.copyTable(move, table);
-  const facts = (await select(source, MIRROR_META, sql``)).filter(({ key }) => !NOT_MOVED.test(key));
+  const facts = (await select(source, MIRROR_META, sql``)).filter((row) => !NOT_MOVED.test(row.key));
   await target.atomically(async (tx) => {
     await copy.requireOwnMove(tx, run);
     for (const { key, value } of facts)

@@ -55,7 +55,7 @@ async function addStanding(session: Session, report: PullReport, wanted: readonl
   );
   const off = await readOffKinds(
     session,
-    wanted.map(({ name }) => name),
+    wanted.map((kind) => kind.name),
   );
   return {
     ...report,

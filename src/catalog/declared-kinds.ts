@@ -16,7 +16,7 @@ export const PLAIN_TYPES = [
 ] as const satisfies Field['type'][];
 
 /** A record kind as settings and ready files declare it. */
-export interface DeclaredKind {
+interface DeclaredKind {
   readonly list: string;
   readonly retrieve: string | null;
   readonly header: AuthHeader;
@@ -81,7 +81,7 @@ export function joinKinds(documented: readonly Kind[], further: readonly ListedK
     return ready === undefined || kind.list !== null ? kind : { ...kind, list: ready.list, isOptional: true };
   });
   const added = further.filter((kind) => !isDocumented(kind));
-  const targets = new Map(added.map(({ name }) => [`${name.replace(/s$/, '')}_id`, name]));
+  const targets = new Map(added.map((kind) => [`${kind.name.replace(/s$/, '')}_id`, kind.name]));
   const linked = (field: Field): Field => {
     const target =
       field.type === 'integer' && field.refersTo === undefined ? targets.get(field.name) : undefined;

@@ -22,9 +22,9 @@ export async function readStale(
 
 async function readAllStale(db: Queryable, schedules: readonly Schedule[], startedAt: Date, now: Date) {
   const kinds = await readFreshness(db);
-  const off = kinds.filter(isOff).map(({ kind }) => kind); // A kind that is off misses no reading.
+  const off = kinds.filter(isOff).map((freshness) => freshness.kind); // A kind that is off misses no reading.
   const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
-  const stale = all.filter(({ kind }) => !off.includes(kind));
+  const stale = all.filter((one) => !off.includes(one.kind));
   const reading = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
   return stale.map((one) => ({ ...one, isBeingRead: reading.includes(one.kind) }));
 }

@@ -38,7 +38,8 @@ export function doctorCommand(context: CommandContext): Command {
     });
 }
 
-const isServiceSet = ({ source }: Config): boolean => source.baseUrl !== null && source.token !== null;
+const isServiceSet = (config: Config): boolean =>
+  config.source.baseUrl !== null && config.source.token !== null;
 
 async function discover(openSource: () => Source): Promise<readonly DiscoveredKind[]> {
   await using source = openSource();

@@ -23,7 +23,7 @@ export function findFurtherKindFaults(values: Tree): readonly SettingFault[] {
       .filter(({ type, part }) => type === 'json' || part !== undefined)
       .map((field) => `${kind.name}_${field.name}`),
   );
-  const deleted = [...KINDS.map(({ name }) => name), ...Object.keys(kinds)].map((name) => `deleted_${name}`);
+  const deleted = [...KINDS.map((kind) => kind.name), ...Object.keys(kinds)].map((name) => `deleted_${name}`);
   const otherViews = [...documented, ...further, ...deleted, 'price_changes'];
   const faults: SettingFault[] = [];
   const checkKey = (path: Path, expected: string | null): void => {

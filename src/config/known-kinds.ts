@@ -13,9 +13,11 @@ export function allKinds(config: Config): readonly Kind[] {
 }
 
 /** A kind of the settings stands in place of the one of a ready file. */
-function kindsOf({ kinds, includeKinds }: Config): readonly Kind[] {
-  const ready = includeKinds.flatMap(readyKinds).filter(({ name }) => !Object.hasOwn(kinds, name));
-  return joinKinds(KINDS, [...fromDeclared(kinds), ...ready]);
+function kindsOf(config: Config): readonly Kind[] {
+  const ready = config.includeKinds
+    .flatMap(readyKinds)
+    .filter((kind) => !Object.hasOwn(config.kinds, kind.name));
+  return joinKinds(KINDS, [...fromDeclared(config.kinds), ...ready]);
 }
 
 /** An excluded field that neither the documentation nor the settings show: whether it exists, only a mirror can say. */

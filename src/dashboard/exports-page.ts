@@ -13,16 +13,16 @@ const PATH = '/exports';
 /** Adds the page from which every kind and every view can be had as a workbook or as CSV. */
 export function addExportsPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
-  addPage(app, dashboard, { path: PATH, summary: 'Show what can be exported' }, async ({ reader }) => {
-    const { t } = reader;
+  addPage(app, dashboard, { path: PATH, summary: 'Show what can be exported' }, async (request) => {
+    const { t } = request.reader;
     const listed = kinds.filter(isListed).map((kind) => kind.name);
     const ofKinds = new Set(listed.map((name) => `bi_${name}`));
     const views = (await readViewNames(session)).filter((view) => !ofKinds.has(view));
     const title = t('Export');
     const about = t('To correct records: export a kind as a workbook, edit it, and upload it under Plans.');
     const content = html`${pageTitle(title, about)}
-    ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, reader, labelledKind))}
-    ${panel({ id: 'views', title: t('Other views'), isLive: false }, fileTable(t('Other views'), views, reader))}`;
+    ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, request.reader, labelledKind))}
+    ${panel({ id: 'views', title: t('Other views'), isLive: false }, fileTable(t('Other views'), views, request.reader))}`;
     return { title, content, isStill: true };
   });
 }

@@ -27,15 +27,15 @@ const READINGS_SHOWN = 200;
 
 export function addKindPages(app: Server, dashboard: Dashboard): void {
   const { session, kinds, clock } = dashboard;
-  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async ({ reader }) => {
-    const { t } = reader;
+  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async (request) => {
+    const { t } = request.reader;
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
     const links = others.map(
-      (other) => html` <a href="/records/${other.name}">${labelledKind(reader, other.name)}</a>`,
+      (other) => html` <a href="/records/${other.name}">${labelledKind(request.reader, other.name)}</a>`,
     );
     const content = html`${pageTitle(t('Kinds'), t('Record kinds and how complete the mirror is'))}
-    ${kindsPanel(lines, reader)}
+    ${kindsPanel(lines, request.reader)}
     ${links.length === 0 ? null : html`<p class="quiet">${t('No list; read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
     return { title: t('Kinds'), content };
   });

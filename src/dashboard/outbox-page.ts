@@ -69,8 +69,8 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
 
 const LONGEST_PAYLOAD = 90;
 
-export const payloadText = ({ kind, payload }: Entry, reader: Reader): string =>
-  membersText(jsonOrText(payload), (name) => fieldLabel(reader, kind, name));
+export const payloadText = (entry: Entry, reader: Reader): string =>
+  membersText(jsonOrText(entry.payload), (name) => fieldLabel(reader, entry.kind, name));
 
 export const operationLine = ({ operation, kind, recordId }: Entry, reader: Reader): Part =>
   reader.t('{operation} {record}', {

@@ -35,9 +35,9 @@ export function addUsersPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-async function usersPage({ session }: Dashboard, reader: Reader, added: Html | null) {
+async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | null) {
   const { t } = reader;
-  const { users } = await readUserList(session);
+  const { users } = await readUserList(dashboard.session);
   const list =
     users.length === 0
       ? emptyNote(t('No users yet. The value of ADMIN_TOKEN signs in as admin.'))

@@ -19,9 +19,9 @@ export function createUploadLimit() {
     /** Works on a body that has arrived, once the earlier ones are done. */
     inTurn,
     /** Reserves memory for a body before it arrives. @throws {SyncError} `server.full` if none is left. */
-    reserve: async ({ headers, routeOptions }: FastifyRequest, reply: FastifyReply) => {
-      const bytes = Number(headers['content-length'] ?? FORM_BYTES);
-      if (bytes > routeOptions.bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    reserve: async (request: FastifyRequest, reply: FastifyReply) => {
+      const bytes = Number(request.headers['content-length'] ?? FORM_BYTES);
+      if (bytes > request.routeOptions.bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
       if (bytes > free)
         throw new SyncError('Too many uploads at once.', {
           code: 'server.full',

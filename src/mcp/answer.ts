@@ -20,7 +20,7 @@ export interface Findings {
 }
 
 /** A kind whose rows in the mirror are not proven to be those of the service. */
-export interface UnprovenKind {
+interface UnprovenKind {
   readonly kind: string;
   /** `never`, `running`, `invalid`, `aborted`, `complete`, `held`, `stale`, or `unlisted`. */
   readonly state: string;
@@ -52,16 +52,16 @@ export interface ToolAnswer {
 /** Lists which of some kinds are not proven, with the reason. */
 export function listUnproven(
   kinds: readonly string[],
-  { freshness, stale }: KindStates,
+  states: KindStates,
   language: Language,
 ): readonly UnprovenKind[] {
   const { t } = translatorFor(language);
   return kinds.flatMap((kind): UnprovenKind[] => {
-    const known = freshness.find((one) => one.kind === kind);
+    const known = states.freshness.find((one) => one.kind === kind);
     if (known === undefined)
       return [{ kind, state: 'unlisted', since: null, reason: t('the service does not list this kind') }];
     const { state, reason, held_deletions: held, certified_at: since } = known;
-    const staleKind = stale.find((one) => one.kind === kind);
+    const staleKind = states.stale.find((one) => one.kind === kind);
     if (['never', 'running', 'invalid', 'aborted'].includes(state)) {
       const { label, why } = describeOutcome({ state, reason }, translatorFor(language));
       return [{ kind, state, since, reason: why ?? label }];

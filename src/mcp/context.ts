@@ -14,7 +14,7 @@ import { filterKindsWithRows, listViews } from '../views/views.ts';
 import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
 
 /** Answers selects over the mirror. */
-export type SqlReader = (question: SqlQuestion) => Promise<SqlAnswer>;
+type SqlReader = (question: SqlQuestion) => Promise<SqlAnswer>;
 
 /** What the tools work with. */
 export interface ToolContext {

@@ -11,7 +11,7 @@ import { METRICS, groupsOf } from './figures.ts';
 /** Describes every view, metric and kind, one line each. */
 export async function describeMirror(
   context: ToolContext,
-  { freshness }: KindStates,
+  states: KindStates,
   language: Language,
 ): Promise<Findings> {
   const views = await readOwnViews(context);
@@ -22,7 +22,11 @@ export async function describeMirror(
       name,
       `${question} by: ${groupsOf(report).join(', ')}`,
     ]),
-    ...freshness.map((one) => ['kind', one.kind, `${one.state}, last read: ${one.last_sweep_at ?? 'never'}`]),
+    ...states.freshness.map((one) => [
+      'kind',
+      one.kind,
+      `${one.state}, last read: ${one.last_sweep_at ?? 'never'}`,
+    ]),
   ];
   const kinds = context.kinds.map((kind) => kind.name);
   return { columns: ['what', 'name', 'meaning'], rows, isTruncated: false, totalRows: rows.length, kinds };

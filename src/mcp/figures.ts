@@ -20,10 +20,10 @@ export const METRICS: readonly NamedMetric[] = REPORTS.flatMap((report) =>
 );
 
 /** The columns by which a metric can be grouped. */
-export const groupsOf = ({ keys, labels }: Report): readonly string[] => [...keys, ...labels];
+export const groupsOf = (report: Report): readonly string[] => [...report.keys, ...report.labels];
 
 /** What `figure` is asked. */
-export interface FigureInput {
+interface FigureInput {
   readonly metric: string;
   readonly by?: string | undefined;
   readonly from?: string | undefined;
@@ -87,16 +87,16 @@ const NO_SHOP = 'Choose another metric, or ask an admin to read these kinds (doc
 const figureError = (message: string, names: string): UsageError =>
   new UsageError(message, { code: 'mcp.figure', hint: `Known: ${names}.` });
 
-function groupsOfInput({ name, report }: NamedMetric, by: string | undefined): readonly string[] {
+function groupsOfInput(metric: NamedMetric, by: string | undefined): readonly string[] {
   const groups = by?.split(',').map((one) => one.trim()) ?? [];
-  const unknown = groups.find((one) => !groupsOf(report).includes(one));
+  const unknown = groups.find((one) => !groupsOf(metric.report).includes(one));
   if (unknown === undefined) return groups;
-  throw figureError(`${name} cannot be grouped by "${unknown}".`, groupsOf(report).join(', '));
+  throw figureError(`${metric.name} cannot be grouped by "${unknown}".`, groupsOf(metric.report).join(', '));
 }
 
 /** Writes an amount in units of 0.0001 as a decimal. */
-function valueText({ column }: NamedMetric, value: string | null): string | null {
-  if (value === null || !column.endsWith('_e4')) return value;
+function valueText(metric: NamedMetric, value: string | null): string | null {
+  if (value === null || !metric.column.endsWith('_e4')) return value;
   const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(value) ?? [];
   const padded = digits.padStart(5, '0');
   return `${sign}${padded.slice(0, -4)}.${padded.slice(-4)}`;
@@ -123,11 +123,11 @@ function figureSql(
 }
 
 /** The first or last time that counts, as the report writes it: a month, or a day. */
-function limitOf(name: string, { time }: Report, at: string): string {
-  if (time === null) throw figureError(`${name} shows the present: it has no time.`, 'metric and by');
-  const form = time.grain === 'month' ? /^\d{4}-\d\d(?=-\d\d$|$)/ : /^\d{4}-\d\d-\d\d$/;
+function limitOf(name: string, report: Report, at: string): string {
+  if (report.time === null) throw figureError(`${name} shows the present: it has no time.`, 'metric and by');
+  const form = report.time.grain === 'month' ? /^\d{4}-\d\d(?=-\d\d$|$)/ : /^\d{4}-\d\d-\d\d$/;
   const [limit] = form.exec(at) ?? [];
   if (limit === undefined)
-    throw figureError(`"${at}" is not a ${time.grain}.`, 'YYYY-MM-DD, or YYYY-MM for months');
+    throw figureError(`"${at}" is not a ${report.time.grain}.`, 'YYYY-MM-DD, or YYYY-MM for months');
   return limit;
 }

@@ -8,7 +8,7 @@ import type { Findings } from './answer.ts';
 import type { ToolContext } from './context.ts';
 
 /** New values of a record, by field; null clears a field. */
-export interface ProposedChange {
+interface ProposedChange {
   readonly id: string;
   readonly set: Readonly<Record<string, string | null>>;
 }
@@ -27,7 +27,9 @@ export async function proposeChanges(
 ): Promise<Findings> {
   const { session, kinds, clock } = context;
   const fields = Object.keys(changes[0]?.set ?? {});
-  const isSame = changes.every(({ set }) => Object.keys(set).toSorted().join() === fields.toSorted().join());
+  const isSame = changes.every(
+    (change) => Object.keys(change.set).toSorted().join() === fields.toSorted().join(),
+  );
   if (fields.length === 0 || !isSame)
     throw new UsageError('The changes of one plan set the same fields, at least one.', {
       code: 'mcp.propose',
@@ -60,7 +62,7 @@ export async function proposeChanges(
   const plan = id === null ? null : await showPlan(session, kinds, id);
   const lines = plan === null ? [] : resultLines(plan);
   return {
-    columns: RESULT_COLUMNS.map(({ name }) => name),
+    columns: RESULT_COLUMNS.map((column) => column.name),
     rows: lines.map((line) => line.map((value) => (value === null ? null : String(value)))),
     isTruncated: false,
     totalRows: lines.length,

@@ -14,7 +14,7 @@ import type { Findings } from './answer.ts';
 import type { ToolContext } from './context.ts';
 
 /** What `record` is asked: an id, or words to search for. */
-export interface RecordInput {
+interface RecordInput {
   readonly id?: string | undefined;
   readonly text?: string | undefined;
   readonly at?: string | undefined;
@@ -72,11 +72,11 @@ const cellText = (value: SqlValue, type: ExportType | undefined): string | null 
 const NOTHING = { columns: [], rows: [], remark: null };
 
 /** Reads the row that a snapshot as of this instant has. */
-async function readState({ session, kinds }: ToolContext, { name }: Kind, id: string, at: Date) {
-  const view = `bi_${name}`;
+async function readState({ session, kinds }: ToolContext, kind: Kind, id: string, at: Date) {
+  const view = `bi_${kind.name}`;
   const past = await findPast(session, kinds, view, at);
   if (past === null) throw new Error(`${view} has no past.`);
-  if (past.unknown !== null) throw unknownStateError(name, at, past.unknown);
+  if (past.unknown !== null) throw unknownStateError(kind.name, at, past.unknown);
   const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
   for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'exact'))

@@ -62,8 +62,10 @@ export const TOOLS: readonly Tool[] = [
     description:
       'List views, metrics and record kinds with their state; or, with a view, its columns and relations.',
     input: z.object({ view: z.string().optional() }),
-    run: (context, { language }, states, { view }) =>
-      view === undefined ? describeMirror(context, states, language) : describeView(context, view, language),
+    run: (context, asker, states, { view }) =>
+      view === undefined
+        ? describeMirror(context, states, asker.language)
+        : describeView(context, view, asker.language),
   }),
   declareTool({
     name: 'figure',
@@ -118,15 +120,15 @@ export const TOOLS: readonly Tool[] = [
         .max(MOST_CHANGES)
         .describe('new values by field, as text; null clears a field'),
     }),
-    run: async (context, { name }, _states, { kind, changes }) =>
-      proposeChanges(context, requireKind(context, kind), changes, name),
+    run: async (context, asker, _states, { kind, changes }) =>
+      proposeChanges(context, requireKind(context, kind), changes, asker.name),
   }),
 ];
 
-function requireKind({ kinds }: ToolContext, name: string): Kind {
-  const kind = kinds.find((one) => one.name === name);
+function requireKind(context: ToolContext, name: string): Kind {
+  const kind = context.kinds.find((one) => one.name === name);
   if (kind !== undefined) return kind;
-  const names = kinds.map((one) => one.name);
+  const names = context.kinds.map((one) => one.name);
   throw new UsageError(`Unknown record kind "${name}"${didYouMean(name, names) || '.'}`, {
     code: 'mcp.kind',
     hint: `The kinds are: ${names.join(', ')}.`,

@@ -16,8 +16,8 @@ const answer = z.object({
 
 const decideHold =
   (decision: 'approved' | 'rejected') =>
-  ({ session, kinds }: OperationContext, { kind, only }: z.output<typeof input>) =>
-    decideHeld(session, requireKind(kinds, kind).name, decision, only);
+  (context: OperationContext, { kind, only }: z.output<typeof input>) =>
+    decideHeld(context.session, requireKind(context.kinds, kind).name, decision, only);
 
 export const approveDeletions = operation({
   name: 'approve',

@@ -15,7 +15,7 @@ const ABSENT: Readonly<Record<string, readonly SourceReason[]>> = {
 };
 
 /** How a service answers the request for one page of a kind that it may lack. */
-export type Showing =
+type Showing =
   | {
       readonly answer: 'there';
       readonly list: Awaited<ReturnType<Source['probe']>>;
@@ -55,16 +55,16 @@ export async function withoutOffKinds(
   parts: PullParts,
   kinds: readonly ListedKind[],
 ): Promise<readonly ListedKind[]> {
-  const unread = kinds.filter(({ isOptional }) => isOptional);
+  const unread = kinds.filter((kind) => kind.isOptional);
   if (unread.length === 0) return kinds;
   const swept = await sweptKinds(parts.session);
   const off = new Map<string, string>();
-  for (const kind of unread.filter(({ name }) => !swept.has(name))) {
+  for (const kind of unread.filter((kind) => !swept.has(kind.name))) {
     if (parts.signal?.aborted === true) return kinds;
     const showing = await askForKind(parts.source, kind);
     if (showing.list === null && showing.answer !== 'unknown') off.set(kind.name, showing.reason);
   }
   if (off.size === 0 || !(await answersDocumentedList(parts.source))) return kinds;
   for (const [name, reason] of off) await parts.session.atomically((tx) => saveOff(tx, name, reason));
-  return kinds.filter(({ name }) => !off.has(name));
+  return kinds.filter((kind) => !off.has(kind.name));
 }

@@ -27,7 +27,7 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   logger.info({ runId }, 'requested it from the background service');
   const { run, detail } = await followRun(parts, runId);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
-  const off = new Set((await readOffKinds(session, kinds)).map(({ kind }) => kind));
+  const off = new Set((await readOffKinds(session, kinds)).map((freshness) => freshness.kind));
   const reports = request.kinds.flatMap((kind) => {
     const report = run.reports.find((one) => one.kind === kind.name);
     if (report !== undefined) return [report];

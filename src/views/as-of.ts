@@ -87,9 +87,9 @@ function recordRows(kind: Kind): ToRows {
 }
 
 /** As the view computes them. */
-function minutesOf({ minutes }: Kind, row: Row): number | null {
-  if (minutes === undefined) return null;
-  const [start = NaN, end = NaN] = [minutes.from, minutes.to].map((name) => {
+function minutesOf(kind: Kind, row: Row): number | null {
+  if (kind.minutes === undefined) return null;
+  const [start = NaN, end = NaN] = [kind.minutes.from, kind.minutes.to].map((name) => {
     const [hour, minute, second] = String(row[name] ?? '')
       .split(':')
       .map(Number);

@@ -137,7 +137,7 @@ function typedValue({ name, type }: ViewColumn): string {
 }
 
 /** A value with the type of a table's column: SQLite before 3.41 gives a cast none, but a sub-select that of its last part. */
-export const typedAs = (value: string, table: string, column: string): string =>
+const typedAs = (value: string, table: string, column: string): string =>
   `(select ${value} union all select x.${column} from ${table} x where false)`;
 
 export const asText = (value: string): string => typedAs(value, 'kind_state', 'kind');

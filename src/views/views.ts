@@ -31,7 +31,7 @@ export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly Vi
   return [
     ...kinds.flatMap((kind) => kindViews(kind, dialect)),
     CHANGES_VIEW,
-    ...kinds.filter(({ name }) => name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
+    ...kinds.filter((kind) => kind.name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
     ...syncStatusViews(kinds.filter(isListed), dialect),
     ISSUES_VIEW,
     DRIFT_VIEW,
@@ -79,10 +79,10 @@ const SECONDS: Record<Dialect, (time: string) => string> = {
 };
 
 /** A field of the service with this name wins. */
-function minutesColumn({ fields, minutes }: Kind, dialect: Dialect): readonly ViewColumn[] {
-  const names = fields.map(({ name }) => name);
-  if (minutes === undefined || names.includes('minutes')) return [];
-  const { from, to } = minutes;
+function minutesColumn(kind: Kind, dialect: Dialect): readonly ViewColumn[] {
+  const names = kind.fields.map(({ name }) => name);
+  if (kind.minutes === undefined || names.includes('minutes')) return [];
+  const { from, to } = kind.minutes;
   if (![from, to].every((name) => names.includes(name))) return []; // One of them is excluded.
   const [start, end] = [from, to].map((name) => `(${SECONDS[dialect](identifier(name))})`);
   const value = `(${end} - ${start} + 86400) % 86400 / 60`;

@@ -43,10 +43,11 @@ export function describeOutcome(end: ReadingEnd, translator = translatorFor('en'
 /** Of a list that is being read, was never read, or is off. */
 function describeUnread(
   { state, reason }: ReadingEnd,
-  { t, term }: Translator,
+  translator: Translator,
 ): Pick<OutcomeText, 'label' | 'why'> {
-  if (state !== 'never' || reason === null) return { label: term(LABELS[state] ?? state), why: reason };
-  return { label: t('off'), why: t(FAULTS[reason] ?? NO_IDS) };
+  if (state !== 'never' || reason === null)
+    return { label: translator.term(LABELS[state] ?? state), why: reason };
+  return { label: translator.t('off'), why: translator.t(FAULTS[reason] ?? NO_IDS) };
 }
 
 /** In the place of a number of rows that is not named. */

@@ -26,10 +26,10 @@ export function usersCommand(context: CommandContext): Command {
 
 const NONE = 'No users yet (ADMIN_TOKEN always works). To add one: bms-sync users add NAME --role ROLE';
 
-function tokenLines(document: JsonObject, { server }: Config): readonly string[] {
+function tokenLines(document: JsonObject, config: Config): readonly string[] {
   const { name, role, token } = addedUser.parse(document);
   const head = `${name} (${role}) signs in with this token, which is not shown again:`;
-  return [head, token, ...(server.adminToken === null ? [NO_ADMIN_TOKEN] : [])];
+  return [head, token, ...(config.server.adminToken === null ? [NO_ADMIN_TOKEN] : [])];
 }
 
 const NO_ADMIN_TOKEN =

@@ -2,8 +2,9 @@ import { html, type Html } from '../../http/html.ts';
 import type { Reader } from './reader.ts';
 
 /** The ways to a kind or a view as a file: CSV is as spreadsheets expect it in the reader's language. */
-export function exportLinks({ t, language }: Reader, name: string): Html {
+export function exportLinks(reader: Reader, name: string): Html {
   const link = (format: string, words: string): Html =>
     html`<a href="/v1/export/${name}?format=${format}" download>${words}</a>`;
-  return html`${link('xlsx', t('Workbook'))} · ${link(language === 'fr' ? 'excel' : 'csv', t('CSV'))}`;
+  return html`${link('xlsx', reader.t('Workbook'))} ·
+  ${link(reader.language === 'fr' ? 'excel' : 'csv', reader.t('CSV'))}`;
 }

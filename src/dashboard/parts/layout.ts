@@ -71,8 +71,11 @@ const TONE_BY_STATE: ReadonlyMap<string, string> = new Map(
   Object.entries(TONES).flatMap(([tone, states]) => states.split(' ').map((state) => [state, tone])),
 );
 
-export const badge = ({ term }: Translator, state: string, label = term(state).replaceAll('_', ' ')): Html =>
-  html`<span class="state ${TONE_BY_STATE.get(state.replace(' ', '-')) ?? 'plain'}">${label}</span>`;
+export const badge = (
+  translator: Translator,
+  state: string,
+  label = translator.term(state).replaceAll('_', ' '),
+): Html => html`<span class="state ${TONE_BY_STATE.get(state.replace(' ', '-')) ?? 'plain'}">${label}</span>`;
 
 /** A number that leads to its page; null = not counted yet. */
 export const tile = (translator: Translator, address: string, number: number | null, words: string): Html =>

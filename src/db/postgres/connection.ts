@@ -84,11 +84,11 @@ export async function openConnection(target: Target): Promise<Connection> {
   }
 }
 
-function newClient({ url, stream }: Target): pg.Client {
+function newClient(target: Target): pg.Client {
   try {
     return new pg.Client({
-      connectionString: url,
-      ...(stream !== undefined && { stream }),
+      connectionString: target.url,
+      ...(target.stream !== undefined && { stream: target.stream }),
       types: TYPE_PARSERS,
       application_name: 'bms-sync',
       pipeline: true,

@@ -41,9 +41,9 @@ export function isSettled({ delivery, facts }: DueNotification, situation: Situa
 }
 
 /** A hold as it is now, with its cause: both may have changed since it was notified. */
-export function updateHold(notification: DueNotification, { needs }: Situation): DueNotification {
+export function updateHold(notification: DueNotification, situation: Situation): DueNotification {
   const { delivery, facts } = notification;
-  const need = needs.find((one) => one.type === 'kind.held' && one.facts.kind === facts.kind);
+  const need = situation.needs.find((one) => one.type === 'kind.held' && one.facts.kind === facts.kind);
   if (delivery.type !== 'kind.held' || need === undefined) return notification;
   return { facts, delivery: { ...delivery, body: JSON.stringify({ type: need.type, data: need.facts }) } };
 }
@@ -56,11 +56,11 @@ export function groupByCause(
   return causes.toSorted(([a], [b]) => urgencyOf(a) - urgencyOf(b));
 }
 
-function causeOf({ delivery, facts }: DueNotification): string {
-  const { type, webhookId } = delivery;
+function causeOf(notification: DueNotification): string {
+  const { type, webhookId } = notification.delivery;
   // An alert, a test; a hold, which has a cause of its own.
   if (!NOTIFICATION_ORDER.includes(type) || type === 'kind.held') return webhookId;
-  return JSON.stringify([type, facts.verdict, facts.reason]);
+  return JSON.stringify([type, notification.facts.verdict, notification.facts.reason]);
 }
 
 function urgencyOf(notification: DueNotification | undefined): number {

@@ -55,9 +55,9 @@ async function chooseEvents(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   due: readonly queue.Delivery[],
-  { now }: ChoiceFacts,
+  facts: ChoiceFacts,
 ): Promise<ChosenSends> {
-  const secrets = await readSecrets(tx, endpoint.id, now);
+  const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const seqs = due.flatMap((delivery) => delivery.seq ?? []);
   const changes = new Map((await readChangesBySeq(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
@@ -78,7 +78,7 @@ async function chooseEvents(
         deliveries: [delivery],
       });
   }
-  await writeDeliveryOutcomes(tx, dropped, now);
+  await writeDeliveryOutcomes(tx, dropped, facts.now);
   return { sends, hasMore: dropped.length > 0 };
 }
 
@@ -87,7 +87,7 @@ async function chooseMessages(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   due: readonly queue.Delivery[],
-  { now, reader }: ChoiceFacts,
+  facts: ChoiceFacts,
 ): Promise<ChosenSends> {
   const notifications = due.map((delivery): DueNotification => {
     const { data } = JSON.parse(delivery.body ?? '{}') as { readonly data?: DueNotification['facts'] };
@@ -98,16 +98,16 @@ async function chooseMessages(
   const settled = bySettled.get(true) ?? [];
   await writeDeliveryOutcomes(
     tx,
-    settled.map(({ delivery }) => dropOf(delivery)),
-    now,
+    settled.map((notification) => dropOf(notification.delivery)),
+    facts.now,
   );
   const current = (bySettled.get(false) ?? []).map((one) => updateHold(one, situation));
-  const causes = groupByCause(current).map((cause) => cause.map(({ delivery }) => delivery));
-  const secrets = await readSecrets(tx, endpoint.id, now);
+  const causes = groupByCause(current).map((cause) => cause.map((notification) => notification.delivery));
+  const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const sends: EndpointSend[] = [];
   for (const some of endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause])) {
     const deliveries = some.flat();
-    const content = await renderNotifications(tx, some, endpoint, reader);
+    const content = await renderNotifications(tx, some, endpoint, facts.reader);
     const [first] = deliveries;
     const webhookId =
       deliveries.length === 1 && first

@@ -54,7 +54,7 @@ interface Content {
   readonly data: { readonly kind?: string; readonly reason?: string; readonly entries?: number };
 }
 
-const contentOf = ({ body }: NamedNotification): Content => JSON.parse(body) as Content;
+const contentOf = (notification: NamedNotification): Content => JSON.parse(notification.body) as Content;
 
 /** Puts notifications with one cause into words: what is common once, and a line for each that it does not name. */
 export function causeText(all: readonly NamedNotification[], reader: ReaderRules): NotificationText {
@@ -92,8 +92,8 @@ function mergeAlike(all: readonly Content[]): readonly Content[] {
     const [first] = alike;
     if (first === undefined || alike.length === 1) return alike;
     if (cause !== ENTRIES && first.data.kind === undefined) return [first];
-    const kinds = alike.map(({ data }) => data.kind);
-    const entries = alike.reduce((sum, { data }) => sum + (data.entries ?? 1), 0);
+    const kinds = alike.map((content) => content.data.kind);
+    const entries = alike.reduce((sum, content) => sum + (content.data.entries ?? 1), 0);
     return [
       cause === ENTRIES
         ? { type: ENTRIES, data: { entries, reason: first.type.replace('entry.', '') } }
@@ -105,8 +105,8 @@ function mergeAlike(all: readonly Content[]): readonly Content[] {
 /** The type of several ended entries. */
 const ENTRIES = 'entries';
 
-const countParts = ({ data: { entries: n = 0, reason: state = '' } }: Content, { t }: Translator) => ({
-  headline: t(ENDED, { n, state }),
+const countParts = ({ data: { entries: n = 0, reason: state = '' } }: Content, translator: Translator) => ({
+  headline: translator.t(ENDED, { n, state }),
   page: `/outbox?state=${state}`,
   command: 'bms-sync outbox',
 });

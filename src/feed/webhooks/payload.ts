@@ -60,7 +60,7 @@ const LONGEST_SUBJECT = 120;
 
 /** What is urgent stands alone in the subject. */
 function renderEmail(texts: readonly (NotificationText & { readonly type: string })[]): FormattedBody {
-  const urgent = texts.filter(({ type }) => URGENT_TYPES.includes(type));
+  const urgent = texts.filter((text) => URGENT_TYPES.includes(text.type));
   const [first, ...others] = (urgent.length > 0 ? urgent : texts).map((text) => text.headline);
   const more = others.length === 0 ? '' : ` (+ ${others.length})`;
   const paragraphs = texts.map((text) => [text.headline, ...text.lines].join('\n'));

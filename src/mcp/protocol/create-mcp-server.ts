@@ -19,7 +19,7 @@ export function createMcpServer(context: ToolContext, asker: Asker): McpServer {
     { name: 'bms-sync', version: packageVersion() },
     { instructions: INSTRUCTIONS },
   );
-  for (const tool of TOOLS.filter(({ role }) => isRoleAllowed(asker.role, role)))
+  for (const tool of TOOLS.filter((tool) => isRoleAllowed(asker.role, tool.role)))
     addTool(server, tool, (values) => callTool(context, asker, tool, values));
   addResources(server, context, asker);
   addPrompts(server, asker.language);
@@ -57,7 +57,7 @@ function addResources(server: McpServer, context: ToolContext, asker: Asker): vo
   const dictionary = new ResourceTemplate('bms://dictionary/{view}', {
     list: async () => {
       const views = await readOwnViews(context);
-      return { resources: views.map(({ name }) => ({ name, uri: `bms://dictionary/${name}` })) };
+      return { resources: views.map((view) => ({ name: view.name, uri: `bms://dictionary/${view.name}` })) };
     },
   });
   const json = { mimeType: 'application/json', description: 'The columns of a view.' };

@@ -9,11 +9,14 @@ const asker = z.object({ name: z.string(), role: z.enum(USER_ROLES), language: z
 
 /** Answers requests of the streamable HTTP transport; nothing is kept between them. */
 export function createHttpHandler(context: ToolContext) {
-  const handler = createMcpHandler(({ authInfo }) => createMcpServer(context, asker.parse(authInfo?.extra)), {
-    onerror: (error) => {
-      context.logger.debug({ err: error }, 'a request to /mcp was refused');
+  const handler = createMcpHandler(
+    (request) => createMcpServer(context, asker.parse(request.authInfo?.extra)),
+    {
+      onerror: (error) => {
+        context.logger.debug({ err: error }, 'a request to /mcp was refused');
+      },
     },
-  });
+  );
   return {
     answer: (request: Request, user: Asker): Promise<Response> =>
       handler.fetch(request, {

@@ -18,7 +18,9 @@ export async function checkSelect(sql: string, views: readonly string[]): Promis
   refuseOtherRelations(found, views);
   if (found.growth > (found.isRecursive ? 0 : MOST_GROWTH))
     throw refusedError('its texts could grow without end: it puts too many of them together');
-  const read = [...new Set(found.relations.map(({ name }) => name).filter((name) => views.includes(name)))];
+  const read = [
+    ...new Set(found.relations.map((relation) => relation.name).filter((name) => views.includes(name))),
+  ];
   return { views: read, withParts: (parts) => insertParts(sql, statement.stmt, parts) };
 }
 
@@ -49,13 +51,13 @@ interface CheckedSelect {
 }
 
 /** A part of `with` counts wherever it stands, so none may have a name that means something else elsewhere. */
-function refuseOtherRelations({ relations, withNames }: Found, views: readonly string[]): void {
-  for (const name of withNames)
+function refuseOtherRelations(found: Found, views: readonly string[]): void {
+  for (const name of found.withNames)
     if (name.startsWith('pg_') || views.includes(name))
       throw refusedError(`a part of its with has the name ${name}`);
-  for (const { name, schema } of relations) {
+  for (const { name, schema } of found.relations) {
     const isView = views.includes(name) && (schema === undefined || schema === 'public');
-    const isPart = schema === undefined && withNames.has(name);
+    const isPart = schema === undefined && found.withNames.has(name);
     if (!isView && !isPart) throw refusedError(`there is no view ${name}`);
   }
 }

@@ -86,7 +86,7 @@ async function fetchRows(
   await connection.queryRows({ text: declare, queryMode: 'extended' }); // In which a text is one statement.
   const fetch = { text: `fetch ${limit + 1} from answer`, rowMode: 'array' as const };
   const { fields, rows } = await connection.queryArrays(fetch);
-  const columns = fields.map(({ name }) => name);
+  const columns = fields.map((field) => field.name);
   return {
     columns,
     rows: rows.slice(0, limit).map((row) => row.map((value, at) => cellText(value, fields[at]?.dataTypeID))),

@@ -42,7 +42,10 @@ function answerOf(question: ChildQuestion): ChildAnswer {
     const rows = cells.map((row) =>
       row.map((cell, at) => (typeof cell === 'number' ? numberText(mirror, cell, columns[at]) : cell)),
     );
-    return { is: 'answer', answer: { columns: columns.map(({ name }) => name), rows, isTruncated, views } };
+    return {
+      is: 'answer',
+      answer: { columns: columns.map((column) => column.name), rows, isTruncated, views },
+    };
   } catch (error) {
     return { is: 'refused', reason: error instanceof Error ? error.message : String(error) };
   }

@@ -39,11 +39,11 @@ export async function judgeThenStore<Judged, Result>(
 }
 
 /** What has been removed from the mirror: fields by settings, records by `forget`. */
-const readRemovals = async (db: Queryable, { name }: Kind): Promise<string> =>
+const readRemovals = async (db: Queryable, kind: Kind): Promise<string> =>
   JSON.stringify(
     await readTexts(
       db,
       sql`select value from mirror_meta where key in ('privacy.excluded', 'privacy.excluding')
-        union all select cast(max(id) as text) from erasures where kind = ${name}`,
+        union all select cast(max(id) as text) from erasures where kind = ${kind.name}`,
     ),
   );

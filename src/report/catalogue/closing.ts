@@ -69,7 +69,7 @@ ${kind}_now as (
   from ${kind}_rows k group by ${monthOf(`k.${date}`)}, cast(${companyOf('k')} as text)
 )`,
   );
-  const now = kinds.map(({ kind }) => `select kind, month, company, amount from ${kind}_now`);
+  const now = kinds.map((closed) => `select kind, month, company, amount from ${closed.kind}_now`);
   return `-- ${what} of months that have ended: what later changes took from them and added to them.
 with
 ${present.join(',\n')},

@@ -29,10 +29,10 @@ export interface Report {
 export const VIEW = /\bbi_\w+/g;
 
 /** The kinds of ready files that a report reads: without them its views are not there. */
-export const neededKinds = ({ sql }: Pick<Report, 'sql'>): readonly string[] =>
-  SHOP_KINDS.filter((kind) => new RegExp(`\\bbi_${kind}\\b`).test(sql));
+export const neededKinds = (report: Pick<Report, 'sql'>): readonly string[] =>
+  SHOP_KINDS.filter((kind) => new RegExp(`\\bbi_${kind}\\b`).test(report.sql));
 
-const SHOP_KINDS = readyKinds('shop').map(({ name }) => name);
+const SHOP_KINDS = readyKinds('shop').map((kind) => kind.name);
 
 /** What a reader is told in place of a report whose views are not all in the mirror; null if they are. */
 export function describeMissing(report: Report, views: readonly string[]): string | null {

@@ -83,8 +83,8 @@ export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
 }
 
 /** Whether the service did not show the kind when it was asked for it: an optional kind that is not read, for this reason. */
-export const isOff = ({ state, reason }: Pick<KindStatus, 'state' | 'reason'>): boolean =>
-  state === 'never' && reason !== null;
+export const isOff = (status: Pick<KindStatus, 'state' | 'reason'>): boolean =>
+  status.state === 'never' && status.reason !== null;
 
 /** The optional kinds of these names that are off. */
 export async function readOffKinds(db: Queryable, names: readonly string[]): Promise<KindFreshness[]> {

@@ -53,7 +53,7 @@ function refuseDifference(table: string, before: string, after: string): void {
 
 /** Both digests are the same in any order of the rows: the databases sort texts differently. */
 async function readTarget(
-  { signal }: Move,
+  move: Move,
   target: Queryable,
   table: ComparedTable,
   add: (row: Row) => void,
@@ -61,7 +61,7 @@ async function readTarget(
   const names = sql.raw(table.columns.map(identifier).join(', '));
   await target.query(sql`declare compared cursor for select ${names} from ${sql.identifier(table.name)}`);
   for (;;) {
-    signal.throwIfAborted();
+    move.signal.throwIfAborted();
     const rows = await target.query(sql.raw(`fetch ${ROWS_AT_ONCE} from compared`));
     if (rows.length === 0) break;
     rows.forEach(add);

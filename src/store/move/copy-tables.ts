@@ -28,7 +28,7 @@ export const MOVED_TABLES: readonly EngineTable[] = [
   ...Object.values<EngineTable>(planTables),
   ...Object.values<EngineTable>(userTables),
   ...Object.values<EngineTable>(webhookTables),
-].filter(({ name }) => !['mirror_meta', 'dictionary', 'relations'].includes(name));
+].filter((table) => !['mirror_meta', 'dictionary', 'relations'].includes(table.name));
 
 /** A move under way. */
 export interface Move {
@@ -48,11 +48,11 @@ export const ROWS_AT_ONCE = 500;
  * @returns How many.
  * @throws The reason of the signal once it fires.
  */
-export async function copyTable(move: Move, { name, columns }: EngineTable): Promise<number> {
-  const names = columns.map((column) => column.name);
-  return copyBatches(move, name, names, async (tx, rows) => {
+export async function copyTable(move: Move, table: EngineTable): Promise<number> {
+  const names = table.columns.map((column) => column.name);
+  return copyBatches(move, table.name, names, async (tx, rows) => {
     const values = rows.map((row) => names.map((column) => row[column] ?? null));
-    await tx.insertRows({ table: name, columns: names, rows: values });
+    await tx.insertRows({ table: table.name, columns: names, rows: values });
   });
 }
 
@@ -100,14 +100,14 @@ async function copyBatches(
 
 /** Reads a table of the file in order of insertion. @throws The reason of the signal once it fires. */
 export async function* readBatches(
-  { source, signal }: Move,
+  move: Move,
   table: string,
   columns: readonly string[],
 ): AsyncGenerator<readonly Row[]> {
   const names = sql.raw(columns.map(identifier).join(', '));
   for (let after: SqlValue = Number.MIN_SAFE_INTEGER; ;) {
-    signal.throwIfAborted();
-    const rows = await source.query(sql`
+    move.signal.throwIfAborted();
+    const rows = await move.source.query(sql`
       select _rowid_ as _place, ${names} from ${sql.identifier(table)} where _rowid_ > ${after} order by _rowid_ limit ${ROWS_AT_ONCE}`);
     if (rows.length === 0) return;
     yield rows;
@@ -131,10 +131,10 @@ export const takenOver = (): SyncError =>
  * Makes numbers go on where the file's own counters stand. Where retention has removed the latest rows these stand beyond the
  * highest number, and a number must never be given twice: a cursor would pass over the new event.
  */
-export async function continueNumbers({ source }: Move, tx: Transaction): Promise<void> {
+export async function continueNumbers(move: Move, tx: Transaction): Promise<void> {
   for (const { name, columns } of MOVED_TABLES)
-    for (const column of columns.filter(({ type }) => type === 'serial')) {
-      const last = await readNumber(source, sql`select seq from sqlite_sequence where name = ${name}`);
+    for (const column of columns.filter((column) => column.type === 'serial')) {
+      const last = await readNumber(move.source, sql`select seq from sqlite_sequence where name = ${name}`);
       if (last === null || last === 0) continue;
       const sequence = sql.raw(`pg_get_serial_sequence(${literal(name)}, ${literal(column.name)})`);
       await tx.query(sql`select setval(${sequence}, ${last})`);

@@ -98,8 +98,8 @@ const moved = (file: string, to: string): SyncError =>
     hint: leftFileAdvice(file),
   });
 
-const moving = (file: string, { to, state }: SourceMark): SyncError =>
-  new SyncError(`The mirror ${file} is moving to ${to}: nothing is stored or sent until it is there.`, {
+const moving = (file: string, mark: SourceMark): SyncError =>
+  new SyncError(`The mirror ${file} is moving to ${mark.to}: nothing is stored or sent until it is there.`, {
     code: 'mirror.moving',
-    hint: `Run the same bms-sync move again to end the move${state === 'moving' ? ', or give it up: bms-sync move --cancel' : ''}.`,
+    hint: `Run the same bms-sync move again to end the move${mark.state === 'moving' ? ', or give it up: bms-sync move --cancel' : ''}.`,
   });

@@ -166,19 +166,19 @@ export async function countPlanRows(db: Queryable, id: number) {
  */
 export async function readChangedRows(
   db: Queryable,
-  { id, kind }: Pick<StoredPlan, 'id' | 'kind'>,
+  plan: Pick<StoredPlan, 'id' | 'kind'>,
   since: string,
   firstSeq: number,
 ): Promise<PlanRow[]> {
-  const events = sql`select record_id from changes where seq >= ${firstSeq} and kind = ${kind}`;
+  const events = sql`select record_id from changes where seq >= ${firstSeq} and kind = ${plan.kind}`;
   const columns = PLAN_ROWS.columns.map((column) => sql`r.${sql.identifier(column.name)}`);
   return inPages((after) =>
     readRows(
       db,
       PLAN_ROWS.columns,
       sql`select ${sql.join(columns, sql`, `)} from plan_rows r
-        left join ${sql.identifier(kind)} m on m.id = cast(r.record_id as bigint)
-        where r.plan_id = ${id} and r.position > ${after} and r.operation = 'update' and r.cells <> '[]'
+        left join ${sql.identifier(plan.kind)} m on m.id = cast(r.record_id as bigint)
+        where r.plan_id = ${plan.id} and r.position > ${after} and r.operation = 'update' and r.cells <> '[]'
           and (m.id is null or m._deleted_at is not null or m._changed_at >= ${since} or r.record_id in (${events}))
         order by r.position limit ${ROWS_A_QUERY}`,
     ),

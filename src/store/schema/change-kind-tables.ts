@@ -156,7 +156,7 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
     const columns = await session.atomically((tx) => tx.listColumns(table));
     const present = new Set(await readTexts(session, INDEXES[session.dialect](table)));
     const ofTable = wanted.filter((index) => index.table === table && !present.has(index.name));
-    missing.push(...ofTable.filter(({ column }) => column === undefined || columns.has(column)));
+    missing.push(...ofTable.filter((index) => index.column === undefined || columns.has(index.column)));
   }
   return [...new Map(missing.map((index) => [index.name, index])).values()];
 }

@@ -49,8 +49,8 @@ async function fillTables(
     while (!signal?.aborted && (await hasEmpty(session, table))) await fillTable(session, table, signal);
 }
 
-const hasEmpty = (session: Session, { name }: SearchTable): Promise<boolean> =>
-  hasRow(session, sql`select 1 from ${sql.identifier(name)} where ${SEARCH} is null limit 1`);
+const hasEmpty = (session: Session, table: SearchTable): Promise<boolean> =>
+  hasRow(session, sql`select 1 from ${sql.identifier(table.name)} where ${SEARCH} is null limit 1`);
 
 async function fillTable(session: Session, table: SearchTable, signal?: AbortSignal): Promise<void> {
   for (let from: string | null = '-1'; from !== null && !signal?.aborted;) {
@@ -63,8 +63,8 @@ async function fillTable(session: Session, table: SearchTable, signal?: AbortSig
  * Columns that find a row again: in SQLite its place, since lists come in another order than that of the ids. A field may be
  * named `rowid`.
  */
-const keyColumns = (tx: Transaction, { id }: SearchTable): readonly string[] =>
-  tx.dialect === 'sqlite' ? ['_rowid_'] : id === 'id' ? ['id'] : ['parent_id', 'position'];
+const keyColumns = (tx: Transaction, table: SearchTable): readonly string[] =>
+  tx.dialect === 'sqlite' ? ['_rowid_'] : table.id === 'id' ? ['id'] : ['parent_id', 'position'];
 
 /** @returns From where to continue; null if no row is left. */
 async function fillRows(tx: Transaction, table: SearchTable, from: string): Promise<string | null> {

@@ -98,10 +98,10 @@ export function filledColumns(kind: Kind, dialect: Dialect, keepsSearch = false)
 }
 
 /** Makes the rows for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
-export function rowWriter({ fields }: Kind, dialect: Dialect, keepsSearch: boolean) {
+export function rowWriter(kind: Kind, dialect: Dialect, keepsSearch: boolean) {
   return (values: readonly SqlValue[], own: readonly SqlValue[] = []): SqlValue[] => {
-    const search = keepsSearch ? searchTexts(fields, values) : [];
-    return [...values, ...derivedValues(fields, dialect, values), ...search, ...own];
+    const search = keepsSearch ? searchTexts(kind.fields, values) : [];
+    return [...values, ...derivedValues(kind.fields, dialect, values), ...search, ...own];
   };
 }
 
