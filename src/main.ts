@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-import { existsSync, statSync } from 'node:fs';
-import nodeModule from 'node:module'; // Node 20 lacks some of its names.
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
@@ -34,10 +32,6 @@ async function startNewer(): Promise<number> {
 // Passes a signal to the restarted process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
-
-// Kept for the next command where the package is ours alone: whoever writes there could change the program as well.
-if (statSync(import.meta.dirname).uid === process.getuid?.())
-  nodeModule.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/bms-sync'));
 
 const { runCommandLine } = await import('./cli/program.ts');
 const { addEnvFile: withEnvFile } = await import('./config/environment.ts');

@@ -1,16 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -84,22 +74,6 @@ async function startByOldNode(): Promise<ReturnType<typeof spawn>> {
   expect(line).toContain('The sandbox answers');
   return started;
 }
-
-test.each([
-  ['who owns the package', true],
-  ['another user', false],
-])('what is compiled for %s is kept beside the program: %s', async (_who, isOwner) => {
-  const folder = tempFolder();
-  const filter = (path: string): boolean => !/\/sandbox-|\.map$/.test(path); // One holds the sandbox's token.
-  for (const part of ['dist', 'config', 'package.json'])
-    cpSync(join(ROOT, part), join(folder, part), { recursive: true, filter });
-  chmodSync(folder, 0o777);
-  const asNobody = !isOwner && process.getuid?.() === 0 ? { uid: 65_534 } : {};
-  const main = [join(folder, 'dist/main.js')];
-  expect(await runProgram(['--version'], { main, ...asNobody })).toMatchObject({ code: 0, stderr: '' });
-  if (isOwner || 'uid' in asNobody)
-    expect(existsSync(join(folder, 'node_modules/.cache/bms-sync'))).toBe(isOwner);
-});
 
 test('a checkout goes on under its own Node when an older one starts it', async () => {
   const { node, flags } = oldNode();

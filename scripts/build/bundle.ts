@@ -61,7 +61,6 @@ export async function bundle(
     utimesSync(fresh, startedAt, startedAt);
     renameSync(fresh, path);
   }
-  rmSync(join(folder, '../node_modules/.cache/bms-sync'), { recursive: true, force: true }); // What Node compiled of earlier builds.
   for (const file of readdirSync(folder))
     if (Date.now() - statSync(join(folder, file)).mtimeMs > A_DAY_MS) rmSync(join(folder, file));
   return { bytes: sizeOf(metafile), packages: packages.length };

@@ -66,7 +66,7 @@ test(
     const sandbox = start(['sandbox', '--port', '0', '--size', '30', '--json'], program);
     const served = JSON.parse(await firstLine(sandbox)) as { url: string; token: string };
     const path = join(program.cwd, 'mirror.db');
-    const env = { ...settingsFor(served, path), NODE_DISABLE_COMPILE_CACHE: '1' };
+    const env = settingsFor(served, path);
 
     const pulled = await runProgram(['pull', '--json'], { ...program, env });
 
