@@ -48,7 +48,7 @@ describe.each(NAMES)('docs/fr/%s', (name) => {
   test('is set as in Quebec: no space before ; ! and ?, one that does not break before a colon', () => {
     const wrong = proseOf(page)
       .split('\n')
-      .filter((line) => /\s[;!?]|[^\u00a0]:|«[^\u00a0]|[^\u00a0]»|'/u.test(line));
+      .filter((line) => /\ufffd|\s[;!?]|[^\u00a0]:|«[^\u00a0]|[^\u00a0]»|'/u.test(line));
     expect(wrong).toEqual([]);
   });
 });
