@@ -5,7 +5,7 @@ import { sheetOf, textRow, workbookOf } from './workbooks.ts';
 
 const HEAD = textRow(1, ['id', '_version', 'name']);
 const ROW = textRow(2, ['7', 'v0123456789', 'Zoé']);
-const SECONDS = 20;
+const SECONDS = 45;
 
 const repeated = (text: string, times: number): string => text.repeat(times);
 
