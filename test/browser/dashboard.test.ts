@@ -385,6 +385,7 @@ test.each([PHONE, { viewport: { width: 1280, height: 900 } }])(
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
       expect([path, await page.evaluate(HIDDEN_OF_MENU)]).toEqual([path, 0]);
     }
+    await go(page, '/decisions');
     await page.getByRole('button', { name: 'English' }).click();
     await page.getByRole('heading', { name: 'Decisions' }).waitFor();
     await page.context().close();
