@@ -206,6 +206,8 @@ async function makeHistory({ sandbox, api, pull }: BrowserStage): Promise<readon
     { name: 'issues', path: '/issues' },
     { name: 'webhooks', path: '/webhooks' },
     { name: 'decisions', path: '/decisions' },
+    { name: 'users', path: '/users' },
+    { name: 'exports', path: '/exports' },
     { name: 'not-here', path: '/runs/4711' },
     { name: 'french', path: '/', act: speakFrench }, // The last: the window goes on in French.
   ];
