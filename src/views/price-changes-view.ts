@@ -1,4 +1,4 @@
-import { identifier, literal } from '../db/session/sql-text.ts';
+import { identifier, literal, withoutEscapes } from '../db/session/sql-text.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { translateAll } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
@@ -7,16 +7,13 @@ import type { View } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
 import { asInteger, asText } from './engine-views.ts';
 
-/**
- * The old (0) or new (1) value of a field of an event, as text. PostgreSQL reads nothing of a JSON text that escapes NUL or half a
- * character in any field: such escapes, the only ones of our JSON, become slashes.
- */
+/** The old (0) or new (1) value of a field of an event, as text. */
 const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
   sqlite: (field, at) => {
     const path = `'$.' || ${field} || '[${at}]'`; // A number is taken as it is written: `json_extract` makes a double of it.
     return `case json_type(c.fields, ${path}) when 'text' then json_extract(c.fields, ${path}) else nullif(c.fields -> (${path}), 'null') end`;
   },
-  postgres: (field, at) => String.raw`(cast(replace(c.fields, '\u', '\/') as json) -> ${field} ->> ${at})`,
+  postgres: (field, at) => `(cast(${withoutEscapes('c.fields')} as json) -> ${field} ->> ${at})`,
 };
 
 /** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */

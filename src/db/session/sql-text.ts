@@ -18,6 +18,12 @@ export function literal(text: string): string {
 }
 
 /**
+ * Takes the escapes out of an expression of JSON text. PostgreSQL reads no member of a text in which any escape stands for NUL or half a
+ * character; `\/` stands for a slash, also behind an escaped backslash. What has such an escape itself is not kept.
+ */
+export const withoutEscapes = (json: string): string => String.raw`replace(${json}, '\u', '\/')`;
+
+/**
  * The values of an `in (…)`, as parameters. The last one is repeated up to a power of two: a compiled statement is kept for each
  * text, and a query would have as many texts as its list has lengths.
  */

@@ -34,7 +34,7 @@ export const neededKinds = (report: Pick<Report, 'sql'>): readonly string[] =>
 
 const SHOP_KINDS = readyKinds('shop').map((kind) => kind.name);
 
-/** What a reader is told in place of a report whose views are not all in the mirror; null if they are. */
+/** Describes what a report lacks in this mirror; null if all its views are there. */
 export function describeMissing(report: Report, views: readonly string[]): string | null {
   const missing = neededKinds(report).filter((kind) => !views.includes(`bi_${kind}`));
   if (missing.length === 0) return null;

@@ -1,10 +1,9 @@
+import { withoutEscapes } from '../../db/session/sql-text.ts';
+
 /** Fragments of the reports' SQL, which both databases read alike. */
 
-/**
- * A record or a change as JSON of which numbers, days and ids are read. PostgreSQL reads nothing of a text that escapes NUL or half a
- * character anywhere, so escapes are broken off first: `\/` stands for a slash, also behind an escaped backslash.
- */
-export const parsedJson = (text: string): string => String.raw`json(replace(${text}, '\u', '\/'))`;
+/** A record or a change as JSON of which numbers, days and ids are read. */
+export const parsedJson = (text: string): string => `json(${withoutEscapes(text)})`;
 
 /** Columns that exist only once the service has sent their fields, and their types; an `id` may come as number or text. */
 export type Fields = Readonly<Record<string, keyof typeof READ>>;
