@@ -16,7 +16,7 @@ import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { refuseMoved, type MirrorUse } from '../store/move/move-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
-import { checkSchema, migrate } from '../views/migrate.ts';
+import { migrate, type SchemaState } from '../views/migrate.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
@@ -28,7 +28,7 @@ export const openMirror = (
 ): Promise<Session> =>
   openChecked(config, 'write', async (session) => {
     await beforeWriting(session);
-    await upgradeMirror(session, config);
+    await upgradeMirror(session, config, refuseBesideOlder(session.location));
     await proveWrites(session, allKinds(config));
   });
 
@@ -68,16 +68,23 @@ type OnRefilled = NonNullable<RefillOptions['onProgress']>;
 export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
   await using session = await openSession(config.database.url);
   await refuseMoved(session, 'write');
-  return { database: session.location, ...(await upgradeMirror(session, config, false, onProgress)) };
+  const mayMigrate = refuseBesideOlder(session.location);
+  return { database: session.location, ...(await upgradeMirror(session, config, mayMigrate, onProgress)) };
 }
 
+type MayMigrate = (tx: Transaction, found: SchemaState) => Promise<void> | void;
+
 /** Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns. */
-async function upgradeMirror(session: Session, config: Config, isCurrent = false, onProgress?: OnRefilled) {
+async function upgradeMirror(
+  session: Session,
+  config: Config,
+  mayMigrate: MayMigrate,
+  onProgress?: OnRefilled,
+) {
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
-  const mayMigrate = (tx: Transaction): Promise<void> => refuseBesideOlder(tx, session.location);
-  const migrated = !isCurrent && (await migrate(session, kinds, { ...schemaOptions(config), mayMigrate }));
+  const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
@@ -89,13 +96,16 @@ async function upgradeMirror(session: Session, config: Config, isCurrent = false
  * An older release at work would fail to store the answers of its own requests: the tables refuse its writes from now on.
  * The owners of an older mirror have noted no release; each living one counts as another release.
  */
-async function refuseBesideOlder(tx: Transaction, location: string): Promise<void> {
-  const [owner] = await ownersHolding(tx, { now: systemClock.now(), isDead: createOwner().isDead });
-  if (owner === undefined) return;
-  throw new SyncError(`${owner} is running an older release on ${location}.`, {
-    code: 'mirror.older_at_work',
-    hint: 'Stop it, back up the mirror, then run this again.',
-  });
+function refuseBesideOlder(location: string): MayMigrate {
+  return async (tx, found) => {
+    if (found !== 'of an older release') return;
+    const [owner] = await ownersHolding(tx, { now: systemClock.now(), isDead: createOwner().isDead });
+    if (owner === undefined) return;
+    throw new SyncError(`${owner} is running an older release on ${location}.`, {
+      code: 'mirror.older_at_work',
+      hint: 'Stop it, back up the mirror, then run this again.',
+    });
+  };
 }
 
 export const schemaOptions = ({ bi: { readerRole }, language, calendarZone }: Config) => ({
@@ -114,15 +124,19 @@ export async function openExistingMirror(config: Config, use: MirrorUse = 'read'
   const { url } = config.database;
   if (isFileMissing(url)) throw mirrorAbsent(sqlitePath(url) ?? url);
   return openChecked(config, use, async (session) => {
-    const schemaState = await checkSchema(session, allKinds(config), schemaOptions(config));
-    if (schemaState === 'none') throw mirrorAbsent(session.location);
-    if (schemaState === 'of an older release')
-      throw new SyncError(`The mirror ${session.location} is of an older release.`, {
-        code: 'mirror.older',
-        hint: 'Stop the older release, back up the mirror, then run: bms-sync migrate',
-      });
-    await upgradeMirror(session, config, schemaState === 'current');
+    await upgradeMirror(session, config, refuseOlder(session.location));
   });
+}
+
+function refuseOlder(location: string): MayMigrate {
+  return (_tx, found) => {
+    if (found === 'none') throw mirrorAbsent(location);
+    if (found !== 'of an older release') return;
+    throw new SyncError(`The mirror ${location} is of an older release.`, {
+      code: 'mirror.older',
+      hint: 'Stop the older release, back up the mirror, then run: bms-sync migrate',
+    });
+  };
 }
 
 const mirrorAbsent = (location: string): SyncError =>

@@ -27,9 +27,7 @@ export function outboundQueue(config: Config, parts: PullParts, sendCounter: Sen
   const work = outboxWork({
     ...parts,
     sendCounter,
-    owner: owner.name,
-    stopwatch: startStopwatch(clock),
-    random: Math.random,
+    waits: { stopwatch: startStopwatch(clock), random: Math.random },
     kinds: allKinds(config),
     rules: {
       ...config.outbound,

@@ -1,25 +1,24 @@
 import type { Kind } from '../catalog/kind.ts';
-import { parseInstant, type Clock } from '../lib/time/clock.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import type { Session } from '../db/session/session.ts';
+import { parseInstant } from '../lib/time/clock.ts';
+import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Source } from '../source/source.ts';
 import type { SendCounter } from './freeze.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** The dependencies of sending. The composition root makes them, and a test may replace any of them. */
-export interface OutboundParts {
-  readonly session: Session;
+export interface OutboundParts extends ProcessContext {
   readonly source: Pick<Source, 'write' | 'retrieve' | 'pages'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly logger: Logger;
-  /** From 0 up to 1; spreads the waits. */
-  readonly random: () => number;
-  /** Names this process in the rows that it works. */
-  readonly owner: string;
   readonly kinds: readonly Kind[];
   readonly rules: OutboundRules;
   readonly sendCounter: SendCounter;
+  readonly waits: Waits;
+}
+
+/** How waiting is measured and spread. */
+interface Waits {
+  readonly stopwatch: Stopwatch;
+  /** From 0 up to 1. */
+  readonly random: () => number;
 }
 
 /** The settings under `outbound`, and those of other groups that sending needs. */

@@ -47,8 +47,8 @@ interface MigrateOptions {
   /** In which days are counted: the setting `schedules.timezone`; where it is not set, those of the mirror stay, of a new one UTC's. */
   readonly timezone?: string;
   readonly release?: Release;
-  /** Runs in the transaction before a mirror of an older release is changed; what it throws leaves the mirror as it is. */
-  readonly mayMigrate?: (tx: Transaction) => Promise<void>;
+  /** Runs in the transaction before anything is changed; what it throws leaves the mirror as it is. */
+  readonly mayMigrate?: (tx: Transaction, found: SchemaState) => Promise<void> | void;
 }
 
 interface MigrationTarget {
@@ -77,14 +77,14 @@ export async function migrate(
   return translateViewErrors(session.location, () =>
     session.atomically(async (tx) => {
       const schemaState = await findSchemaState(tx, target);
-      if (schemaState === 'of an older release') await options.mayMigrate?.(tx);
+      await options.mayMigrate?.(tx, schemaState);
       return migrateFrom(schemaState, tx, target);
     }),
   );
 }
 
 /** Whether the schema matches this release and these settings. */
-type SchemaState = 'none' | 'of an older release' | 'of other settings' | 'current';
+export type SchemaState = 'none' | 'of an older release' | 'of other settings' | 'current';
 
 /**
  * Returns what `migrate` would find; changes nothing.

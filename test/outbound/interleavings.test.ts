@@ -15,7 +15,7 @@ import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { logger } from '../pull/support.ts';
 import { openMirror } from '../world/mirrors.ts';
-import { OUTBOUND_RULES } from './stage.ts';
+import { OUTBOUND_RULES, ownerNamed } from './stage.ts';
 
 const INTERLEAVINGS = process.env['BMS_TEST_DEEP'] === undefined ? 500 : 20_000;
 
@@ -101,11 +101,10 @@ function worker(
     sendCounter: { read: () => Promise.resolve(0), write: () => turns.take() },
     clock,
     logger,
-    random: () => 0,
-    owner: name,
+    owner: ownerNamed(name),
     kinds: LISTED_KINDS,
     rules: OUTBOUND_RULES,
-    stopwatch: startStopwatch(clock),
+    waits: { stopwatch: startStopwatch(clock), random: () => 0 },
   };
   return outboxWork(parts);
 }

@@ -5,6 +5,7 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { findEntry, insertEntry, type Entry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
+import type { Owner } from '../../src/lib/owner.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
@@ -67,6 +68,9 @@ export interface Staging {
   readonly deletions?: Partial<DeletionRules>;
 }
 
+/** An owner that takes no other one for dead. */
+export const ownerNamed = (name: string): Owner => ({ name, isDead: () => false });
+
 let keys = 0;
 
 export function stage(
@@ -81,10 +85,9 @@ export function stage(
     source,
     clock,
     logger,
-    owner: 'us:1:a',
+    owner: ownerNamed('us:1:a'),
     kinds: KINDS,
-    random: () => 0,
-    stopwatch: startStopwatch(clock),
+    waits: { stopwatch: startStopwatch(clock), random: () => 0 },
     rules: { ...OUTBOUND_RULES, ...rules },
     sendCounter: {
       read: () => Promise.resolve(mark.sends),
@@ -103,7 +106,7 @@ export function stage(
   const sweep = async (names: readonly string[], runId?: number): Promise<void> => {
     const kinds = parts.kinds.filter(({ name }) => names.includes(name));
     await pullKinds(
-      { session, source, clock, logger, owner: { name: 'us:1:a', isDead: () => false } },
+      { session, source, clock, logger, owner: parts.owner },
       {
         ...RULES,
         kinds: kinds.filter(isListed),

@@ -63,10 +63,9 @@ function openProcess(stage: Stage, owner: string): Process {
     logger,
     kinds,
     sendCounter,
-    owner,
+    owner: { name: owner, isDead: (other) => stage.dead.has(other) },
     rules,
-    random: fraction,
-    stopwatch: startStopwatch(clock),
+    waits: { stopwatch: startStopwatch(clock), random: fraction },
   });
   return {
     stage,

@@ -155,7 +155,7 @@ function refusedSince(entry: Entry): string | null {
 
 /** How long an entry waits after an inconclusive attempt. */
 export function retryDelayMs(parts: OutboundParts, attempts: number, requestedMs: number | null): number {
-  return Math.max(requestedMs ?? 0, backoffMs(attempts, parts.random));
+  return Math.max(requestedMs ?? 0, backoffMs(attempts, parts.waits.random));
 }
 
 const FIRST_BACKOFF_MS = 5_000;

@@ -71,7 +71,7 @@ export async function sendCreate(
       result: null,
       settlement: {}, // Notes about an earlier send do not apply to this one.
       nextAttemptAt: formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules))),
-      ...startElapsed(parts.stopwatch),
+      ...startElapsed(parts.waits.stopwatch),
       now,
     });
   });

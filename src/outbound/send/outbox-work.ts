@@ -39,7 +39,7 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
     // An entry that we own but do not work on was dropped by an error; its journal shows its state.
     releaseStaleClaims: (isDead) =>
       recoverEntries(parts, (entry, ownerName) =>
-        ownerName === owner ? !working.has(entry.id) : isDead(ownerName),
+        ownerName === owner.name ? !working.has(entry.id) : isDead(ownerName),
       ),
   };
 }

@@ -47,6 +47,6 @@ function recoveredState(parts: OutboundParts, entry: Entry, isOpen: boolean): En
     result: null,
     settlement: {},
     nextAttemptAt,
-    ...startElapsed(parts.stopwatch),
+    ...startElapsed(parts.waits.stopwatch),
   };
 }

@@ -34,7 +34,7 @@ export async function settle(
   unsettled: Unsettled,
 ): Promise<JournalledRequest | null> {
   const { kind, entry: stored, now } = unsettled;
-  const entry = { ...stored, ...updateElapsed(parts.stopwatch, stored) };
+  const entry = { ...stored, ...updateElapsed(parts.waits.stopwatch, stored) };
   const { knownFrom } = await readStanding(tx, kind.name);
   if (knownFrom > 0 && watermarkOf(entry).tick <= knownFrom) {
     // It was sent to a service that the mirror no longer holds the data of: no list will show what became of it.
