@@ -21,12 +21,14 @@ export async function mergeUpdate(
   const base = await readBaseOfUpdate(db, kind, entry);
   const merged = merge({ kind, wanted, base, remote });
   if (merged.is !== 'conflict') return merged;
+  const earlier: ReadonlyMap<string, Effect>[] = []; // Newest first.
+  for (const update of await updatesOf(db, kind.name, entry.recordId))
+    if (update.id < entry.id && update.state === 'done') earlier.push(await readEffects(db, kind, update));
   const known: Record<string, Json> = {};
-  const earlier = (await updatesOf(db, kind.name, entry.recordId)).filter(
-    (one) => one.id < entry.id && one.state === 'done',
-  );
   for (const { field, base: seen, remote: there } of merged.conflicts) {
-    if (await haveOnlyOursLedFrom(db, kind, earlier, { field, seen, there })) known[field] = there;
+    const effects = earlier.flatMap((update) => update.get(field) ?? []);
+    if (haveOnlyTheseLedFrom(seen, there, effects, (a, b) => isSameInAnySpelling(kind, field, a, b)))
+      known[field] = there;
   }
   return merge({ kind, wanted, base: { ...base, ...known }, remote });
 }
@@ -44,20 +46,18 @@ async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promis
   return base;
 }
 
-/** Whether our updates, newest first, made the value that is there of the seen one, each beginning with what the one before it made. */
-async function haveOnlyOursLedFrom(
-  db: Queryable,
-  kind: Kind,
-  updates: readonly Entry[],
-  { field, seen, there }: { readonly field: string; readonly seen: Json; readonly there: Json },
-): Promise<boolean> {
+/** Whether effects, newest first, made the value that is there of the seen one, each of what the one before it made. */
+function haveOnlyTheseLedFrom(
+  seen: Json,
+  there: Json,
+  effects: readonly Effect[],
+  isSame: (a: Json, b: Json) => boolean,
+): boolean {
   let value = there;
-  for (const update of updates) {
-    const effect = (await readEffects(db, kind, update)).get(field);
-    if (effect === undefined) continue;
-    if (effect.old === undefined || !isSameInAnySpelling(kind, field, effect.made, value)) return false;
-    if (isSameInAnySpelling(kind, field, effect.old, seen)) return true;
-    value = effect.old;
+  for (const { old, made } of effects) {
+    if (old === undefined || !isSame(made, value)) return false;
+    if (isSame(old, seen)) return true;
+    value = old;
   }
   return false;
 }
