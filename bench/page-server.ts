@@ -3,20 +3,39 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { startSandbox } from '../sandbox/sandbox.ts';
+import { LARGEST_SIZE } from '../sandbox/world.ts';
 
 /**
  * Serves the pages of the sandbox's clients from memory, so that what is measured is the client and not the server.
  * Runs as a child process: `page-server.ts ROWS`; returns its parent the URL; takes `{latencyMs?, edition?}` messages.
  */
 const rows = Number(process.argv[2]);
-const sandbox = await startSandbox({ size: rows });
+const size = Math.min(rows, LARGEST_SIZE);
+const sandbox = await startSandbox({ size });
 const pages = new Map<string, Buffer>();
+const addressOf = (page: number): string => `/api/clients?page=${page}&per_page=100`;
 for (let page = 1; page <= Math.ceil(rows / 100) + 1; page++) {
-  const url = `/api/clients?page=${page}&per_page=100`;
-  const answer = await request(sandbox.url + url, { headers: { authorization: `Bearer ${sandbox.token}` } });
-  pages.set(url, Buffer.from(await answer.body.arrayBuffer()));
+  const round = Math.floor((page - 1) / (size / 100)); // A larger list has the sandbox's records again, with other ids.
+  const url = sandbox.url + addressOf(page - (round * size) / 100);
+  const answer = await request(url, { headers: { authorization: `Bearer ${sandbox.token}` } });
+  const body = Buffer.from(await answer.body.arrayBuffer());
+  pages.set(addressOf(page), rows > size ? renumbered(body, page, round * 1e9) : body);
 }
 await sandbox.close();
+
+function renumbered(body: Buffer, page: number, added: number): Buffer {
+  const { data, meta, ...rest } = JSON.parse(body.toString('utf8')) as {
+    readonly data: readonly { readonly id: number }[];
+    readonly meta: Readonly<Record<string, unknown>>;
+  };
+  const before = (page - 1) * 100;
+  const records = data
+    .slice(0, Math.max(0, rows - before))
+    .map((record) => ({ ...record, id: record.id + added }));
+  const [from, to] = records.length === 0 ? [null, null] : [before + 1, before + records.length];
+  const counts = { current_page: page, last_page: Math.ceil(rows / 100), total: rows, from, to };
+  return Buffer.from(JSON.stringify({ data: records, ...rest, meta: { ...meta, ...counts } }));
+}
 
 interface Order {
   readonly latencyMs?: number;

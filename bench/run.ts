@@ -34,7 +34,10 @@ const rounds = Number(values.rounds);
 const inFlight = 8;
 const pages = Math.ceil(rows / 100);
 const server = fork(new URL('./page-server.ts', import.meta.url), [String(rows)], {
-  execArgv: ['--import', 'tsx'],
+  execArgv: ['--max-old-space-size=8000', '--import', 'tsx'],
+});
+server.once('exit', (code) => {
+  if (code !== null) throw new Error(`The page server ended with ${code}.`);
 });
 const databases = values.postgres ? await postgresServer() : sqliteFiles();
 const [{ url }] = (await once(server, 'message')) as [{ url: string }];
