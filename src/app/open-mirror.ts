@@ -24,21 +24,33 @@ import { removeExcluded } from '../store/schema/remove-excluded.ts';
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export const openMirror = (
   config: Config,
-  beforeWriting: (session: Session) => Promise<void> = () => Promise.resolve(),
+  { beforeWriting, readsInThread }: WritingOptions = {},
 ): Promise<Session> =>
-  openChecked(config, 'write', async (session) => {
-    await beforeWriting(session);
-    await upgradeMirror(session, config, refuseBesideOlder(session.location));
-    await proveWrites(session, allKinds(config));
-  });
+  openChecked(
+    config,
+    'write',
+    async (session) => {
+      await beforeWriting?.(session);
+      await upgradeMirror(session, config, refuseBesideOlder(session.location));
+      await proveWrites(session, allKinds(config));
+    },
+    readsInThread,
+  );
+
+interface WritingOptions {
+  readonly beforeWriting?: (session: Session) => Promise<void>;
+  /** For a service, whose other work a long select must not hold up. */
+  readonly readsInThread?: boolean;
+}
 
 /** @param prepare Checks the mirror, and brings it to the shape of this release. @throws What it throws. */
 async function openChecked(
   config: Config,
   use: MirrorUse,
   prepare: (session: Session) => Promise<void>,
+  readsInThread = false,
 ): Promise<Session> {
-  const opened = await openSession(config.database.url);
+  const opened = await openSession(config.database.url, { readsInThread });
   try {
     const session = await refuseMoved(opened, use);
     await prepare(session);

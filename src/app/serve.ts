@@ -62,9 +62,10 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   // Logs retries at debug only.
   const quietLogger = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
   await using rawSource = openConfiguredSource(config, { clock, logger: quietLogger });
-  await using mirror = await openMirror(config, (found) =>
-    refuseSecondServe({ session: found, clock, logger, owner }),
-  );
+  await using mirror = await openMirror(config, {
+    beforeWriting: (session) => refuseSecondServe({ session, clock, logger, owner }),
+    readsInThread: true,
+  });
   await using watched = watchMirror({ session: mirror, clock, logger, owner }, config.database.url);
   const { session } = watched;
   await session.makeDurable(); // Without durable commits, a crash could repeat a send.

@@ -1,15 +1,16 @@
 import { UsageError } from '../lib/sync-error.ts';
+import type { SqliteOptions } from './sqlite/session.ts';
 import type { Queryable, Session } from './session/session.ts';
 
 /**
  * Opens the database that an address names: `file:PATH`, `postgres://…` or `postgresql://…`.
  * @throws {UsageError} Where it names neither.
  */
-export async function openSession(url: string): Promise<Session> {
+export async function openSession(url: string, sqlite: SqliteOptions = {}): Promise<Session> {
   const path = sqlitePath(url);
   if (path !== null) {
     const { openSqliteSession } = await import('./sqlite/session.ts'); // Each brings a driver that the other has no need of.
-    return openSqliteSession(path);
+    return openSqliteSession(path, sqlite);
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgresSession } = await import('./postgres/session.ts');

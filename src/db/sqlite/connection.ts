@@ -40,17 +40,12 @@ export function openWriter(path: string): Database {
   }
 }
 
-/** Opens the read-only connection; if that fails, the writer is closed too. */
-export function openReader(path: string, writer: Database): Database {
-  try {
-    const reader = new Sqlite(path, { readonly: true, timeout: OPENING_TIMEOUT_MS });
-    reader.pragma(`cache_size = -${READER_CACHE_KIB}`);
-    reader.pragma('busy_timeout = 0');
-    return reader;
-  } catch (error) {
-    writer.close();
-    throw error;
-  }
+/** Opens a read-only connection. */
+export function openReader(path: string): Database {
+  const reader = new Sqlite(path, { readonly: true, timeout: OPENING_TIMEOUT_MS });
+  reader.pragma(`cache_size = -${READER_CACHE_KIB}`);
+  reader.pragma('busy_timeout = 0');
+  return reader;
 }
 
 /** @throws {MirrorError} `mirror.no_file`: opened for reading, a pipe waits for one who writes, without end. */
@@ -91,8 +86,14 @@ type Native = SqlValue | bigint;
 
 const dialect = new SQLiteSyncDialect();
 
+export const toQuery = (statement: SQL) => dialect.sqlToQuery(statement);
+
 export function runStatementSync(connection: Database, statement: SQL): Row[] {
-  const { sql, params } = dialect.sqlToQuery(statement);
+  const { sql, params } = toQuery(statement);
+  return runSync(connection, sql, params);
+}
+
+export function runSync(connection: Database, sql: string, params: readonly unknown[]): Row[] {
   const prepared = prepare(connection, sql);
   if (prepared.reader) return (prepared.all(params) as Record<string, Native>[]).map(exactRow);
   prepared.run(params);

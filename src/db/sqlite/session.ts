@@ -6,25 +6,36 @@ import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, sqliteReadError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import * as connection from './connection.ts';
+import { openThreadReader, type SqliteReader } from './thread-reader.ts';
 
 const BUSY_MS = 30_000;
 
+export interface SqliteOptions {
+  /** The longest that another process is waited for that holds the file; then the error is `mirror.busy`. */
+  readonly busyMs?: number;
+  /** Runs selects outside transactions in a thread, as a service does: a command would start later. */
+  readonly readsInThread?: boolean;
+}
+
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
- * @param busyMs The longest that another process is waited for that holds the file; then the error is `mirror.busy`.
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
-export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
+export function openSqliteSession(
+  path: string,
+  { busyMs = BUSY_MS, readsInThread = false }: SqliteOptions = {},
+): Session {
   translateErrors(path, () => connection.requireFile(path));
   const writer = translateErrors(path, () => connection.openWriter(path));
-  const reader = translateErrors(path, () => connection.openReader(path, writer));
+  const reader = readsInThread
+    ? openThreadReader(path)
+    : translateErrors(path, () => openReaderHere(path, writer));
   const { atomically, betweenTransactions } = createGroupCommit(writer, { path, busyMs });
 
   const close = async (): Promise<void> => {
     await betweenTransactions(async () => {
-      reader.close();
+      await reader.close();
       writer.close(); // The connection closed last checkpoints, so it must be the one that may write.
-      return Promise.resolve();
     });
   };
 
@@ -32,12 +43,10 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     dialect: 'sqlite',
     location: path,
     query: async (statement) => {
-      await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
-      return retryWhileBusy(busyMs, () => connection.runStatementSync(reader, statement)).catch(
-        (error: unknown) => {
-          throw sqliteReadError(error, path);
-        },
-      );
+      const { sql, params } = connection.toQuery(statement);
+      return retryWhileBusy(busyMs, () => reader.read(sql, params)).catch((error: unknown) => {
+        throw sqliteReadError(error, path);
+      });
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
@@ -48,6 +57,26 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Reads on our own thread; if it cannot be opened, the writer is closed too. */
+function openReaderHere(path: string, writer: Database): SqliteReader {
+  try {
+    const reader = connection.openReader(path);
+    return {
+      read: async (text, params) => {
+        await yieldToEventLoop(); // Whatever reads a lot lets other work in between.
+        return connection.runSync(reader, text, params);
+      },
+      close: async () => {
+        reader.close();
+        return Promise.resolve();
+      },
+    };
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
 }
 
 const ROWS_A_TURN = 200; // Counted, not timed, so that a test repeats the same order.
@@ -174,11 +203,11 @@ async function inSavepoint(writer: Database, waiting: PendingTransaction, path: 
 const RETRY_DELAY_MS = 25;
 
 /** Tries until no other process holds the file: SQLite's own waiting would stop whatever else this process does. */
-async function retryWhileBusy<T>(busyMs: number, work: () => T): Promise<T> {
+async function retryWhileBusy<T>(busyMs: number, work: () => T | Promise<T>): Promise<T> {
   const startMs = performance.now();
   for (;;) {
     try {
-      return work();
+      return await work();
     } catch (error) {
       const isBusy = errorCode(error).startsWith('SQLITE_BUSY');
       if (!isBusy || performance.now() - startMs >= busyMs) throw error;
