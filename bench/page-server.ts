@@ -15,7 +15,7 @@ const sandbox = await startSandbox({ size });
 const pages = new Map<string, Buffer>();
 const addressOf = (page: number): string => `/api/clients?page=${page}&per_page=100`;
 for (let page = 1; page <= Math.ceil(rows / 100) + 1; page++) {
-  const round = Math.floor((page - 1) / (size / 100)); // A larger list has the sandbox's records again, with other ids.
+  const round = rows > size ? Math.floor((page - 1) / (size / 100)) : 0; // A larger list has the sandbox's records again, with other ids.
   const url = sandbox.url + addressOf(page - (round * size) / 100);
   const answer = await request(url, { headers: { authorization: `Bearer ${sandbox.token}` } });
   const body = Buffer.from(await answer.body.arrayBuffer());
