@@ -20,7 +20,7 @@ export const retryOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async (context, one) => documentOf(await retryEntry(context.session, one.id, context.clock.now())),
+  run: async ({ session, clock }, { id }) => documentOf(await retryEntry(session, id, clock.now())),
 });
 
 export const adoptOutboxEntry = operation({
@@ -33,15 +33,8 @@ export const adoptOutboxEntry = operation({
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
-  run: async (context, one) =>
-    documentOf(
-      await adoptRecord(context.session, {
-        kinds: context.kinds,
-        id: one.id,
-        recordId: one.recordId,
-        now: context.clock.now(),
-      }),
-    ),
+  run: async ({ session, kinds, clock }, { id, recordId }) =>
+    documentOf(await adoptRecord(session, { kinds, id, recordId, now: clock.now() })),
 });
 
 export const abandonOutboxEntry = operation({
@@ -54,7 +47,7 @@ export const abandonOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async (context, one) => documentOf(await abandonEntry(context.session, one.id, context.clock.now())),
+  run: async ({ session, clock }, { id }) => documentOf(await abandonEntry(session, id, clock.now())),
 });
 
 export const resumeOutbox = operation({
@@ -69,8 +62,8 @@ export const resumeOutbox = operation({
     since: z.string().optional(),
     unknown: z.array(z.string()).optional(),
   }),
-  run: async (context) => {
-    const frozen = await resumeSends(context.session, (await context.sendCounter.read()) ?? 0);
+  run: async ({ session, sendCounter }) => {
+    const frozen = await resumeSends(session, (await sendCounter.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });

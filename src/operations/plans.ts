@@ -19,9 +19,9 @@ export const approveCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async (context, one) => {
-    await approvePlan(context.session, { id: one.id, by: context.by.who, now: context.clock.now() });
-    return await showPlan(context.session, context.kinds, one.id);
+  run: async ({ session, kinds, clock, by }, { id }) => {
+    await approvePlan(session, { id, by: by.who, now: clock.now() });
+    return await showPlan(session, kinds, id);
   },
 });
 
@@ -36,9 +36,9 @@ export const applyCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async ({ session, kinds, clock, plans, by }, one) => {
-    await applyPlan(session, { kinds, id: one.id, by: by.who, now: clock.now(), ...plans });
-    return await showPlan(session, kinds, one.id);
+  run: async ({ session, kinds, clock, plans, by }, { id }) => {
+    await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
+    return await showPlan(session, kinds, id);
   },
 });
 
@@ -55,14 +55,8 @@ export const undoCorrections = operation({
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, one) => {
-    const made = await undoPlan(session, {
-      kinds,
-      id: one.id,
-      by: by.who,
-      now: clock.now(),
-      unproven: one.unproven,
-    });
-    return await showPlan(session, kinds, made);
+  run: async ({ session, kinds, clock, by }, { id, unproven }) => {
+    const undoId = await undoPlan(session, { kinds, id, by: by.who, now: clock.now(), unproven });
+    return await showPlan(session, kinds, undoId);
   },
 });

@@ -55,8 +55,8 @@ export const addWebhook = operation({
     for (const kind of kinds ?? []) requireKind(context.kinds, kind);
     if (rest.format === 'email' && context.webhooks.mail.url === null)
       throw mailUnsetError('The receiver is not added');
-    const wish = { ...rest, kinds, changes, fields, language };
-    return addEndpoint(context.session, wish, { ...context.webhooks, now: context.clock.now() });
+    const endpoint = { ...rest, kinds, changes, fields, language };
+    return addEndpoint(context.session, endpoint, { ...context.webhooks, now: context.clock.now() });
   },
 });
 
@@ -70,9 +70,9 @@ export const removeWebhook = operation({
   },
   input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async (context, one) => {
-    await deleteEndpoint(context.session, one.name);
-    return { name: one.name, removed: true };
+  run: async ({ session }, { name }) => {
+    await deleteEndpoint(session, name);
+    return { name, removed: true };
   },
 });
 
@@ -83,7 +83,7 @@ export const rotateWebhook = operation({
   words: { summary: 'replace the secret of an endpoint; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
-  run: (context, one) => rotateSecret(context.session, one.name, context.clock.now()),
+  run: ({ session, clock }, { name }) => rotateSecret(session, name, clock.now()),
 });
 
 export const enableWebhook = operation({
@@ -96,7 +96,7 @@ export const enableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: (context, one) => enableEndpoint(context.session, one.name, context.clock.now()),
+  run: ({ session, clock }, { name }) => enableEndpoint(session, name, clock.now()),
 });
 
 export const disableWebhook = operation({
@@ -109,7 +109,7 @@ export const disableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: (context, one) => disableEndpoint(context.session, one.name, context.clock.now()),
+  run: ({ session, clock }, { name }) => disableEndpoint(session, name, clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -157,5 +157,5 @@ export const testWebhook = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: (context, one) => testEndpoint(context, context.webhooks, one.name),
+  run: (context, { name }) => testEndpoint(context, context.webhooks, name),
 });
