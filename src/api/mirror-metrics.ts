@@ -24,7 +24,7 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   );
   const blocked = add('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', ['kind']);
   for (const { name } of kinds.filter((kind) => kind.create ?? kind.update))
-    blocked.set({ kind: name }, Number(status.blockedKinds.some(({ kind }) => kind === name)));
+    blocked.set({ kind: name }, Number(status.blockedKinds.some((block) => block.kind === name)));
   add('bms_sync_frozen', 'Whether sends are paused until a user resumes them.').set(
     Number(status.frozen !== null),
   );

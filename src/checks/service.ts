@@ -17,7 +17,7 @@ export async function checkService(
   openSource: () => Source,
   swept: ReadonlySet<string>,
 ): Promise<readonly CheckResult[]> {
-  const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
+  const kind = LISTED_KINDS.find((listed) => listed.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let serviceTime: Date | null = null;
   const reached = await runCheck('service', async () => {

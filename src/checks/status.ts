@@ -46,7 +46,7 @@ const DRIFT_SHOWN = 20;
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
   const disappeared = await readDisappeared(session);
   const listed = new Set(kinds.flatMap((kind) => (kind.list === null ? [] : [kind.name])));
-  const uncertified = (await readUncertified(session)).filter(({ kind }) => listed.has(kind));
+  const uncertified = (await readUncertified(session)).filter((status) => listed.has(status.kind));
   const unreadable = new Map<string, readonly string[]>();
   for (const { kind } of uncertified) unreadable.set(kind, await readUnreadable(session, kind));
   return {

@@ -18,8 +18,9 @@ export function pullCommand(context: CommandContext): Command {
       const of = requireListedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;
-      const report = await showingProgress(context.io, { of }, async ({ stderr, onProgress }) => {
-        const logger = await context.logger(config, stderr);
+      const report = await showingProgress(context.io, { of }, async (display) => {
+        const { onProgress } = display;
+        const logger = await context.logger(config, display.stderr);
         return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
       context.printResult(options, report, pullTexts(report));
@@ -88,4 +89,4 @@ function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
 
 /** The names of a group of kinds; null for several kinds that are all kinds. */
 const subject = (group: readonly PulledKind[], all: readonly PulledKind[]): string | null =>
-  group.length === all.length && all.length > 1 ? null : group.map(({ kind }) => kind).join(', ');
+  group.length === all.length && all.length > 1 ? null : group.map((pulled) => pulled.kind).join(', ');

@@ -120,7 +120,7 @@ async function checkAndStore(
   const reason =
     options.wait || config.outbound.writes === 'off' ? await unsentReason(session, config) : null;
   if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued; ${reason}`);
-  const ids = stored.map(({ id }) => id);
+  const ids = stored.map((entry) => entry.id);
   const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({

@@ -41,11 +41,13 @@ export function recordCommand(context: CommandContext): Command {
       }
       const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
       if (hits.length === 0) throw recordAbsent(kind, wanted);
-      const records = hits.map(({ id, deletedAt, raw }) => ({ id, deletedAt, record: jsonOrText(raw) }));
-      const rows = hits.map(({ id, deletedAt, raw }) => [
-        id,
-        deletedAt === null ? 'live' : 'deleted',
-        recordName(raw),
+      const records = hits.map((hit) => {
+        return { id: hit.id, deletedAt: hit.deletedAt, record: jsonOrText(hit.raw) };
+      });
+      const rows = hits.map((hit) => [
+        hit.id,
+        hit.deletedAt === null ? 'live' : 'deleted',
+        recordName(hit.raw),
       ]);
       context.printResult(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
@@ -90,7 +92,7 @@ function storyDocument(story: RecordStory) {
       return { ...event, fields: jsonOrText(event.fields), pushedBy: pushers.get(event.origin) ?? null };
     }),
     issues: story.issues,
-    entries: entries.map(({ entry, attempts }) => ({ ...entryDocument(entry), history: attempts })),
+    entries: entries.map((tried) => ({ ...entryDocument(tried.entry), history: tried.attempts })),
     endedEntries: endedEntries.map((entry) => {
       return { id: entry.id, operation: entry.operation, state: entry.state, endedAt: entry.updatedAt };
     }),
@@ -145,7 +147,8 @@ function* versionTexts(story: RecordStory): Iterable<Printed> {
 
 function* issueTexts(story: RecordStory): Iterable<Printed> {
   if (story.issues.length === 0) return;
-  const rows = story.issues.map(({ firstSeenAt, closedAt, field, code, detail }) => {
+  const rows = story.issues.map((issue) => {
+    const { firstSeenAt, closedAt, field, code, detail } = issue;
     return [firstSeenAt, closedAt ?? 'open', field, code, truncateText(detail ?? '', LONGEST_VALUE)];
   });
   yield '\nIssues:';

@@ -45,7 +45,9 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   }
   if (drift.length > 0) {
     yield '\nChanges in the answers of the service:';
-    const rows = drift.map(({ seenAt, kind, code, field, detail }) => [seenAt, kind, code, field, detail]);
+    const rows = drift.map((change) => {
+      return [change.seenAt, change.kind, change.code, change.field, change.detail];
+    });
     yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
   }
 }
@@ -76,14 +78,15 @@ function* uncertifiedTexts({ needs, holds, ...status }: StatusDocument): Iterabl
   const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
-    const rows = uncertified.map(({ kind, since, why, waiting }) => {
+    const rows = uncertified.map((status) => {
+      const { kind, since, why, waiting } = status;
       const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;
       return [kind, since ?? 'never', why, suspectedDeletions, heldDeletions, unsettledCreates];
     });
     yield '\nNot certified:';
     yield textTable(header, rows);
     for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
-      if (next !== null) yield `${kinds.map(({ kind }) => kind).join(', ')}: ${next}`;
+      if (next !== null) yield `${kinds.map((status) => status.kind).join(', ')}: ${next}`;
   }
   for (const { kind, state, records } of holds)
     if (state === 'released')

@@ -57,7 +57,7 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   yield '\nWhere the mirror is wrong:';
   yield textTable(['kind', 'id', 'field', 'service', 'mirror'], shown);
   if (all.length > shown.length) yield 'Use --json for up to 100 per kind.';
-  const repairs = wrong.flatMap(({ repair }) => repair ?? []);
+  const repairs = wrong.flatMap((comparison) => comparison.repair ?? []);
   if (repairs.length > 0) yield '\nTo read these records again:';
   for (const repair of repairs) yield `  ${repair}`;
 }

@@ -115,7 +115,7 @@ function plots(line: KindLine, readings: readonly ReportedReading[], reader: Rea
     value: line.hours?.[index] ?? 0,
   }));
   const rows = readings
-    .filter(({ state }) => state === 'certified' || state === 'complete')
+    .filter((reading) => reading.state === 'certified' || reading.state === 'complete')
     .map((reading) => ({ at: parseInstant(reading.startedAt), value: reading.rows }))
     .toReversed();
   const body = html`<div class="body">

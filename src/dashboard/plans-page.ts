@@ -24,7 +24,8 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
     querystring: z.object({ before: beforeId }),
   };
   addUpload(app, dashboard);
-  addPage(app, dashboard, page, async ({ query, reader, user }) => {
+  addPage(app, dashboard, page, async (request) => {
+    const { query, reader, user } = request;
     const { t } = reader;
     const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, (plan) => plan.id);

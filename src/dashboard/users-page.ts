@@ -17,7 +17,7 @@ const PATH = '/users';
 export function addUsersPage(app: Server, dashboard: Dashboard): void {
   const summary = 'Show the users who may read, decide or administer';
   const page = { path: PATH, summary, role: 'admin', querystring: z.object({ done }) } as const;
-  addPage(app, dashboard, page, ({ reader }) => usersPage(dashboard, reader, null));
+  addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
   const schema = {
     summary: 'Add a user by a form',
     tags: ['Pages'],

@@ -85,7 +85,7 @@ export function toAnswer(
   { now, language }: { readonly now: string; readonly language: Language },
 ): ToolAnswer {
   const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = findings;
-  const read = states.freshness.filter(({ kind }) => kinds.includes(kind));
+  const read = states.freshness.filter((freshness) => kinds.includes(freshness.kind));
   const readings = read.flatMap((freshness) => freshness.last_sweep_at ?? []);
   const fitting = fitRows(rows);
   return {

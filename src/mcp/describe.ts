@@ -17,11 +17,12 @@ export async function describeMirror(
   const views = await readOwnViews(context);
   const rows = [
     ...views.map((view) => ['view', view.name, view.meaning[language]]),
-    ...METRICS.map(({ name, question, report }) => {
-      return ['metric', name, `${question} by: ${groupsOf(report).join(', ')}`];
+    ...METRICS.map((metric) => {
+      return ['metric', metric.name, `${metric.question} by: ${groupsOf(metric.report).join(', ')}`];
     }),
-    ...states.freshness.map(({ kind, state, last_sweep_at: readAt }) => {
-      return ['kind', kind, `${state}, last read: ${readAt ?? 'never'}`];
+    ...states.freshness.map((freshness) => {
+      const readAt = freshness.last_sweep_at ?? 'never';
+      return ['kind', freshness.kind, `${freshness.state}, last read: ${readAt}`];
     }),
   ];
   const kinds = context.kinds.map((kind) => kind.name);
@@ -43,7 +44,7 @@ export async function describeView(
   view: string,
   language: Language,
 ): Promise<Findings> {
-  const names = (await readOwnViews(context)).map(({ name }) => name);
+  const names = (await readOwnViews(context)).map((own) => own.name);
   if (!names.includes(view))
     throw new UsageError(`Unknown view "${view}"${didYouMean(view, names) || '.'}`, {
       code: 'mcp.view',
@@ -62,9 +63,7 @@ export async function describeView(
   );
   return {
     columns: COLUMN.map(({ name }) => name),
-    rows: columns.map(({ column, type, unit, label, meaning, refersTo }) => {
-      return [column, type, unit, label, meaning, refersTo];
-    }),
+    rows: columns.map((row) => [row.column, row.type, row.unit, row.label, row.meaning, row.refersTo]),
     isTruncated: false,
     totalRows: columns.length,
     kinds: kindsOfViews([view], context.kinds),

@@ -39,9 +39,9 @@ export async function readFigure(
   input: FigureInput,
   states: KindStates,
 ): Promise<Findings> {
-  const metric = METRICS.find(({ name }) => name === input.metric);
+  const metric = METRICS.find((named) => named.name === input.metric);
   if (metric === undefined) {
-    const names = METRICS.map(({ name }) => name);
+    const names = METRICS.map((named) => named.name);
     const suggestion = didYouMean(input.metric, names) || '.';
     throw figureError(`Unknown metric "${input.metric}"${suggestion}`, names.join(', '));
   }

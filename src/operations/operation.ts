@@ -96,11 +96,11 @@ export function trailName({ name, path }: Described): string {
 function toDecision(operation: Described, input: object) {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
-    .filter(({ member, text }) => TRAIL_MEMBERS.includes(member) && text !== '');
+    .filter((entry) => TRAIL_MEMBERS.includes(entry.member) && entry.text !== '');
   return {
     what: trailName(operation),
     target: target?.text ?? null,
-    detail: details.map(({ member, text }) => `${member} ${text}`).join('; ') || null,
+    detail: details.map((entry) => `${entry.member} ${entry.text}`).join('; ') || null,
   };
 }
 

@@ -20,7 +20,7 @@ export const retryOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async ({ session, clock }, { id }) => documentOf(await retryEntry(session, id, clock.now())),
+  run: async (context, input) => documentOf(await retryEntry(context.session, input.id, context.clock.now())),
 });
 
 export const adoptOutboxEntry = operation({
@@ -33,8 +33,10 @@ export const adoptOutboxEntry = operation({
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
-  run: async ({ session, kinds, clock }, { id, recordId }) =>
-    documentOf(await adoptRecord(session, { kinds, id, recordId, now: clock.now() })),
+  run: async (context, input) => {
+    const { session, kinds, clock } = context;
+    return documentOf(await adoptRecord(session, { kinds, ...input, now: clock.now() }));
+  },
 });
 
 export const abandonOutboxEntry = operation({
@@ -47,7 +49,8 @@ export const abandonOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async ({ session, clock }, { id }) => documentOf(await abandonEntry(session, id, clock.now())),
+  run: async (context, input) =>
+    documentOf(await abandonEntry(context.session, input.id, context.clock.now())),
 });
 
 export const resumeOutbox = operation({
@@ -62,8 +65,8 @@ export const resumeOutbox = operation({
     since: z.string().optional(),
     unknown: z.array(z.string()).optional(),
   }),
-  run: async ({ session, sendCounter }) => {
-    const frozen = await resumeSends(session, (await sendCounter.read()) ?? 0);
+  run: async (context) => {
+    const frozen = await resumeSends(context.session, (await context.sendCounter.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });

@@ -19,9 +19,10 @@ export const approveCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, { id }) => {
+  run: async (context, { id }) => {
+    const { session, clock, by } = context;
     await approvePlan(session, { id, by: by.who, now: clock.now() });
-    return await showPlan(session, kinds, id);
+    return await showPlan(session, context.kinds, id);
   },
 });
 
@@ -36,7 +37,8 @@ export const applyCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async ({ session, kinds, clock, plans, by }, { id }) => {
+  run: async (context, { id }) => {
+    const { session, kinds, clock, plans, by } = context;
     await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
     return await showPlan(session, kinds, id);
   },
@@ -55,7 +57,8 @@ export const undoCorrections = operation({
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, { id, unproven }) => {
+  run: async (context, { id, unproven }) => {
+    const { session, kinds, clock, by } = context;
     const undoId = await undoPlan(session, { kinds, id, by: by.who, now: clock.now(), unproven });
     return await showPlan(session, kinds, undoId);
   },

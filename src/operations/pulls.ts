@@ -21,7 +21,8 @@ export const pullOperation = operation({
   }),
   answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
   status: 202,
-  run: async ({ session, clock, by, ...context }, input) => {
+  run: async (context, input) => {
+    const { session, clock, by } = context;
     const kinds = pulledKinds(context.kinds, input.kinds);
     await session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
     const pull = { kinds, request: INTERFACES[by.via], now: clock.now() };

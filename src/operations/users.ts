@@ -51,7 +51,9 @@ export const addUser = operation({
   }),
   answer: addedUser,
   status: 201,
-  run: async ({ session }, { name, role: userRole }) => {
+  run: async (context, input) => {
+    const { session } = context;
+    const { name, role: userRole } = input;
     const token = randomBytes(32).toString('base64url');
     await session.makeDurable();
     await session.atomically(async (tx) => {
@@ -73,7 +75,8 @@ export const changeRole = operation({
   words: { summary: 'give a user another role', notice: 'The user has the new role.' },
   input: z.strictObject({ name: userName, role: role.describe('viewer, operator or admin') }),
   answer: z.object({ name: z.string(), role }),
-  run: async ({ session }, input) => {
+  run: async (context, input) => {
+    const { session } = context;
     await session.makeDurable(); // A power cut must not return the old role.
     await session.atomically(async (tx) => {
       if (!(await updateRole(tx, input.name, input.role))) throw absentUser(input.name);
@@ -92,7 +95,8 @@ export const removeUser = operation({
   },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async ({ session }, { name }) => {
+  run: async (context, { name }) => {
+    const { session } = context;
     await session.makeDurable(); // A power cut must not return the user.
     await session.atomically(async (tx) => {
       if (!(await deleteUser(tx, name))) throw absentUser(name);

@@ -70,7 +70,8 @@ export const removeWebhook = operation({
   },
   input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async ({ session }, { name }) => {
+  run: async ({ session }, input) => {
+    const { name } = input;
     await deleteEndpoint(session, name);
     return { name, removed: true };
   },
@@ -83,7 +84,7 @@ export const rotateWebhook = operation({
   words: { summary: 'replace the secret of an endpoint; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
-  run: ({ session, clock }, { name }) => rotateSecret(session, name, clock.now()),
+  run: (context, input) => rotateSecret(context.session, input.name, context.clock.now()),
 });
 
 export const enableWebhook = operation({
@@ -96,7 +97,7 @@ export const enableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: ({ session, clock }, { name }) => enableEndpoint(session, name, clock.now()),
+  run: (context, input) => enableEndpoint(context.session, input.name, context.clock.now()),
 });
 
 export const disableWebhook = operation({
@@ -109,7 +110,7 @@ export const disableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: ({ session, clock }, { name }) => disableEndpoint(session, name, clock.now()),
+  run: (context, input) => disableEndpoint(context.session, input.name, context.clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -157,5 +158,5 @@ export const testWebhook = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: (context, { name }) => testEndpoint(context, context.webhooks, name),
+  run: (context, input) => testEndpoint(context, context.webhooks, input.name),
 });

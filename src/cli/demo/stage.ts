@@ -88,7 +88,7 @@ export async function pushClient(stage: DemoStage, data: JsonObject): Promise<En
   const requests = [{ operation: 'create', kind: 'clients', data }];
   const kinds = allKinds(stage.config);
   const stored = await storeEntries(session, { kinds, requests, now: systemClock.now() });
-  const ids = stored.map(({ id }) => id);
+  const ids = stored.map((entry) => entry.id);
   const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: stage.io.signal };
   const [entry] = await waitForEntries(session, ids, waiting);
   if (entry === undefined) throw new TypeError('The outbox lost the entry of the demo.');

@@ -66,14 +66,14 @@ export async function firstPull(stage: DemoStage, display: ProgressDisplay) {
   const { signal } = io;
   const reading = { kinds: [], acceptNewSource: false, logger, signal, onProgress: display.onProgress };
   const report = await pullOnce(config, reading).finally(display.stop);
-  const kinds = report.kinds.map(({ kind, rows }) => {
-    return { kind, inService: sandbox.world.count(kind), inMirror: rows };
+  const kinds = report.kinds.map((read) => {
+    return { kind: read.kind, inService: sandbox.world.count(read.kind), inMirror: read.rows };
   });
   await using session = await openExistingMirror(config);
   const answer: readonly Row[] = await session.query(sql.raw(QUESTION));
   const seconds = (report.durationMs / 1000).toFixed(1);
   print(`1. A simulated service is mirrored into ${DEMO_DATABASE}, in ${seconds} s:\n`);
-  const rows = kinds.map(({ kind, inService, inMirror }) => [kind, inService, inMirror]);
+  const rows = kinds.map((counts) => [counts.kind, counts.inService, counts.inMirror]);
   print(textTable(['kind', 'in the service', 'in the mirror'], rows));
   print('\nA first query:\n');
   print(`${QUESTION};\n`.split('\n'));

@@ -58,7 +58,8 @@ export function readingService<T>(
 ): Promise<T> {
   const { signal } = context.io;
   const clock = systemClock;
-  return showingProgress(context.io, options, async ({ stderr, onProgress }) => {
+  return showingProgress(context.io, options, async (display) => {
+    const { stderr, onProgress } = display;
     const logger = await context.logger(config, stderr);
     await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);

@@ -13,7 +13,10 @@ export function previewDocument(preview: Preview): JsonObject {
   const { kind, operation, notes, request } = preview;
   const shared = { dryRun: true, operation, kind, notes, request: request && { ...request } };
   if (preview.operation === 'create')
-    return { ...shared, alike: preview.alike.map(({ recordId, match }) => ({ recordId, match })) };
+    return {
+      ...shared,
+      alike: preview.alike.map((alike) => ({ recordId: alike.recordId, match: alike.match })),
+    };
   const { recordId, merge } = preview;
   const conflicts = (merge?.is === 'conflict' ? merge.conflicts : []).map((conflict) => {
     const { field, base, remote, wanted } = conflict;
@@ -48,9 +51,9 @@ function* updateTexts(updated: Updated): Iterable<Printed> {
   if (merge?.is === 'nothing') yield 'Nothing would be sent: the record already has these values.';
   if (merge?.is === 'conflict') {
     yield 'It would be parked: another user changed these fields since the base.';
-    const rows = merge.conflicts.map(({ field, base, remote, wanted }) => [
-      field,
-      ...[base, remote, wanted].map(compactJson),
+    const rows = merge.conflicts.map((conflict) => [
+      conflict.field,
+      ...[conflict.base, conflict.remote, conflict.wanted].map(compactJson),
     ]);
     yield textTable(['field', 'base', 'mirror', 'wanted'], rows);
     yield '';

@@ -48,8 +48,8 @@ interface PageLink {
 /** Links to the first and to the next rows of a list; null if it has no others. */
 export function listLinks(translator: Translator, first: PageLink, next: PageLink): Html | null {
   if (first.address === null && next.address === null) return null;
-  const link = ({ address, words }: PageLink, rel: Html | null): Html | null =>
-    address === null ? null : html`<a class="button" ${rel} href="${address}">${words}</a>`;
+  const link = (to: PageLink, rel: Html | null): Html | null =>
+    to.address === null ? null : html`<a class="button" ${rel} href="${to.address}">${to.words}</a>`;
   return html`<nav class="pages" aria-label="${translator.t('Pages of the list')}">
     <span>${link(first, null)}</span><span>${link(next, html`rel="next"`)}</span>
   </nav>`;

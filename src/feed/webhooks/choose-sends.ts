@@ -90,10 +90,10 @@ async function chooseMessages(
   });
   const situation = await readSituation(tx, notifications);
   const bySettled = Map.groupBy(notifications, (notification) => isSettled(notification, situation));
-  const dropped = (bySettled.get(true) ?? []).map(({ delivery }) => dropOf(delivery));
+  const dropped = (bySettled.get(true) ?? []).map((notification) => dropOf(notification.delivery));
   await writeDeliveryOutcomes(tx, dropped, facts.now);
   const current = (bySettled.get(false) ?? []).map((notification) => updateHold(notification, situation));
-  const causes = groupByCause(current).map((cause) => cause.map(({ delivery }) => delivery));
+  const causes = groupByCause(current).map((cause) => cause.map((notification) => notification.delivery));
   const messages = endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause]);
   const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const sends: EndpointSend[] = [];
@@ -158,7 +158,7 @@ export async function renderNotifications(
 ): Promise<FormattedBody> {
   const { format } = endpoint;
   if (format === 'json') {
-    const bodies = causes.flat().map(({ body }) => body ?? '{}');
+    const bodies = causes.flat().map((delivery) => delivery.body ?? '{}');
     return { contentType: 'application/json', body: bodies.join() };
   }
   const named: (readonly NamedNotification[])[] = [];

@@ -95,8 +95,8 @@ function mergeAlike(all: readonly Content[]): readonly Content[] {
     if (first === undefined || alike.length === 1) return alike;
     if (cause !== ENTRIES && first.data.kind === undefined) return [first];
     if (cause !== ENTRIES)
-      return [{ ...first, data: { ...first.data, kinds: alike.map(({ data }) => data.kind) } }];
-    const entries = alike.reduce((sum, { data }) => sum + (data.entries ?? 1), 0);
+      return [{ ...first, data: { ...first.data, kinds: alike.map((content) => content.data.kind) } }];
+    const entries = alike.reduce((sum, content) => sum + (content.data.entries ?? 1), 0);
     return [{ type: ENTRIES, data: { entries, reason: first.type.replace('entry.', '') } }];
   });
 }

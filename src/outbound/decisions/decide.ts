@@ -146,7 +146,7 @@ export async function adoptRecord(
         hint: `bms-sync outbox retry ${id}, or abandon ${id}`,
       });
     const { kind } = entry;
-    const hasTable = kinds.some(({ name }) => name === kind); // An application may have stored anything by SQL.
+    const hasTable = kinds.some((known) => known.name === kind); // An application may have stored anything by SQL.
     const row = hasTable ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
     if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
     if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {

@@ -25,7 +25,8 @@ export async function findRecordsWithKey(
 ): Promise<readonly LiveRecord[]> {
   const wanted = parseObject(payload);
   const mirrored = await readMirroredKind(db, kind);
-  const values = keyFields(mirrored, wanted, {}).flatMap(({ name, sent }) => {
+  const values = keyFields(mirrored, wanted, {}).flatMap((keyField) => {
+    const { name, sent } = keyField;
     const field = mirrored.fields.find((each) => each.name === name && each.type !== 'json');
     const value = field === undefined ? null : decodeField(field, sent, () => undefined);
     return value === null ? [] : [{ column: name, value }];

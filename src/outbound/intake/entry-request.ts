@@ -88,7 +88,7 @@ export function readBatch(text: string): EntryRequest[] {
   return text
     .split('\n')
     .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
-    .filter(({ line }) => line !== '')
+    .filter((numbered) => numbered.line !== '')
     .map(({ line, where }) => {
       const request = tryParseJson(line);
       if (!isObject(request)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };

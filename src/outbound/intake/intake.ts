@@ -107,7 +107,7 @@ export async function storeInTransaction(
 }
 
 async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
-  const ids = stored.filter(({ isNew }) => isNew).map(({ id }) => id);
+  const ids = stored.filter((entry) => entry.isNew).map((entry) => entry.id);
   const target = [ids.at(0), ids.slice(1).at(-1)].filter((id) => id !== undefined).join('-');
   if (target === '') return; // All were stored before, under the same keys.
   await saveDecision(tx, { ...by, what: 'push', target, detail: `entries ${ids.length}` }, now);

@@ -108,7 +108,7 @@ export function readBase(
   const excluded = namedValues.filter((namedValue) => isExcludedName(kind, namedValue.field));
   const faults = [
     ...findContradictions(namedValues),
-    ...excluded.map(({ field }) => `${field}: ${EXCLUDED}`),
+    ...excluded.map((value) => `${value.field}: ${EXCLUDED}`),
   ];
   return { base: bodyOf(namedValues), faults: faults.map((fault) => `base: ${fault}`) };
 }

@@ -25,7 +25,7 @@ export interface EditedTable {
 
 export function editedTable(kind: Kind, viewColumns: ReadonlySet<string>, sheet: Sheet): EditedTable {
   const datePlaces = sheet.columns.flatMap((column, place) => {
-    const type = kind.fields.find(({ name }) => name === column)?.type;
+    const type = kind.fields.find((field) => field.name === column)?.type;
     return type === 'date' || type === 'timestamp' ? [place] : [];
   });
   const texts = sheet.rows.flatMap((row) => datePlaces.map((place) => row.cells.get(place)?.text ?? ''));
@@ -81,9 +81,9 @@ export function findReorderedColumn(moves: readonly CellMove[]): string | undefi
   return [...Map.groupBy(moves, (move) => move.column)].find(([, cells]) => {
     const oldValues = new Map<string, number>();
     for (const { from } of cells) oldValues.set(from, (oldValues.get(from) ?? 0) + 1);
-    const reused = cells.filter(({ to }) => {
-      const count = oldValues.get(to) ?? 0;
-      oldValues.set(to, count - 1);
+    const reused = cells.filter((cell) => {
+      const count = oldValues.get(cell.to) ?? 0;
+      oldValues.set(cell.to, count - 1);
       return count > 0;
     });
     return cells.length >= FEWEST_MOVED && reused.length >= cells.length * MOVED_PART;
@@ -143,7 +143,7 @@ export const parseCells = (text: string): readonly PlannedCell[] =>
 export const toEntryData = (kind: Kind, cells: readonly PlannedCell[]): JsonObject =>
   Object.fromEntries(
     cells.map((cell) => {
-      const field = kind.fields.find(({ name }) => name === cell.field);
+      const field = kind.fields.find((each) => each.name === cell.field);
       return [field === undefined ? cell.field : writeNameOf(field), cell.new];
     }),
   );

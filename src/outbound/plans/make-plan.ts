@@ -128,9 +128,9 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
     const shared = sheet.columns.filter((name) => viewColumns.has(name)).length;
     candidates.push({ kind, viewColumns, shared });
   }
-  const most = Math.max(...candidates.map(({ shared }) => shared));
-  const closest = candidates.filter(({ shared }) => shared === most);
-  const complete = closest.filter(({ viewColumns }) => viewColumns.size === most);
+  const most = Math.max(...candidates.map((candidate) => candidate.shared));
+  const closest = candidates.filter((candidate) => candidate.shared === most);
+  const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
   const [best, ...others] = closest.length > 1 ? complete : closest;
   if (best !== undefined && others.length === 0) return best;
   const message =

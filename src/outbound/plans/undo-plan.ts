@@ -34,7 +34,7 @@ export async function undoPlan(
 ): Promise<number> {
   const { kinds, id, by, now, unproven = false } = decision;
   const plan = await readPlan(session, id);
-  const kind = kinds.find(({ name }) => name === plan.kind);
+  const kind = kinds.find((declared) => declared.name === plan.kind);
   if (plan.state !== 'applied' || kind === undefined)
     throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
   const undoId = await judgeThenStore(
@@ -96,7 +96,7 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: S
     return !isTouched && isAsMade(shown(field));
   };
   const unprovenFields = seen.includesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
-  const isProven = ({ field }: PlannedCell): boolean => !unprovenFields.includes(field);
+  const isProven = (cell: PlannedCell): boolean => !unprovenFields.includes(cell.field);
   const cells = parseCells(row.cells);
   const ownCells = cells.filter(isOurs);
   const refusals = [
@@ -117,7 +117,7 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: S
 }
 
 const refusalOf = (why: string, cells: readonly PlannedCell[]): readonly string[] =>
-  cells.length === 0 ? [] : [`${why}: ${cells.map(({ field }) => field).join(', ')}`];
+  cells.length === 0 ? [] : [`${why}: ${cells.map((cell) => cell.field).join(', ')}`];
 
 /** The second of `[old, new]`. */
 const newValueOf = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
@@ -158,11 +158,11 @@ async function readEvents(db: Queryable, kind: string, ids: readonly string[]) {
 function splitEvents(events: readonly RecordEvent[], entry: number | null) {
   const ownIndex = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
   const since = ownIndex < 0 ? [] : events.slice(ownIndex + 1);
-  const isReplaced = since.some(({ change }) => change === 'deleted' || change === 'restored');
+  const isReplaced = since.some((event) => event.change === 'deleted' || event.change === 'restored');
   const before = events[ownIndex]?.after;
   return {
     made: Object.entries(parseObject(events[ownIndex]?.fields ?? '{}')),
-    later: since.flatMap(({ fields }) => Object.entries(parseObject(fields ?? '{}'))),
+    later: since.flatMap((event) => Object.entries(parseObject(event.fields ?? '{}'))),
     past: before === undefined ? null : { before, isReplaced },
   };
 }
