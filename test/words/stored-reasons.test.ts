@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { translatorFor } from '../../src/lib/text/translator.ts';
 import { translateReason } from '../../src/words/stored-reasons.ts';
 
+// cspell:disable -- French.
 test.each([
   [
     '12 sends were made from here, and this database knows of 11',
@@ -13,6 +14,7 @@ test.each([
   ],
   ['the disk is on fire', 'the disk is on fire'],
 ])('%j in French', (reason, french) => {
+  // cspell:enable
   expect(translateReason(reason, translatorFor('en'))).toBe(reason);
   expect(translateReason(reason, translatorFor('fr'))).toBe(french);
 });
