@@ -91,11 +91,8 @@ async function* streamEvents(
   yield `retry: ${RETRY_MS}\n\n`;
   for (let cursor = after; !signal.aborted;) {
     const waiting = { clock: context.clock, signal, waitMs: QUIET_MS };
-    const { changes, next } = await waitForChanges(
-      context.session,
-      { after: cursor, kind, limit: PAGE },
-      waiting,
-    );
+    const wanted = { after: cursor, kind, limit: PAGE };
+    const { changes, next } = await waitForChanges(context.session, wanted, waiting);
     if (!('role' in (await context.access.authenticate(request)))) return;
     cursor = next;
     if (changes.length === 0) yield ':\n\n';

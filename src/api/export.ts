@@ -43,8 +43,8 @@ export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone, streamLimit } = context;
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
     const { format, asOf } = request.query;
-    const wish = { what: request.params.view, asOf, now: clock.now(), timezone };
-    const { source } = await openExport(session, kinds, wish);
+    const what = request.params.view;
+    const { source } = await openExport(session, kinds, { what, asOf, now: clock.now(), timezone });
     const signal = abortWhenGone(reply, context.closing);
     const release = streamLimit.acquire(request.user?.name ?? '');
     reply.raw.once('close', release);

@@ -36,13 +36,14 @@ export function healthRoutes(app: Server, context: RouteContext): void {
 async function readFaults(context: RouteContext): Promise<readonly string[]> {
   const { session, clock, logger, closing, writes, logFault = () => null } = context;
   if (closing.aborted) return ['it is stopping'];
-  // This line tries again, and marks where lines are missing.
+  // Writing this line tests the log again, and marks the gap in it.
   if (logFault() !== null) logger.warn({ event: 'log.lost' }, 'lines of the log are lost before this one');
   const reasons: string[] = [];
   try {
-    const read = await withTimeout(clock, PATIENCE_MS, readDamage(session));
-    if (read === TIMED_OUT_RESULT) reasons.push(`the mirror does not answer within ${PATIENCE_MS / 1000} s`);
-    else if (read !== null) reasons.push(read.reason);
+    const damage = await withTimeout(clock, PATIENCE_MS, readDamage(session));
+    if (damage === TIMED_OUT_RESULT)
+      reasons.push(`the mirror does not answer within ${PATIENCE_MS / 1000} s`);
+    else if (damage !== null) reasons.push(damage.reason);
   } catch (error) {
     const isExpected = error instanceof SyncError;
     if (!isExpected) logger.error({ err: error }, 'the mirror cannot be read');

@@ -24,7 +24,7 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   );
   const blocked = add('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', ['kind']);
   for (const { name } of kinds.filter((kind) => kind.create ?? kind.update))
-    blocked.set({ kind: name }, Number(status.blockedKinds.some((blockedKind) => blockedKind.kind === name)));
+    blocked.set({ kind: name }, Number(status.blockedKinds.some((block) => block.kind === name)));
   add('bms_sync_frozen', 'Whether sends are paused until a user resumes them.').set(
     Number(status.frozen !== null),
   );
@@ -34,14 +34,14 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   const disabled = add('bms_sync_webhook_disabled', 'Whether nothing is sent to the endpoint.', ['endpoint']);
   const deliveries = add('bms_sync_webhook_deliveries', 'Deliveries that are kept.', ['endpoint', 'state']);
   const counts = await countDeliveries(session);
-  for (const standing of await listEndpoints(session)) {
-    const { id, name: endpoint, state: standingState, pendingSince } = standing;
-    waiting.set({ endpoint }, secondsSince(pendingSince, now));
-    failing.set({ endpoint }, Number(needsPerson(standing)));
-    disabled.set({ endpoint }, Number(standingState === 'disabled'));
+  for (const row of await listEndpoints(session)) {
+    const { name: endpoint } = row;
+    waiting.set({ endpoint }, secondsSince(row.pendingSince, now));
+    failing.set({ endpoint }, Number(needsPerson(row)));
+    disabled.set({ endpoint }, Number(row.state === 'disabled'));
     for (const state of DELIVERY_STATES) {
-      const found = counts.find((one) => one.endpointId === id && one.state === state);
-      deliveries.set({ endpoint, state }, found?.n ?? 0);
+      const count = counts.find((each) => each.endpointId === row.id && each.state === state);
+      deliveries.set({ endpoint, state }, count?.n ?? 0);
     }
   }
   return await registry.metrics();

@@ -5,7 +5,7 @@ import { sendJson } from '../http/send.ts';
 import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
-/** The routes of the API for all that a person may do. */
+/** The routes of the API for all operations. */
 export function operationRoutes(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS) {
     const { path, role, words, answer, status = 200 } = operation;

@@ -78,16 +78,16 @@ export function outboxRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, after, limit } }, reply) => {
     const sets = { all: ENTRY_STATES, open: OPEN_ENTRY_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
-    const found = await listOutbox(session, { states, after, limit });
-    const document = { ...outboxDocument(found), ...nextAfter(after, found.entries) };
+    const list = await listOutbox(session, { states, after, limit });
+    const document = { ...outboxDocument(list), ...nextAfter(after, list.entries) };
     return sendDocument<typeof page>(reply, document);
   });
   app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) =>
     sendDocument<typeof shownEntry>(reply, historyDocument(await readHistory(session, request.params.id))),
   );
   app.post('/v1/outbox', { config: { role: 'operator' }, schema: queueSchema }, async (request, reply) => {
-    const asked = { ...request.body, key: request.headers['idempotency-key'] };
-    const checked = await checkRequests(session, kinds, [asked]);
+    const entry = { ...request.body, key: request.headers['idempotency-key'] };
+    const checked = await checkRequests(session, kinds, [entry]);
     const [result] = await storeChecked(session, checked, clock.now(), deciderOf(request, 'api'));
     if (result === undefined) throw new Error('An entry was neither stored nor refused.');
     if (result.isNew) wakeEngine();

@@ -50,24 +50,24 @@ export function recordRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/records/:kind', { schema: list }, async (request, reply) => {
     const kind = requireKind(kinds, request.params.kind);
     const { q: text, after, limit } = request.query;
-    const wanted = { after, limit: limit + 1 };
-    const found =
+    const range = { after, limit: limit + 1 };
+    const rows =
       text === undefined
-        ? await recordsAfter(session, kind.name, wanted)
-        : await findRecords(session, kind, { text, ...wanted });
-    const page = found.slice(0, limit);
-    const next = found.length > limit ? (page.at(-1)?.id ?? null) : null;
-    const records = page.map(({ id, ...one }) => recordText(kind.name, id, one)).join();
+        ? await recordsAfter(session, kind.name, range)
+        : await findRecords(session, kind, { text, ...range });
+    const page = rows.slice(0, limit);
+    const next = rows.length > limit ? (page.at(-1)?.id ?? null) : null;
+    const records = page.map((row) => recordText(kind.name, row.id, row)).join();
     return sendJsonText(reply, `{"records":[${records}],"next":${JSON.stringify(next)}}`);
   });
 
   const show = { ...SHOW, params: z.strictObject({ kind: knownKindName(kinds), id: recordIdText }) };
   app.get('/v1/records/:kind/:id', { schema: show }, async ({ params: { kind: name, id } }, reply) => {
     const kind = requireKind(kinds, name).name;
-    const found = await findRecord(session, kind, id);
-    if (found === null)
+    const record = await findRecord(session, kind, id);
+    if (record === null)
       throw new SyncError(`The mirror does not have record ${id} of ${kind}.`, { code: 'record.absent' });
-    return sendJsonText(reply, recordText(kind, id, found));
+    return sendJsonText(reply, recordText(kind, id, record));
   });
 }
 

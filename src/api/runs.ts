@@ -58,19 +58,16 @@ const showSchema = {
 export function runRoutes(app: Server, { session, clock }: RouteContext): void {
   app.get('/v1/runs', { schema: listSchema }, async ({ query: { after, limit } }, reply) => {
     const now = clock.now();
-    const found =
+    const page =
       after === undefined
         ? await listRuns(session, { limit, now })
         : await runsAfter(session, after, limit, now);
-    return sendDocument<typeof runs>(reply, { runs: found, ...nextAfter(after, found) });
+    return sendDocument<typeof runs>(reply, { runs: page, ...nextAfter(after, page) });
   });
   app.get('/v1/runs/:id', { schema: showSchema }, async ({ params: { id } }, reply) => {
-    const found = await findRun(session, id, clock.now());
-    if (found === null)
-      throw new SyncError(`Run ${id} does not exist.`, {
-        code: 'run.absent',
-        hint: 'GET /v1/runs lists the stored runs.',
-      });
-    return sendDocument<typeof shownRun>(reply, found);
+    const stored = await findRun(session, id, clock.now());
+    const hint = 'GET /v1/runs lists the stored runs.';
+    if (stored === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
+    return sendDocument<typeof shownRun>(reply, stored);
   });
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../lib/json/json.ts';
 import { answersDocumentedList, askForKind } from '../pull/optional-kinds.ts';
 import type { Source } from '../source/source.ts';
 
-/** What one page shows of a kind of a ready file. Names of fields only: no value of a record. */
+/** The description of a kind of a ready file, by one page of its list. Has names of fields, but no value of a record. */
 export interface DiscoveredKind {
   readonly kind: string;
   /** The ready file that declares it, for `includeKinds`. */
@@ -26,10 +26,10 @@ export interface DiscoveredKind {
 /** Asks the service for one page of each kind of the ready files, whether the settings include it or not. */
 export async function discoverKinds(source: Source): Promise<readonly DiscoveredKind[]> {
   const isUsable = await answersDocumentedList(source);
-  const found: DiscoveredKind[] = [];
+  const kinds: DiscoveredKind[] = [];
   for (const file of listReadyFiles())
-    for (const kind of readyKinds(file)) found.push(await discoverKind(source, file, kind, isUsable));
-  return found;
+    for (const kind of readyKinds(file)) kinds.push(await discoverKind(source, file, kind, isUsable));
+  return kinds;
 }
 
 async function discoverKind(
@@ -65,7 +65,7 @@ function describePaging(meta: Awaited<ReturnType<Source['probe']>>['meta']): str
   return parts.length === 0 ? 'the answer does not report its length' : parts.join(', ');
 }
 
-/** One line per kind, then what to do. */
+/** Writes some lines per kind, then the setting that includes them. */
 export function* discoveryLines(found: readonly DiscoveredKind[]): Iterable<string> {
   for (const { kind, path, answer, detail, ...shown } of found) {
     yield `${kind} (${path}): ${answer}${detail === null ? '' : `: ${detail}`}`;

@@ -17,7 +17,7 @@ import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
 import { readServing, type Serving } from './serving.ts';
 
-/** How to open what the settings name. */
+/** Open the database and the service of the settings. */
 interface Openers {
   /** Opens the database as it is: nothing is migrated. */
   readonly mirror: () => Promise<Session>;
@@ -45,7 +45,7 @@ export async function checkAll(
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
   return [
-    passedCheck('settings', 'valid'), // They were read before this point, or refused.
+    passedCheck('settings', 'valid'), // Invalid settings were refused when they were read.
     ...checkSecretFiles(files, listSecrets(config)),
     ...database,
     ...(isMirror ? await checkTenants(config, open, readable) : []),

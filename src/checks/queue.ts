@@ -26,20 +26,13 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
     const refusal = await refusalToWrite(client);
     if (refusal === null) return checkRedisInfo(await client.info());
     const detail = redisFaultText('takes no jobs', refusal, url);
-    return [
-      failedCheck('redis', 'jobs.redis_refuses', detail, 'Fix this Redis, or set QUEUE_URL to another one.'),
-    ];
+    const hint = 'Fix this Redis, or set QUEUE_URL to another one.';
+    return [failedCheck('redis', 'jobs.redis_refuses', detail, hint)];
   } catch (error) {
+    const detail = redisFaultText('does not answer', fault ?? error, url);
     const hint =
       'Check that it runs, and the host, port and password in QUEUE_URL. Work continues without it, with some delay.';
-    return [
-      failedCheck(
-        'redis',
-        'jobs.redis_unreachable',
-        redisFaultText('does not answer', fault ?? error, url),
-        hint,
-      ),
-    ];
+    return [failedCheck('redis', 'jobs.redis_unreachable', detail, hint)];
   } finally {
     client.disconnect();
   }
@@ -84,7 +77,7 @@ const UNTRUSTED = 'its certificate is not trusted: name the file of its authorit
 
 const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a single Redis';
 
-/** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
+/** The beginnings of a Redis client's messages or of Node's codes, and their meanings for a person. */
 const FAULT_MEANINGS: readonly (readonly [string, string])[] = [
   ['NOAUTH', 'it requires a password, and QUEUE_URL has none'],
   ['WRONG', 'it does not accept the password in QUEUE_URL'],

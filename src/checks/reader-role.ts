@@ -6,8 +6,8 @@ import { hasRole, noSuchRole, rightsOf, type Rights } from '../views/reader-role
 const NAME = 'bi.readerRole';
 
 /**
- * Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table; of views that
- * are still to come, only that it exists.
+ * Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table. Without views,
+ * checks only that it exists.
  */
 export async function checkReaderRole(
   session: Session,
@@ -26,10 +26,10 @@ function checkRights(role: string, rights: Rights): CheckResult {
   const faults = RULES.filter((rule) => rights[rule.right].length > 0);
   if (faults.length === 0)
     return passedCheck(NAME, `${role} can read all views, write none, and reaches no table`);
-  const found = faults.map((fault) => `${fault.fault} ${rights[fault.right].join(', ')}`);
+  const details = faults.map((fault) => `${fault.fault} ${rights[fault.right].join(', ')}`);
   const fixes = faults.flatMap((fault) => fault.fix(role));
   const hint = `${fixes.join(' ')} Revoke rights that it has as superuser or through other roles separately.`;
-  return failedCheck(NAME, 'mirror.reader_rights', `${role} ${found.join('; ')}`, hint);
+  return failedCheck(NAME, 'mirror.reader_rights', `${role} ${details.join('; ')}`, hint);
 }
 
 /** Rights that the role must not have, and the statements that revoke them. */

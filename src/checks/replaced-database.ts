@@ -10,8 +10,8 @@ const POLL_MS = 60_000;
 
 /**
  * Watches whether the address of a mirror still leads to the database that a session has open. A SQLite file that was replaced or
- * removed takes writes as before, and nobody ever reads them. While the address leads elsewhere, `session` refuses every write, so
- * that nothing is sent or promised.
+ * removed still accepts writes, but nothing reads them. While the address leads elsewhere, `session` refuses every write, so that
+ * nothing is sent or promised.
  *
  * @param owner The name of this process in the mirror.
  */
@@ -21,10 +21,12 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
   let inode = inodeOf(path);
   let fault: MirrorError | null = null;
   const checkNow = async (): Promise<void> => {
-    const found = await findReplacement(opened, url, owner);
-    if (found !== null && fault === null)
-      logger.error({ event: 'mirror.replaced', code: found.code, hint: found.hint }, found.message);
-    fault = found;
+    const replacement = await findReplacement(opened, url, owner);
+    if (replacement !== null && fault === null) {
+      const { code, hint, message } = replacement;
+      logger.error({ event: 'mirror.replaced', code, hint }, message);
+    }
+    fault = replacement;
   };
   const { stop } = repeatMirrorTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
   const session: Session = {
@@ -40,7 +42,7 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
   return { session, [Symbol.asyncDispose]: stop };
 }
 
-/** The number of the file at a path; null where there is none, and on a server. */
+/** The inode of the file at a path; null if there is none, or the database is on a server. */
 const inodeOf = (path: string | null): number | null =>
   path === null ? null : (statSync(path, { throwIfNoEntry: false })?.ino ?? null);
 

@@ -16,8 +16,8 @@ export function* checkServing(serving: Serving): Iterable<CheckResult> {
 }
 
 /**
- * Says when the background service that runs pulls, and what one would do by these settings: when it pulls, if none runs,
- * whether it sends, what it removes and rereads.
+ * Reports when the running background service pulls, or would pull by these settings; and whether it sends, what it removes and
+ * rereads by these settings.
  *
  * @param schedules Those of the settings.
  */
@@ -32,8 +32,8 @@ export function* checkSchedules(
   if (slots.length === 0) yield passedCheck('schedules', 'no schedule is set: serve does not pull');
   if (hasOtherSchedules(serving, schedules)) yield passedCheck('schedules', OTHER_SCHEDULES_NOTE);
   for (const { name, cron, timezone, kinds, at } of slots) {
-    const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
-    const detail = `serve pulls ${which} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
+    const kindsText = kinds.length === all ? 'all kinds' : kinds.join(', ');
+    const detail = `serve pulls ${kindsText} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
     yield passedCheck(`schedules.${name}`, detail);
   }
   yield config.outbound.writes === 'on'

@@ -21,7 +21,7 @@ export function checkSecretFiles(
 
 const READABLE = { byGroup: 0o040, byAll: 0o004 };
 
-/** Readable by all, although we could read it without that: a container is given its secrets in files of another owner. */
+/** Whether all users may read a file that we could read without that right. A container gets its secrets in files of another owner. */
 function isNeedlesslyOpen(file: string): boolean {
   const { mode, uid, gid } = statSync(file);
   const user = process.getuid?.();

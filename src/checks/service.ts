@@ -17,7 +17,7 @@ export async function checkService(
   openSource: () => Source,
   swept: ReadonlySet<string>,
 ): Promise<readonly CheckResult[]> {
-  const kind = LISTED_KINDS.find((listedKind) => listedKind.name === 'departments'); // The shortest list.
+  const kind = LISTED_KINDS.find((listed) => listed.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let serviceTime: Date | null = null;
   const reached = await runCheck('service', async () => {
@@ -38,9 +38,8 @@ export async function checkService(
     ];
   }
   const header = passedCheck('header', `the service accepts the token under ${names}`);
-  const checks = [reached, header, checkClock(serviceTime, systemClock.now())];
-  checks.push(...(await checkLists(config, source, swept)));
-  return checks;
+  const clock = checkClock(serviceTime, systemClock.now());
+  return [reached, header, clock, ...(await checkLists(config, source, swept))];
 }
 
 async function checkLists(
@@ -51,16 +50,17 @@ async function checkLists(
   const checks: CheckResult[] = [];
   // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
   for (const listed of requireListedKinds(config)) {
-    const answers = `${listed.list.path} answers with a list`;
     const off = listed.isOptional && !swept.has(listed.name) ? await offCheck(source, listed) : null;
-    checks.push(
-      off ?? (await runCheck(`kinds.${listed.name}`, () => source.probe(listed).then(() => answers))),
-    );
+    const probe = async (): Promise<string> => {
+      await source.probe(listed);
+      return `${listed.list.path} answers with a list`;
+    };
+    checks.push(off ?? (await runCheck(`kinds.${listed.name}`, probe)));
   }
   return checks;
 }
 
-/** An optional kind that the service does not show is no fault. */
+/** An optional kind that the service does not show is off, which is not a fault. */
 async function offCheck(source: Source, kind: ListedKind): Promise<CheckResult | null> {
   const showing = await askForKind(source, kind);
   if (showing.list !== null || showing.answer === 'unknown') return null;

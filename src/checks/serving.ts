@@ -9,23 +9,23 @@ export type Serving = Awaited<ReturnType<typeof readServing>>;
 export async function readServing(db: Queryable, reader: LivenessCheck) {
   const workers = await listLiveWorkers(db, reader);
   const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];
-  const each = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
+  const schedules = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
+  const distinct = new Map(schedules.map((schedule) => [JSON.stringify(schedule), schedule]));
   return {
     workers,
     isPulling: workers.some((worker) => worker.roles.split(',').includes('pulls')),
-    schedules:
-      texts.length === 0 ? null : [...new Map(each.map((one) => [JSON.stringify(one), one])).values()],
+    schedules: texts.length === 0 ? null : [...distinct.values()],
   };
 }
 
-/** Whether the services that run pull by other schedules than these, which are in the settings. */
+/** Whether the running services pull by other schedules than the settings have. */
 export function hasOtherSchedules(serving: Serving, configured: readonly Schedule[]): boolean {
-  const textOf = (some: readonly Schedule[]) =>
-    some
-      .map((one) => JSON.stringify(one))
+  const sortedText = (schedules: readonly Schedule[]): string =>
+    schedules
+      .map((schedule) => JSON.stringify(schedule))
       .sort()
       .join();
-  return serving.schedules !== null && textOf(serving.schedules) !== textOf(configured);
+  return serving.schedules !== null && sortedText(serving.schedules) !== sortedText(configured);
 }
 
 export const OTHER_SCHEDULES_NOTE =

@@ -24,9 +24,9 @@ async function readAllStale(db: Queryable, schedules: readonly Schedule[], start
   const kinds = await readFreshness(db);
   const off = kinds.filter(isOff).map((freshness) => freshness.kind); // A kind that is off misses no reading.
   const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
-  const stale = all.filter((one) => !off.includes(one.kind));
-  const reading = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
-  return stale.map((one) => ({ ...one, isBeingRead: reading.includes(one.kind) }));
+  const stale = all.filter((staleKind) => !off.includes(staleKind.kind));
+  const beingRead = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
+  return stale.map((staleKind) => ({ ...staleKind, isBeingRead: beingRead.includes(staleKind.kind) }));
 }
 
 const CHECK_MS = 60_000;
@@ -46,8 +46,10 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
     const stale = await readAllStale(session, schedules, startedAt, now);
-    const known = stale.map((one) => one.kind).filter((kind) => loggedKinds.includes(kind));
-    const newlyStale = stale.filter((one) => !known.includes(one.kind) && !one.isBeingRead);
+    const stillStale = stale.map((staleKind) => staleKind.kind).filter((kind) => loggedKinds.includes(kind));
+    const newlyStale = stale.filter(
+      (staleKind) => !stillStale.includes(staleKind.kind) && !staleKind.isBeingRead,
+    );
     for (const { kind, since } of newlyStale) {
       const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
@@ -60,6 +62,6 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
         for (const { kind, since } of newlyStale)
           await addNotification(tx, staleNotification(kind, since, now));
       });
-    loggedKinds = [...known, ...newlyStale.map((one) => one.kind)];
+    loggedKinds = [...stillStale, ...newlyStale.map((staleKind) => staleKind.kind)];
   };
 }

@@ -46,9 +46,7 @@ const DRIFT_SHOWN = 20;
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
   const disappeared = await readDisappeared(session);
   const listed = new Set(kinds.flatMap((kind) => (kind.list === null ? [] : [kind.name])));
-  const uncertified = (await readUncertified(session)).filter((uncertifiedKind) =>
-    listed.has(uncertifiedKind.kind),
-  );
+  const uncertified = (await readUncertified(session)).filter((status) => listed.has(status.kind));
   const unreadable = new Map<string, readonly string[]>();
   for (const { kind } of uncertified) unreadable.set(kind, await readUnreadable(session, kind));
   return {
@@ -81,7 +79,7 @@ interface Outlook {
   readonly frozen?: Frozen | null;
 }
 
-/** The same, what needs a person, and what happens next. */
+/** Reads the same with everything that needs a person, and the schedules. */
 export async function readStatusReport(
   session: Session,
   kinds: readonly Kind[],
@@ -109,7 +107,7 @@ function needDocument(need: Need): StatusDocument['needs'][number] {
   return { type: need.type, title, why: plainWhy(words), page, command, since };
 }
 
-/** A view has no order; readers expect that of the catalogue. */
+/** A view has no order; readers expect the order of the catalogue. */
 function sortByCatalogue<T extends { readonly kind: string }>(
   statuses: readonly T[],
   kinds: readonly Kind[],
@@ -133,7 +131,7 @@ function explainUncertified(
     isFirst: isFirstReading(kind),
     isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
   });
-  // Their words say all that their details say.
+  // The details of these add nothing to their words.
   const isPlain = state === 'complete' || ['interrupted', 'busy', 'unauthorized'].includes(reason ?? '');
   const steps = next === null ? [] : [next];
   const names = unreadable.slice(0, RECORDS_SHOWN).join(', ');
@@ -141,6 +139,6 @@ function explainUncertified(
   const creates = waiting.unsettledCreates;
   if (creates > 0)
     steps.push(`Without a certificate, creates of unknown outcome (${creates}) are parked: bms-sync outbox.`);
-  const known = { why: (isPlain ? why : (detail ?? why)) ?? 'no reason was recorded' };
-  return { ...kind, ...known, next: steps.join(' ') || null };
+  const reasonText = (isPlain ? why : (detail ?? why)) ?? 'no reason was recorded';
+  return { ...kind, why: reasonText, next: steps.join(' ') || null };
 }

@@ -5,6 +5,7 @@ import { isListed, isRetrievable } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { backfill, type BackfillReport, type Extent } from '../pull/backfill.ts';
+import type { Progress } from '../pull/run/parts.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { expandIds, parsePages } from './parts/input.ts';
 import { readingService } from './parts/progress.ts';
@@ -31,10 +32,15 @@ export function backfillCommand(context: CommandContext): Command {
           hint: `bms-sync backfill ${name} --ids 1,5-9`,
         });
       const wanted = { kind, extent, request, ...pullSettings(config) };
-      const report = await readingService(context, config, { open: openMirror }, (parts) =>
-        backfill(parts, wanted),
-      );
-      context.printResult(options, report, reportLines(report));
+      let lastPage: number | null = null;
+      const report = await readingService(context, config, { open: openMirror }, (parts) => {
+        const onProgress = (progress: Progress): void => {
+          lastPage = progress.lastPage;
+          parts.onProgress?.(progress);
+        };
+        return backfill({ ...parts, onProgress }, wanted);
+      });
+      context.printResult(options, report, [...reportLines(report), ...beyondLines(extent, lastPage)]);
       const { state, reason, rows } = report;
       const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
       context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);
@@ -53,6 +59,13 @@ function extentOf(options: BackfillOptions): { extent: Extent; request: string }
   if (ids !== undefined) return { extent: { ids: expandIds(ids) }, request: `--ids ${ids}` };
   if (pages !== undefined) return { extent: { pages: parsePages(pages) }, request: `--pages ${pages}` };
   return { extent: { pages: { from: 1, to: Infinity } }, request: '--all' };
+}
+
+/** @param lastPage The last page that the service has named; null = unknown. */
+function beyondLines(extent: Extent, lastPage: number | null): readonly string[] {
+  if ('ids' in extent || lastPage === null || extent.pages.to === Infinity || extent.pages.to <= lastPage)
+    return [];
+  return [`The list has only ${lastPage} ${lastPage === 1 ? 'page' : 'pages'}.`];
 }
 
 function* reportLines(report: BackfillReport): Iterable<string> {

@@ -64,14 +64,14 @@ async function* changes(
   const { json, after, kind, limit, follow } = options;
   await using session = await openExistingMirror(config);
   const isProgram = json && !follow;
-  let left = limit ?? (follow || json ? Infinity : SHOWN);
-  if (left === 0) return;
-  const from = after ?? (isProgram ? 0 : await seqBeforeLatest(session, kind, follow ? 0 : left));
+  let remaining = limit ?? (follow || json ? Infinity : SHOWN);
+  if (remaining === 0) return;
+  const from = after ?? (isProgram ? 0 : await seqBeforeLatest(session, kind, follow ? 0 : remaining));
   const events = follow
     ? followChanges(session, { after: from, kind }, systemClock, signal)
     : streamChanges(session, { after: from, upTo: await latestSeq(session), kind }, signal);
   for await (const event of events) {
     yield event;
-    if (--left === 0) return;
+    if (--remaining === 0) return;
   }
 }

@@ -31,8 +31,8 @@ export function doctorCommand(context: CommandContext): Command {
         const line = `${check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
         return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
-      const found = discovered === undefined ? [] : ['', ...discoveryLines(discovered)];
-      context.printResult(options, { ok, checks, discovered }, [...lines, ...found]);
+      const discoveredLines = discovered === undefined ? [] : ['', ...discoveryLines(discovered)];
+      context.printResult(options, { ok, checks, discovered }, [...lines, ...discoveredLines]);
       const isUnset = checks.some((check) => check.code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     });

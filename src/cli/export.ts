@@ -47,17 +47,18 @@ export function exportCommand(context: CommandContext): Command {
       const format = chosenFormat(options);
       refuseConflicts(options, format);
       const progress = createExportProgress(what, io.stderr);
-      const how = { format, isRaw, isExcel, onRows: progress.onRows, signal: io.signal };
+      const encoding = { format, isRaw, isExcel, onRows: progress.onRows, signal: io.signal };
       try {
         const config = context.settings(options);
         const file = out === undefined ? null : outputFile(config.database.url, out);
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
         const ids = options.ids === undefined ? undefined : expandIds(options.ids);
-        const wish = { what, asOf, ids, now: systemClock.now(), timezone, isRaw };
-        const { source, remark } = await openExport(session, allKinds(config), wish);
-        const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
-        if (written === null) await exportText(source, createWriter(io), how);
+        const request = { what, asOf, ids, now: systemClock.now(), timezone, isRaw };
+        const { source, remark } = await openExport(session, allKinds(config), request);
+        const written =
+          file === null ? null : { ...(await exportFile(source, file, encoding)), file, format };
+        if (written === null) await exportText(source, createWriter(io), encoding);
         progress.stop();
         if (remark !== null) printLine(io.stderr, remark);
         if (written === null) return;
@@ -74,14 +75,14 @@ export function exportCommand(context: CommandContext): Command {
     });
 }
 
-/** @throws {UsageError} If neither an option nor the file's name shows it. */
+/** @throws {UsageError} If neither an option nor the file's name shows the format. */
 function chosenFormat(options: Options): ExportFormat {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
-  const hint = 'Add --format csv, ndjson or xlsx, or end the name of --out in .csv, .ndjson or .xlsx.';
+  const { out } = options;
   throw exportError(
-    options.out === undefined ? 'No format given.' : `The name ${options.out} shows no format.`,
-    hint,
+    out === undefined ? 'No format given.' : `The name ${out} shows no format.`,
+    'Add --format csv, ndjson or xlsx, or end the name of --out in .csv, .ndjson or .xlsx.',
   );
 }
 

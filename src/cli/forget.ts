@@ -56,12 +56,13 @@ async function readForgetPlan(config: Config, wanted: ForgetRequest): Promise<Fo
 /** With a session of its own: the file is rewritten without one. */
 async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgotten> {
   await using session = await openExistingMirror(config);
-  await session.makeDurable(); // What was reported as forgotten must not come back after a power cut.
+  await session.makeDurable(); // A power cut must not return a record that was reported as forgotten.
   const by = commandLineDecider();
   const now = systemClock.now();
   return await session.atomically(async (tx) => {
-    const about = { target: `${wanted.kind.name} ${wanted.id}`, detail: wanted.suppress ? 'suppress' : null };
-    await saveDecision(tx, { ...by, what: 'forget', ...about }, now);
+    const target = `${wanted.kind.name} ${wanted.id}`;
+    const detail = wanted.suppress ? 'suppress' : null;
+    await saveDecision(tx, { ...by, what: 'forget', target, detail }, now);
     return await forgetRecord(tx, { ...wanted, by: by.who, now });
   });
 }
@@ -79,8 +80,8 @@ async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPla
   ]);
   io.stderr.write(`Type the id again to forget the record: `);
   let typed = '';
-  for await (const some of io.stdin) {
-    typed += typeof some === 'string' ? some : new TextDecoder().decode(some);
+  for await (const chunk of io.stdin) {
+    typed += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk);
     if (typed.includes('\n')) break;
   }
   const [line = ''] = typed.split('\n');

@@ -86,16 +86,12 @@ function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): 
   const rows = kind.fields.flatMap((field): (string | null)[][] => {
     const { name, meaning, known, write, shownInCreate, items, seen } = field;
     const isMissing = seen === false && known !== 'discovered';
-    const form = write === null ? [null, null] : [write.name, write.form];
-    return [
-      [name, meaning, isMissing ? `${known}, not seen yet` : known, ...form, shownInCreate ? 'shown' : null],
-      ...(items ?? []).map((item) => [`  ${name}[].${item.name}`, item.meaning, null, null, null, null]),
-    ];
+    const origin = isMissing ? `${known}, not seen yet` : known;
+    const cells = [name, meaning, origin, write?.name ?? null, write?.form ?? null];
+    const itemRows = (items ?? []).map((item) => [`  ${name}[].${item.name}`, item.meaning]);
+    return [[...cells, shownInCreate ? 'shown' : null].slice(0, columns.length), ...itemRows];
   });
-  yield textTable(
-    columns,
-    rows.map((row) => row.slice(0, columns.length)),
-  );
+  yield textTable(columns, rows);
   if (mirror !== 'read') yield '\nNo mirror was read: it would add the other fields that the service sends.';
 }
 

@@ -7,9 +7,9 @@ export function migrateCommand(context: CommandContext): Command {
   return createCommand('migrate').action(async (options: CommonOptions) => {
     const config = context.settings(options);
     // Shows how many rows of a kind have been decoded again.
-    const migration = await showingProgress(context.io, {}, (one) =>
+    const migration = await showingProgress(context.io, {}, (display) =>
       migrateMirror(config, (refilled) => {
-        one.onProgress({ ...refilled, pages: 0, lastPage: null });
+        display.onProgress({ ...refilled, pages: 0, lastPage: null });
       }),
     );
     context.printResult(options, migration, linesOf(migration));

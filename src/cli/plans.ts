@@ -81,17 +81,18 @@ async function planOfFile(
   file: string,
   options: Options,
 ): Promise<number | null> {
-  const sheet = await readSheet(basename(file), bytesOf(file));
-  const { who: createdBy } = commandLineDecider();
-  const kinds = allKinds(config);
-  const asked = {
-    kinds,
-    sheet,
-    kind: options.kind,
-    allowNew: options.allowNew,
-    allowReordered: options.allowReordered,
-  };
-  return makePlan(session, { ...asked, origin: basename(file), createdBy, now: systemClock.now() });
+  const { kind, allowNew, allowReordered } = options;
+  const origin = basename(file);
+  return makePlan(session, {
+    kinds: allKinds(config),
+    sheet: await readSheet(origin, bytesOf(file)),
+    origin,
+    createdBy: commandLineDecider().who,
+    now: systemClock.now(),
+    kind,
+    allowNew,
+    allowReordered,
+  });
 }
 
 function bytesOf(file: string): Uint8Array {
@@ -142,7 +143,7 @@ function refuseOutput(config: Config, options: Options): void {
   if (options.out !== undefined) outputFile(config.database.url, options.out);
 }
 
-/** Shows a plan, after its entries have ended where that is waited for. */
+/** Shows a plan; with `--wait`, after its entries have ended. */
 async function showResult(
   context: CommandContext,
   config: Config,
@@ -208,7 +209,7 @@ function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<P
   for (const sentence of stale) yield `  ${sentence}`;
 }
 
-/** What can be done with a plan; a plan that another person must approve cannot be applied yet. */
+/** The next command for a plan; a plan that another person must approve cannot be applied yet. */
 function nextStep({ id, state, counts, approvedBy }: ShownPlan, approvals: number): string {
   if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
   if (state === 'stale' || counts.updates + counts.creates === 0) return '';

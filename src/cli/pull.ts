@@ -18,9 +18,10 @@ export function pullCommand(context: CommandContext): Command {
       const of = requireListedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;
-      const report = await showingProgress(context.io, { of }, async (one) => {
-        const logger = await context.logger(config, one.stderr);
-        return pullOnce(config, { kinds, acceptNewSource, logger, onProgress: one.onProgress, signal });
+      const report = await showingProgress(context.io, { of }, async (display) => {
+        const { onProgress } = display;
+        const logger = await context.logger(config, display.stderr);
+        return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
       context.printResult(options, report, pullTexts(report));
       context.exit(exitCodeOfPull(report));
@@ -38,7 +39,7 @@ const COUNTS = [
   'pages',
 ] as const;
 
-/** Prints the result of a pull: one line per kind, then the state of the copy, the next pull's part, faults and advice. */
+/** Prints the result of a pull: faults, one line per kind, then the state of the copy, the next pull's part, and advice. */
 function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary): Iterable<Printed> {
   const kinds = report.kinds.map((kind) => ({
     ...kind,
@@ -61,7 +62,7 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
 
 type PulledKind = PullSummary['kinds'][number] & { readonly isLeftToPerson: boolean };
 
-/** Each cause for which lists were not read, once, with what to do; one of the whole service gives the detail of one list. */
+/** Yields each cause of unread lists once, with the details of its lists; a cause of the whole service with the detail of one list. */
 function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
   const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
   const byCause = Map.groupBy(faults, (kind) => describeOutcome(kind).why);
@@ -77,7 +78,7 @@ function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
 function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
   const alike = Map.groupBy(kinds, (kind) => JSON.stringify(describeOutcome({ ...kind, rows: null })));
   for (const group of alike.values()) {
-    const rows = group.reduce((sum, each) => sum + each.rows, 0);
+    const rows = group.reduce((sum, kind) => sum + kind.rows, 0);
     const [first] = group;
     if (first === undefined) continue;
     const { known, next } = describeOutcome({ ...first, rows, isOfSeveral: group.length > 1 });
@@ -86,5 +87,6 @@ function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
   }
 }
 
-const subject = (some: readonly PulledKind[], all: readonly PulledKind[]): string | null =>
-  some.length === all.length && all.length > 1 ? null : some.map((each) => each.kind).join(', ');
+/** The names of a group of kinds; null for several kinds that are all kinds. */
+const subject = (group: readonly PulledKind[], all: readonly PulledKind[]): string | null =>
+  group.length === all.length && all.length > 1 ? null : group.map((pulled) => pulled.kind).join(', ');

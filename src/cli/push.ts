@@ -22,7 +22,7 @@ import {
   type ExitCode,
 } from './parts/command.ts';
 import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
-import { printLine } from './parts/io.ts';
+import { printLine, utc } from './parts/io.ts';
 import { commandLineDecider } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
 
@@ -100,7 +100,7 @@ async function checkAndStore(
   options: PushOptions,
   rawRequests: readonly EntryRequest[],
 ): Promise<void> {
-  // A line of a batch may say for itself what it allows.
+  // A line of a batch may have permissions of its own.
   const requests = rawRequests.map(
     ({ allowUnknown = options.allowUnknown, allowDouble = options.allowDouble, ...request }) => {
       return { ...request, allowUnknown, allowDouble };
@@ -120,14 +120,14 @@ async function checkAndStore(
   const reason =
     options.wait || config.outbound.writes === 'off' ? await unsentReason(session, config) : null;
   if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued; ${reason}`);
-  const ids = stored.map((one) => one.id);
+  const ids = stored.map((entry) => entry.id);
   const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({
     entry,
     outcome: outcomes.find((outcome) => outcome.id === entry.id),
   }));
-  const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
+  const texts = pushed.flatMap((entry) => [...pushedTexts(entry)]);
   context.printResult(options, pushResult(options, pushed.map(pushedDocument)), texts);
 }
 
@@ -149,16 +149,16 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
 async function unsentReason(session: Session, config: Config): Promise<string | null> {
   const frozen = await readFrozen(session);
   if (frozen !== null)
-    return `sends have been paused since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
-  const sends: Role = 'outbound';
-  if (await hasLiveRole(session, sends, { now: systemClock.now(), isDead: createOwner().isDead }))
+    return `sends have been paused since ${utc(frozen.since)}: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
+  const sender: Role = 'outbound';
+  if (await hasLiveRole(session, sender, { now: systemClock.now(), isDead: createOwner().isDead }))
     return null;
   return config.outbound.writes === 'off'
     ? 'outbound.writes is off (BMS_WRITES): nothing is sent.'
     : 'no bms-sync serve is sending from this outbox.';
 }
 
-/** Waits until entries are done or cannot go on by themselves; where nothing is sent, prints why and reads their states once. */
+/** Waits until entries are done or cannot continue by themselves; if nothing is sent, prints why and reads their states once. */
 async function awaitOutcomes(
   { io: { stderr, signal } }: CommandContext,
   session: Session,

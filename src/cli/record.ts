@@ -20,7 +20,7 @@ import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { truncateText, textTable, type Printed } from './parts/io.ts';
+import { truncateText, textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record')
@@ -39,17 +39,15 @@ export function recordCommand(context: CommandContext): Command {
         context.printResult(options, storyDocument(story), storyTexts(story));
         return;
       }
-      const found = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
-      if (found.length === 0) throw recordAbsent(kind, wanted);
-      const records = found.map((record) => ({
-        id: record.id,
-        deletedAt: record.deletedAt,
-        record: jsonOrText(record.raw),
-      }));
-      const rows = found.map((record) => [
-        record.id,
-        record.deletedAt === null ? 'live' : 'deleted',
-        recordName(record.raw),
+      const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
+      if (hits.length === 0) throw recordAbsent(kind, wanted);
+      const records = hits.map((hit) => {
+        return { id: hit.id, deletedAt: hit.deletedAt, record: jsonOrText(hit.raw) };
+      });
+      const rows = hits.map((hit) => [
+        hit.id,
+        hit.deletedAt === null ? 'live' : 'deleted',
+        recordName(hit.raw),
       ]);
       context.printResult(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
@@ -60,10 +58,10 @@ const MAX_FOUND = 100;
 function recordAbsent(kind: Kind, wanted: string): SyncError {
   const { name, retrieve } = kind;
   const read = retrieve === null || !isRecordId(wanted) ? `pull ${name}` : `backfill ${name} --ids ${wanted}`;
-  const what = isRecordId(wanted)
+  const description = isRecordId(wanted)
     ? `trace of record ${wanted} of ${name}`
     : `record of ${name} with "${wanted}"`;
-  return new SyncError(`The mirror has no ${what}.`, {
+  return new SyncError(`The mirror has no ${description}.`, {
     code: 'record.absent',
     hint: `If the service has it: bms-sync ${read}`,
   });
@@ -94,17 +92,9 @@ function storyDocument(story: RecordStory) {
       return { ...event, fields: jsonOrText(event.fields), pushedBy: pushers.get(event.origin) ?? null };
     }),
     issues: story.issues,
-    entries: entries.map((triedEntry) => ({
-      ...entryDocument(triedEntry.entry),
-      history: triedEntry.attempts,
-    })),
-    endedEntries: endedEntries.map((endedEntry) => {
-      return {
-        id: endedEntry.id,
-        operation: endedEntry.operation,
-        state: endedEntry.state,
-        endedAt: endedEntry.updatedAt,
-      };
+    entries: entries.map((tried) => ({ ...entryDocument(tried.entry), history: tried.attempts })),
+    endedEntries: endedEntries.map((entry) => {
+      return { id: entry.id, operation: entry.operation, state: entry.state, endedAt: entry.updatedAt };
     }),
     links: { createdBy, refersTo, referredBy },
   };
@@ -114,10 +104,11 @@ function* storyTexts(story: RecordStory): Iterable<Printed> {
   const { kind, id, state, row, absence, createdBy, refersTo, referredBy } = story;
   const proof = proofWords(absence);
   yield `Record ${id} of ${kind} is ${STORY_STATES[state]}.`;
-  if (row !== null) yield `First seen ${row.firstSeenAt}, last changed ${row.changedAt} (UTC).`;
+  if (row !== null)
+    yield `First seen ${wholeSeconds(row.firstSeenAt)}, last changed ${wholeSeconds(row.changedAt)} (UTC).`;
   const ended = state === 'suppressed' ? 'Forgotten' : 'Deleted';
-  if (row?.deletedAt) yield `${ended} ${row.deletedAt} UTC${proof === null ? '' : `: ${proof}`}.`;
-  else if (absence !== null) yield `Not in the list since ${absence.absentSince} UTC.`;
+  if (row?.deletedAt) yield `${ended} ${utc(row.deletedAt)}${proof === null ? '' : `: ${proof}`}.`;
+  else if (absence !== null) yield `Not in the list since ${utc(absence.absentSince)}.`;
   if (createdBy !== null) yield `Entry ${createdBy} of the outbox created it.`;
   yield* rowTexts(story);
   yield* versionTexts(story);
@@ -146,10 +137,10 @@ function* versionTexts(story: RecordStory): Iterable<Printed> {
   for (const { seq, change, observedAt, observedFrom, origin, fields } of story.events) {
     const entry = entryOf(origin);
     const pushedBy = story.pushers.get(origin);
-    const since = observedFrom === null ? '' : `, after ${observedFrom} UTC`;
-    const of = pushedBy === undefined ? '' : ` of ${pushedBy}`;
-    const by = entry === null ? `in the service${since}` : `by entry ${entry}${of}`;
-    yield `  ${observedAt} UTC  ${change} ${by} (event ${seq})`;
+    const since = observedFrom === null ? '' : `, after ${utc(observedFrom)}`;
+    const pusher = pushedBy === undefined ? '' : ` of ${pushedBy}`;
+    const by = entry === null ? `in the service${since}` : `by entry ${entry}${pusher}`;
+    yield `  ${utc(observedAt)}  ${change} ${by} (event ${seq})`;
     for (const changed of changedFieldTexts(fields, LONGEST_VALUE)) yield `    ${changed}`;
   }
 }
@@ -157,13 +148,8 @@ function* versionTexts(story: RecordStory): Iterable<Printed> {
 function* issueTexts(story: RecordStory): Iterable<Printed> {
   if (story.issues.length === 0) return;
   const rows = story.issues.map((issue) => {
-    return [
-      issue.firstSeenAt,
-      issue.closedAt ?? 'open',
-      issue.field,
-      issue.code,
-      truncateText(issue.detail ?? '', LONGEST_VALUE),
-    ];
+    const { firstSeenAt, closedAt, field, code, detail } = issue;
+    return [firstSeenAt, closedAt ?? 'open', field, code, truncateText(detail ?? '', LONGEST_VALUE)];
   });
   yield '\nIssues:';
   yield textTable(['seen (UTC)', 'closed (UTC)', 'field', 'code', 'detail'], rows);
@@ -173,14 +159,14 @@ function* entryTexts(story: RecordStory): Iterable<Printed> {
   const { entries, endedEntries } = story;
   if (entries.length + endedEntries.length > 0) yield '\nOutbox:';
   for (const { id, operation, state, updatedAt } of endedEntries)
-    yield `  Entry ${id}: ${operation}, ${state} on ${updatedAt} UTC; only its key is kept.`;
+    yield `  Entry ${id}: ${operation}, ${state} on ${utc(updatedAt)}; only its key is kept.`;
   for (const { entry, attempts } of entries) {
     const { id, operation, state, payload } = entry;
     yield `  Entry ${id}: ${operation}, ${state}. ${explain(entry).meaning}`;
     yield `    ${truncateText(payload, LONGEST_VALUE)}`;
     for (const { n, openedAt, grade, status } of attempts) {
       const end = `${grade ?? 'not answered yet'}${status === null ? '' : `, status ${status}`}`;
-      yield `    Attempt ${n}, ${openedAt} UTC: ${end}`;
+      yield `    Attempt ${n}, ${utc(openedAt)}: ${end}`;
     }
   }
 }

@@ -7,7 +7,7 @@ import { describeOutcome } from '../words/outcome-texts.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { textTable, type Printed } from './parts/io.ts';
+import { textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
 
@@ -48,7 +48,8 @@ const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'reque
 
 function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iterable<Printed> {
   const { id, command, state, startedAt, finishedAt, reason, reports } = run;
-  yield `Run ${id}: ${command}, ${state}, from ${startedAt ?? '-'} to ${finishedAt ?? '-'} UTC`;
+  const start = wholeSeconds(startedAt ?? '-');
+  yield `Run ${id}: ${command}, ${state}, from ${start} to ${utc(finishedAt ?? '-')}`;
   if (reason !== null) yield reason;
   const rows = reports.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);

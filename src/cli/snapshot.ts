@@ -8,7 +8,7 @@ import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { printLine, rowsAndSize } from './parts/io.ts';
+import { printLine, rowsAndSize, utc } from './parts/io.ts';
 
 interface SnapshotCommandOptions extends CommonOptions {
   readonly wait: number;
@@ -35,7 +35,7 @@ export function snapshotCommand(context: CommandContext): Command {
       const { asOf } = options;
       const at = asOf === undefined ? null : asOfInstant(asOf, systemClock.now(), timezone).at;
       const path = snapshotFile(url, file);
-      const mirror = await openExistingMirror(config); // It is brought to the shape of this release.
+      const mirror = await openExistingMirror(config); // Migrates it to this release.
       await mirror.close();
       const onWait = (kinds: readonly string[]): void => {
         printLine(
@@ -44,11 +44,11 @@ export function snapshotCommand(context: CommandContext): Command {
         );
       };
       const waitMs = options.now ? null : options.wait * 1000;
-      const how = { waitMs, asOf: at, clock: systemClock, signal: io.signal, onWait };
+      const timing = { waitMs, asOf: at, clock: systemClock, signal: io.signal, onWait };
       try {
-        const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...how });
+        const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...timing });
         const { tables, kept, beingRead, remarks } = report;
-        if (report.asOf !== null) printLine(io.stderr, `As of ${report.asOf} UTC.`);
+        if (report.asOf !== null) printLine(io.stderr, `As of ${utc(report.asOf)}.`);
         for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
           printLine(io.stderr, `Incomplete, because a pull is reading them: ${beingRead.join(', ')}.`);

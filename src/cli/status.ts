@@ -12,7 +12,7 @@ import { readStatusReport } from '../checks/status.ts';
 import type { StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { textTable, type Printed } from './parts/io.ts';
+import { textTable, utc, type Printed } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status').action(async (options: CommonOptions) => {
@@ -31,7 +31,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   const { issues, drift, outbox } = status;
   yield `Mirror: ${status.database}\n`;
   for (const { title, why, since, command } of status.needs)
-    yield `Needs you: ${title}. ${why}${since === null ? '' : ` Since ${since} UTC.`} (${command})`;
+    yield `Needs you: ${title}. ${why}${since === null ? '' : ` Since ${utc(since)}.`} (${command})`;
   if (status.needs.length > 0) yield '';
   yield* kindTexts(status);
   yield* uncertifiedTexts(status);
@@ -45,7 +45,9 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   }
   if (drift.length > 0) {
     yield '\nChanges in the answers of the service:';
-    const rows = drift.map((one) => [one.seenAt, one.kind, one.code, one.field, one.detail]);
+    const rows = drift.map((change) => {
+      return [change.seenAt, change.kind, change.code, change.field, change.detail];
+    });
     yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
   }
 }
@@ -76,14 +78,15 @@ function* uncertifiedTexts({ needs, holds, ...status }: StatusDocument): Iterabl
   const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
-    const rows = uncertified.map((one) => {
-      const { suspectedDeletions, heldDeletions, unsettledCreates } = one.waiting;
-      return [one.kind, one.since ?? 'never', one.why, suspectedDeletions, heldDeletions, unsettledCreates];
+    const rows = uncertified.map((status) => {
+      const { kind, since, why, waiting } = status;
+      const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;
+      return [kind, since ?? 'never', why, suspectedDeletions, heldDeletions, unsettledCreates];
     });
     yield '\nNot certified:';
     yield textTable(header, rows);
     for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
-      if (next !== null) yield `${kinds.map((one) => one.kind).join(', ')}: ${next}`;
+      if (next !== null) yield `${kinds.map((status) => status.kind).join(', ')}: ${next}`;
   }
   for (const { kind, state, records } of holds)
     if (state === 'released')

@@ -21,8 +21,8 @@ export function verifyCommand(context: CommandContext): Command {
     .action(async (kinds: string[], options: CommonOptions) => {
       const config = context.settings(options);
       const wanted = requireListedKinds(config, kinds);
-      const how = { of: wanted.length, open: openExistingMirror };
-      const report = await readingService(context, config, how, (parts) =>
+      const reading = { of: wanted.length, open: openExistingMirror };
+      const report = await readingService(context, config, reading, (parts) =>
         verifyKinds(parts, wanted, pullSettings(config)),
       );
       context.printResult(options, report, reportTexts(report));
@@ -30,7 +30,7 @@ export function verifyCommand(context: CommandContext): Command {
     });
 }
 
-/** A verification that could compare nothing has failed; one that found a difference, or not compared all, is incomplete. */
+/** A verification that compared nothing has failed; one that found a difference, or did not compare everything, is incomplete. */
 function exitCodeOf(report: VerifyReport): ExitCode {
   if (report.kinds.every((kind) => kind.reason === null && kind.differs === 0)) return EXIT.done;
   const hasFailed = report.kinds.every(({ reason, same, moved, differs, quarantined }) => {
@@ -50,12 +50,10 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   for (const { kind, detail } of kinds) if (detail !== null) yield `${kind}: ${detail}`;
   const wrong = kinds.filter((kind) => kind.differs > 0);
   if (wrong.length === 0) return;
-  const all = wrong.flatMap((comparison) =>
-    comparison.differences.map((one) => ({ kind: comparison.kind, ...one })),
+  const all = wrong.flatMap(({ kind, differences }) =>
+    differences.map(({ id, field, service, mirror }) => [kind, id, field, quoted(service), quoted(mirror)]),
   );
-  const shown = all
-    .slice(0, DIFFERENCES_SHOWN)
-    .map((one) => [one.kind, one.id, one.field, quoted(one.service), quoted(one.mirror)]);
+  const shown = all.slice(0, DIFFERENCES_SHOWN);
   yield '\nWhere the mirror is wrong:';
   yield textTable(['kind', 'id', 'field', 'service', 'mirror'], shown);
   if (all.length > shown.length) yield 'Use --json for up to 100 per kind.';
@@ -64,5 +62,5 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   for (const repair of repairs) yield `  ${repair}`;
 }
 
-/** In quotes, so that spaces and line ends at either side are seen; nothing if there is no value. */
+/** Quotes a value, so that spaces and line ends at either side are visible; nothing if there is no value. */
 const quoted = (value: string | null): string => (value === null ? '' : JSON.stringify(value));

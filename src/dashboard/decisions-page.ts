@@ -20,7 +20,7 @@ export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const read = await listDecisions(dashboard.session, PAGE_ROWS + 1, query.before);
     const names = new Set(dashboard.kinds.map((kind) => kind.name));
-    const { rows, next } = listPage(read, (decoded) => decoded.id);
+    const { rows, next } = listPage(read, (decision) => decision.id);
     const list = html`${rows.length === 0 ? emptyNote(t('None yet.')) : decisionTable(rows, names, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(t('Decisions'), t('Who did what, newest first'))}

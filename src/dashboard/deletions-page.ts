@@ -36,9 +36,9 @@ export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
     for (const group of all) {
       if (kind !== undefined && (group.kind !== kind || group.state !== state)) continue;
       const records = await readHeldRecords(session, group, { after: from, limit: RECORDS_SHOWN + 1 });
-      // A decision concerns what is held; without it, what was decided last.
-      const [first] = all.filter((one) => one.kind === group.kind && one.state === 'held');
-      const buttons = (first ?? group) === group ? holdButtons(reader, group) : [];
+      // A decision concerns the held records of a kind; if none are held, the ones that were decided.
+      const held = all.find((other) => other.kind === group.kind && other.state === 'held');
+      const buttons = held === undefined || held === group ? holdButtons(reader, group) : [];
       const forms = decisionForms(buttons, PATH, user?.role);
       items.push(groupItem(group, reader, recordList(group, records, reader), forms));
     }

@@ -72,8 +72,8 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
 
 function conflictPanel(entry: Entry, reader: Reader): Html | null {
   const { t } = reader;
-  const noted = jsonOrText(entry.result);
-  const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
+  const result = jsonOrText(entry.result);
+  const fields = isObject(result) ? (result['conflicts'] ?? result['fields']) : undefined;
   if (!isArray(fields) || fields.length === 0) return null;
   const columns = ['base', 'remote', 'wanted'] as const;
   const rows = fields.filter(isObject).map(
@@ -94,14 +94,14 @@ const LONGEST = 10_000;
 function valueTable(entry: Entry, candidates: readonly Candidate[], reader: Reader): Html {
   const { kind, payload } = entry;
   const { t, tEach } = reader;
-  const value = jsonOrText(payload);
-  if (!isObject(value)) return html`<div class="body"><pre>${ellipsize(payload, LONGEST)}</pre></div>`;
+  const wanted = jsonOrText(payload);
+  if (!isObject(wanted)) return html`<div class="body"><pre>${ellipsize(payload, LONGEST)}</pre></div>`;
   const records = candidates.map((candidate) => parseObjectText(candidate.raw));
-  const rows = Object.entries(value).map(
-    ([name, one]) =>
+  const rows = Object.entries(wanted).map(
+    ([name, value]) =>
       html`<tr>
         <th scope="row">${labelledField(reader, kind, name)}</th>
-        <td>${verbatim(ellipsize(valueAsText(one), LONGEST))}</td>
+        <td>${verbatim(ellipsize(valueAsText(value), LONGEST))}</td>
         ${records.map((record) => html`<td>${verbatim(ellipsize(valueAsText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );

@@ -29,13 +29,13 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
     const panels: Html[] = [];
     const unprepared: string[] = [];
     for (const kind of kinds) {
-      const result = await searchRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
-      const { records: found, isPrepared } = result;
+      const search = { text, limit: SHOWN_OF_A_KIND + 1 };
+      const { records, isPrepared } = await searchRecords(session, kind, search);
       if (!isPrepared) unprepared.push(kind.name);
-      if (found.length === 0) continue;
+      if (records.length === 0) continue;
       const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all of them')}</a>`;
-      const note = found.length > SHOWN_OF_A_KIND ? all : null;
-      const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), reader);
+      const note = records.length > SHOWN_OF_A_KIND ? all : null;
+      const table = recordTable(kind.name, records.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
     }
     const none = emptyNote(t('No record has all of these words in its code, name, phone number or e-mail.'));
@@ -46,7 +46,7 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-/** Names the kinds in which the search finds nothing but ids so far. */
+/** Names the kinds in which the search finds only ids so far. */
 export function preparingNote(reader: Reader, names: readonly string[]): Html {
   const kinds = names.map((name) => kindLabel(reader, name)).join(', ');
   const note =
@@ -54,7 +54,7 @@ export function preparingNote(reader: Reader, names: readonly string[]): Html {
   return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
 }
 
-/** What distinguishes records of one name, in this order; of each line the first that a record has. */
+/** The fields that distinguish records of one name; of each line, the first one that is filled counts. */
 const PLACES = [
   ['phone', 'cell_phone', 'phone_work', 'telephone', 'phone2'],
   ['city', 'ville'],
@@ -62,10 +62,10 @@ const PLACES = [
 
 function placeOf(raw: string): string {
   const record = parseObjectText(raw);
-  const found = PLACES.map((names) =>
+  const texts = PLACES.map((names) =>
     names.map((name) => record[name]).find((value) => typeof value === 'string' && value !== ''),
   );
-  return found.filter((value) => typeof value === 'string').join(' · ');
+  return texts.filter((text) => typeof text === 'string').join(' · ');
 }
 
 export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {

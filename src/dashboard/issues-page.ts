@@ -87,13 +87,13 @@ const placeOf = (kind: string, field: string | null, reader: Reader): Html =>
 
 function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader): Html {
   const items = drift.map(
-    (one) =>
+    (change) =>
       html`<li>
         <div class="head">
-          ${badge(reader, one.code)} <span>${placeOf(one.kind, one.field, reader)}</span>
-          <span class="last quiet small">${reader.exactTime(one.seenAt)}</span>
+          ${badge(reader, change.code)} <span>${placeOf(change.kind, change.field, reader)}</span>
+          <span class="last quiet small">${reader.exactTime(change.seenAt)}</span>
         </div>
-        <p class="small quiet brief" lang="en">${ellipsize(one.detail, LONGEST_DETAIL)}</p>
+        <p class="small quiet brief" lang="en">${ellipsize(change.detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
   const { t } = reader;

@@ -45,7 +45,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ user, params: { kind: name }, reader }) => {
     const { t } = reader;
     const { name: kind } = requireKind(kinds, name);
-    const line = (await readKindLines(dashboard, clock.now())).find((one) => one.kind === kind);
+    const line = (await readKindLines(dashboard, clock.now())).find((each) => each.kind === kind);
     if (line === undefined)
       throw new SyncError(`${kind} has no list: its records are read one by one.`, {
         code: 'record.unknown_kind',
@@ -91,12 +91,8 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
     [t('Held deletions'), linkedCount(reader, '/deletions', line.held_deletions)],
     [t('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.open_issues)],
   ]);
-  const pull = {
-    label: t('Pull now'),
-    about: kindLabel(reader, kind),
-    address: '/pulls',
-    values: { kinds: kind },
-  };
+  const about = kindLabel(reader, kind);
+  const pull = { label: t('Pull now'), about, address: '/pulls', values: { kinds: kind } };
   return panel(
     { id: 'standing', title: t('Freshness and reliability'), isLive: true },
     html`<div class="body">
@@ -118,10 +114,10 @@ function plots(line: KindLine, readings: readonly ReportedReading[], reader: Rea
     at: new Date(present - (47 - index) * HOUR_MS),
     value: line.hours?.[index] ?? 0,
   }));
-  const whole = readings
+  const rows = readings
     .filter((reading) => reading.state === 'certified' || reading.state === 'complete')
+    .map((reading) => ({ at: parseInstant(reading.startedAt), value: reading.rows }))
     .toReversed();
-  const rows = whole.map((reading) => ({ at: parseInstant(reading.startedAt), value: reading.rows }));
   const body = html`<div class="body">
     ${plotFigure({ id: 'changes', title: t('Changes per hour'), unit: t('changes'), shape: 'steps', points: changes }, reader)}
     <h3>${t('Rows in the list')}</h3>

@@ -36,7 +36,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const rows = read.slice(0, PAGE_ROWS).map(shownRow);
     const ids = rows.flatMap((row) => row.recordId ?? []);
     const records = await readOwnRows(session, plan.kind, ids);
-    const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
+    const nameOf = (id: string | null): string => recordName(records.get(id ?? '')?.raw ?? null);
     const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);

@@ -24,8 +24,8 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
     querystring: z.object({ before: beforeId }),
   };
   addUpload(app, dashboard);
-  addPage(app, dashboard, page, async (asked) => {
-    const { query, reader, user } = asked;
+  addPage(app, dashboard, page, async (request) => {
+    const { query, reader, user } = request;
     const { t } = reader;
     const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, (plan) => plan.id);
@@ -47,7 +47,7 @@ const uploadSchema = {
   response: { 303: z.null().describe('The way to the plan') },
 };
 
-/** The answer to the form: the plan that was made of the file. */
+/** Adds the route of the upload form, which answers with the new plan. */
 function addUpload(app: Server, dashboard: Dashboard): void {
   const { uploadLimit } = dashboard;
   const options = {

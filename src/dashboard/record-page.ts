@@ -90,13 +90,9 @@ function stateFacts(kind: string, story: RecordStory, reader: Reader): Html {
         ? null
         : html`<a href="/outbox/${createdBy}">${t('entry {id} of the outbox', { id: createdBy })}</a>`,
     ],
-    ...refersTo.map(
-      (reference) =>
-        [
-          labelledField(reader, kind, reference.field),
-          recordLink(reader, reference.kind, reference.id),
-        ] as const,
-    ),
+    ...refersTo.map((link) => {
+      return [labelledField(reader, kind, link.field), recordLink(reader, link.kind, link.id)] as const;
+    }),
   ]);
 }
 

@@ -21,11 +21,11 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ params: { kind: name }, query: { after, q = '' }, reader }) => {
     const { t } = reader;
     const kind = requireKind(kinds, name);
-    const wanted = { after, limit: PAGE_ROWS + 1 };
+    const range = { after, limit: PAGE_ROWS + 1 };
     const { records, isPrepared } =
       q === ''
-        ? { records: await recordsAfter(session, kind.name, wanted), isPrepared: true }
-        : await searchRecords(session, kind, { text: q, ...wanted });
+        ? { records: await recordsAfter(session, kind.name, range), isPrepared: true }
+        : await searchRecords(session, kind, { text: q, ...range });
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
     const title = t('Records of {kind}', { kind: kindLabel(reader, kind.name) });

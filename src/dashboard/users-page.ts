@@ -17,7 +17,7 @@ const PATH = '/users';
 export function addUsersPage(app: Server, dashboard: Dashboard): void {
   const summary = 'Show the users who may read, decide or administer';
   const page = { path: PATH, summary, role: 'admin', querystring: z.object({ done }) } as const;
-  addPage(app, dashboard, page, (asked) => usersPage(dashboard, asked.reader, null));
+  addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
   const schema = {
     summary: 'Add a user by a form',
     tags: ['Pages'],
@@ -62,7 +62,7 @@ async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | nul
   return { title, content };
 }
 
-/** The only sight of a token: it is stored as a hash. */
+/** Shows a token, which is never shown again: only its hash is stored. */
 const tokenPanel = ({ t }: Reader, name: string, token: string): Html =>
   panel(
     { id: 'token', title: t('{name} was added', { name }), isLive: false },

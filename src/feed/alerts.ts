@@ -44,7 +44,7 @@ async function warnOfUnknownFields(context: MirrorContext, rules: readonly Alert
       );
 }
 
-/** Messages of one rule have at least this between them: what matches meanwhile shares the next one. */
+/** The shortest time between two messages of one rule; events that match meanwhile share the next one. */
 const QUIET_MS = 600_000;
 const PAGE = 500;
 const MAX_PAGES = 20;
@@ -95,7 +95,7 @@ async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertP
 
 type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
 
-/** Whether an event is what a rule is about. A value beyond a limit matches once, when it crosses the limit. */
+/** Whether an event matches a rule. A value beyond a limit matches once, when it crosses the limit. */
 export function isMatch(rule: AlertRule, event: Judged): boolean {
   const { field, above, below } = rule;
   if (event.change === 'deleted') return false;
@@ -109,7 +109,7 @@ export function isMatch(rule: AlertRule, event: Judged): boolean {
   return isBeyond(event.after) && !isBeyond(event.before);
 }
 
-/** The value of a field as a decimal; null where it is none. */
+/** The value of a field as a decimal; null if it is not a number. */
 function decimalValue(raw: string | null, field: string): string | null {
   const value = parseObjectText(raw)[field];
   return typeof value === 'string' || isNumber(value) ? canonicalNumber(String(value)) : null;

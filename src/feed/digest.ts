@@ -36,7 +36,7 @@ interface DigestPosition {
   readonly seq: number;
 }
 
-/** Leaves the digest if its time of the day has passed; the first one counts the changes of a day. */
+/** Adds the digest if its time of the day has passed; the first one counts the changes of a day. */
 export async function addDigest(
   session: Session,
   digestTime: DigestTime,

@@ -7,7 +7,7 @@ interface WantedPage extends FollowOptions {
   readonly limit: number;
 }
 
-/** Reads the first events after a `seq`. `next` is where to go on: up to there, nothing was left out. */
+/** Reads the first events after a `seq`. `next` is the `seq` to continue after; the page is complete up to it. */
 export async function readChangesPage(db: Queryable, page: WantedPage) {
   const { after, kind, limit } = page;
   const upTo = await latestSeq(db);
@@ -27,10 +27,10 @@ export async function waitForChanges(
   const deadline = clock.monotonicMs() + waitMs;
   for (let after = wanted.after; ;) {
     const page = await readChangesPage(db, { ...wanted, after });
-    const left = deadline - clock.monotonicMs();
-    if (page.changes.length > 0 || left <= 0 || signal.aborted) return page;
+    const leftMs = deadline - clock.monotonicMs();
+    if (page.changes.length > 0 || leftMs <= 0 || signal.aborted) return page;
     after = page.next;
-    await sleepUnlessStopped(Math.min(POLL_MS, left), { clock, signal });
+    await sleepUnlessStopped(Math.min(POLL_MS, leftMs), { clock, signal });
   }
 }
 

@@ -43,7 +43,7 @@ export async function* streamChanges(
     const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
     yield* page;
     from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
-    await yieldToEventLoop(); // A signal that has come meanwhile is heard before the next page is read.
+    await yieldToEventLoop(); // Lets a signal abort before the next page is read.
   }
 }
 
@@ -60,7 +60,7 @@ interface LatestQuery {
   readonly limit: number;
 }
 
-/** Events that are looked through for those of a kind before its index is asked. */
+/** The latest events that are searched for events of a kind before its index is used. */
 const RECENT_EVENTS = 2_000;
 
 /** Reads the latest events before a `seq`, the newest first: a page at any place of the log costs the same. */

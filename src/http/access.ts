@@ -14,7 +14,7 @@ import type { Decider } from '../store/users/decision-store.ts';
 import type { Problem } from './send.ts';
 import { setSessionCookie, isSameSecret, readSession, type SignInCodes } from './credentials.ts';
 
-/** A person or a program that asks. */
+/** The person or the program that sends a request. */
 export interface RequestUser {
   readonly name: string;
   readonly role: UserRole;
@@ -77,7 +77,7 @@ const NOT_A_USER: Problem = {
 
 const LOOPBACK_USER: RequestUser = { name: 'this machine', role: 'viewer', by: 'loopback' };
 
-/** By what callers are let in. */
+/** The settings for signing in. */
 export interface SignInSettings {
   /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
   readonly token: string | null;

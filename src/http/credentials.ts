@@ -13,7 +13,7 @@ export function isSameSecret(candidate: string, secret: string): boolean {
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
-/** Gives a browser the cookie that replaces a token until it expires: an instant, whose it is and its id, signed with the setting's token. */
+/** Sets the cookie that replaces a token until it expires. It has its end, its user and its id, and is signed with the setting's token. */
 export function setSessionCookie(reply: FastifyReply, person: SignedInUser, now: Date): void {
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
   const name = Buffer.from(person.nameKey).toString('base64url');
@@ -32,7 +32,7 @@ export function setSessionCookie(reply: FastifyReply, person: SignedInUser, now:
 export const isByHttps = (request: FastifyRequest): boolean =>
   request.headers['x-forwarded-proto'] === 'https' || /^https:/.test(request.headers.origin ?? '');
 
-/** Whose cookie a request has; null if there is no cookie of this mirror, or an expired one. */
+/** Reads the session in a request's cookie; null without a cookie of this mirror, and for an expired one. */
 export function readSession(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
   const [until, name = '', tokenHash = '', id = ''] = value?.split('.') ?? [];
@@ -50,7 +50,7 @@ const MAX_CODES = 100;
 export function createSignInCodes(clock: Clock) {
   const until = new Map<string, number>();
   return {
-    /** Makes a code that is good once, for ten minutes; a lasting one again and again, while this process runs. */
+    /** Creates a code that works once, within ten minutes. A lasting one works any number of times while this process runs. */
     issue: (isLasting = false): string => {
       const code = randomBytes(24).toString('base64url');
       const [oldest] = until.keys();

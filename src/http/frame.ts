@@ -34,7 +34,7 @@ export function createApp(logger: Logger): Server {
   return app;
 }
 
-/** Has streams end once the server closes, and other requests within a few seconds. */
+/** Ends streams once the server closes, and other requests within a few seconds. */
 export function endStreams(app: Server): AbortSignal {
   const closing = new AbortController();
   app.addHook('preClose', (done) => {
@@ -58,9 +58,9 @@ export function logRequests(app: Server, logger: Logger): void {
     const isChange = !['GET', 'HEAD'].includes(method) && routeOptions.config.isRead !== true && status < 400;
     if (!isChange) logger.debug(logFields, 'answered');
     else {
-      const what = entryId === null ? (routeOptions.url ?? '') : `entry ${entryId} of the outbox`;
+      const changed = entryId === null ? (routeOptions.url ?? '') : `entry ${entryId} of the outbox`;
       const target = { target: request.params, ...(entryId !== null && { entryId }) };
-      logger.info({ ...logFields, ...target }, `changed by HTTP: ${what}`);
+      logger.info({ ...logFields, ...target }, `changed by HTTP: ${changed}`);
     }
     done();
   });

@@ -19,15 +19,15 @@ export function requireToken(settings: ServerSettings): void {
   );
 }
 
-/** What a person is shown who must sign in. */
+/** The content of a sign-in form. */
 export interface SignIn {
   readonly refusal?: Problem;
   readonly next?: string;
-  /** Asks for the page once more: the browser keeps a strict cookie back where a link of another site was followed. */
+  /** Requests the page again: the browser does not send a strict cookie when a link of another site was followed. */
   readonly shouldReload?: boolean;
 }
 
-/** Refuses callers who are not known, or whose role is too small: only routes marked as open need neither. */
+/** Refuses unknown callers and callers without the required role, except on routes that are marked as open. */
 export function guardRequests(
   app: Server,
   context: RouteContext,
@@ -45,11 +45,8 @@ export function guardRequests(
     if (![401, 429].includes(refusal.status)) return sendProblemPage(reply, refusal);
     const { 'sec-fetch-site': from, cookie } = request.headers;
     const shouldReload = method === 'GET' && from === 'cross-site' && cookie === undefined;
-    return sendSignIn(reply, {
-      refusal,
-      shouldReload,
-      ...(method === 'GET' && url !== '/' && { next: url }),
-    });
+    const next = method === 'GET' && url !== '/' ? { next: url } : {};
+    return sendSignIn(reply, { refusal, shouldReload, ...next });
   });
 }
 
@@ -124,11 +121,7 @@ export function hostRefusal(
   const name = HOST.exec(header ?? '')?.[1];
   if (name === undefined) return BAD_HOST;
   const requestedHost = normalizeAddress(name);
-  if (
-    LOOPBACK_NAMES.includes(requestedHost) ||
-    [host, ...names].map(normalizeAddress).includes(requestedHost)
-  )
-    return null;
+  if ([...LOOPBACK_NAMES, ...[host, ...names].map(normalizeAddress)].includes(requestedHost)) return null;
   if (isEveryAddress(host) && isIP(requestedHost) !== 0) return null;
   return {
     status: 421,

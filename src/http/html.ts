@@ -3,7 +3,7 @@ export interface Html {
   readonly html: string;
 }
 
-/** What may stand in a template of HTML. */
+/** A value in a template of HTML. */
 export type Part = Html | string | number | null | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -26,10 +26,10 @@ function renderPart(part: Part): string {
   return 'html' in part ? part.html : part.map(renderPart).join('');
 }
 
-/** A heading: a text, a text over numbers, or HTML. */
 /** Lets a part that scrolls take the keyboard's focus, under a name. */
 export const focusable = (label: string): Html => html`tabindex="0" role="group" aria-label="${label}"`;
 
+/** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;
 
 /** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: headings are visible to screen readers only. */

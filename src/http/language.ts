@@ -9,7 +9,7 @@ export function chooseLanguages(app: Server, context: RouteContext): void {
   app.decorateRequest('language', context.language);
   app.addHook('onRequest', (request, _reply, done) => {
     const { cookies, headers } = request;
-    const chosen = LANGUAGES.find((one) => one === cookies[LANGUAGE_COOKIE]);
+    const chosen = LANGUAGES.find((language) => language === cookies[LANGUAGE_COOKIE]);
     request.language = chosen ?? acceptedLanguage(headers['accept-language'] ?? '') ?? context.language;
     done();
   });
@@ -18,7 +18,7 @@ export function chooseLanguages(app: Server, context: RouteContext): void {
 const LANGUAGE_COOKIE = 'bms_language';
 const YEAR_SECONDS = 31_536_000;
 
-/** Has a browser ask for pages in this language, for a year. */
+/** Sets the cookie with which a browser requests pages in this language, for a year. */
 export function setLanguageCookie(reply: FastifyReply, language: Language): void {
   void reply.setCookie(LANGUAGE_COOKIE, language, {
     path: '/',
@@ -41,11 +41,12 @@ export function sendHtml(reply: FastifyReply, page: Html): FastifyReply {
 function acceptedLanguage(header: string): Language | undefined {
   const ranges = header.split(',').map((range) => {
     const { tag = '', weight = '1' } = LANGUAGE_RANGE.exec(range)?.groups ?? {};
-    return { language: LANGUAGES.find((one) => one === tag.toLowerCase()), weight: Number(weight) };
+    const language = LANGUAGES.find((supported) => supported === tag.toLowerCase());
+    return { language, weight: Number(weight) };
   });
   const fitting = ranges.filter((range) => range.language !== undefined && range.weight > 0);
   return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.language;
 }
 
-/** `fr-CA;q=0.8`: the first part of the tag, and how much it is wished for. */
+/** `fr-CA;q=0.8`: the first part of the tag, and its weight. */
 const LANGUAGE_RANGE = /^\s*(?<tag>[a-z]+)(?:-[\w-]+)?\s*(?:;\s*q=(?<weight>[01](?:\.\d*)?))?\s*$/i;

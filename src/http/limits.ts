@@ -3,7 +3,7 @@ import { SyncError } from '../lib/sync-error.ts';
 // Limits for one caller, so that none can block the server for the others.
 export const HEAD_BYTES = 16_384;
 export const BODY_BYTES = 1_048_576;
-/** Of the bodies of `POST /login` and `POST /language`, which anybody may send. */
+/** The bodies of `POST /login` and `POST /language`, which need no authentication. */
 export const SIGN_IN_BYTES = 4_096;
 export const MAX_CONNECTIONS = 1_024;
 /** Connections that the system keeps until we accept them: with a short queue, many at once would retry a second later. */
@@ -25,7 +25,7 @@ export const CLOSE_MS = 5_000;
 
 export type StreamLimit = ReturnType<typeof createStreamLimit>;
 
-/** Limits the number of streams that are open at the same time, so that one caller leaves seats for the others. */
+/** Limits the number of streams that are open at the same time, so that one caller leaves places for the others. */
 export function createStreamLimit() {
   const openStreams = new Map<symbol, string>();
   return {
@@ -34,16 +34,16 @@ export function createStreamLimit() {
     acquire: (userName: string): (() => void) => {
       const ownStreams = [...openStreams.values()].filter((holder) => holder === userName).length;
       if (openStreams.size >= MAX_STREAMS || ownStreams >= MAX_STREAMS_PER_USER)
-        throw new SyncError(
-          `Too many open streams (${ownStreams} of this user, ${openStreams.size} in total).`,
-          {
-            code: 'server.full',
-            hint: `Close some (limit per user: ${MAX_STREAMS_PER_USER}), or request pages.`,
-          },
-        );
-      const slot = Symbol('seat');
+        throw fullError(ownStreams, openStreams.size);
+      const slot = Symbol('stream');
       openStreams.set(slot, userName);
       return () => void openStreams.delete(slot);
     },
   };
 }
+
+const fullError = (own: number, all: number): SyncError =>
+  new SyncError(`Too many open streams (${own} of this user, ${all} in total).`, {
+    code: 'server.full',
+    hint: `Close some (limit per user: ${MAX_STREAMS_PER_USER}), or request pages.`,
+  });

@@ -11,7 +11,7 @@ export const pageAnswer = (description: string) => ({
   content: { 'text/html': { schema: z.string() } },
 });
 
-/** Has the schemas of all routes that are added afterwards checked, and collected into an OpenAPI document. */
+/** Checks requests by the schemas of all routes that are added afterwards, and collects these into an OpenAPI document. */
 export async function describeApi(app: Server, context: RouteContext): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import helmet from '@fastify/helmet';
 import type { Server } from './server.ts';
 
-/** The style of the sign-in form, written into the page: who is not signed in gets no other file. */
+/** The style of the sign-in form, written into the page: all other files need authentication. */
 export const SIGN_IN_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#f5f6f8, #10151b); }
 body { display: grid; place-items: center; min-height: 90vh; margin: 0 1rem; color: light-dark(#18212b, #e7ecf2); }
@@ -23,8 +23,8 @@ button { background: #0b6b6b; border-color: #0b6b6b; color: #fff; cursor: pointe
 const STYLE_HASH = `'sha256-${createHash('sha256').update(SIGN_IN_STYLE).digest('base64')}'`;
 
 /**
- * Gives every answer its headers of security. `same-origin` instead of `no-referrer`: with the latter, browsers send forms with
- * `Origin: null`. Nothing that is written into a page applies, but the style of the sign-in form; all else is loaded from our own files.
+ * Adds the security headers to every answer. `same-origin` instead of `no-referrer`: with the latter, browsers send forms with
+ * `Origin: null`. Pages load everything from our own files; the only inline exception is the style of the sign-in form.
  */
 export async function secureAnswers(app: Server): Promise<void> {
   await app.register(helmet, {
@@ -43,7 +43,7 @@ export async function secureAnswers(app: Server): Promise<void> {
       },
     },
     referrerPolicy: { policy: 'same-origin' },
-    strictTransportSecurity: false, // For the proxy in front to say; we speak plain HTTP.
+    strictTransportSecurity: false, // The proxy in front decides; we serve plain HTTP.
     xFrameOptions: { action: 'deny' },
   });
   app.addHook('onRequest', async (_request, reply) => {

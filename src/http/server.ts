@@ -19,13 +19,13 @@ export interface ServingProcess extends MirrorContext {
   /** Returns whether this process's writes land in the mirror. */
   readonly writes: () => WriteHealth;
   readonly isDead: Owner['isDead'];
-  /** The mark that counts the sends; `resume` raises the database's own count to it. */
+  /** `resume` raises the database's own count to this counter. */
   readonly sendCounter: { readonly read: SendCounter['read'] };
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
   /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
-  /** Why the last line of the log could not be written; null where it was. */
+  /** Why the last line of the log could not be written; null if it was written. */
   readonly logFault?: (() => string | null) | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ServerSettings extends SignInSettings {
   readonly timezone: string;
   /** The setting `language`, for browsers that name no supported language. */
   readonly language: Language;
-  /** The settings of what is sent. */
+  /** The settings of deliveries. */
   readonly webhooks: SendingRules;
   /** The settings `database.url` and `bi.readerRole`. */
   readonly database: { readonly url: string; readonly readerRole: string | null };
@@ -79,7 +79,7 @@ declare module 'fastify' {
     open?: true;
     /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
-    /** It changes nothing, whatever its method is. */
+    /** It changes nothing, even by POST. */
     isRead?: true;
     /** Who may ask; without it, a viewer may read, and only an admin change. */
     role?: UserRole;
@@ -87,7 +87,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated caller; null on open routes. */
     user: RequestUser | null;
-    /** That of the pages and messages which answer it. */
+    /** The language of the answer. */
     language: Language;
     /** The entry of the outbox that the request has stored or changed; null if none. */
     entryId: number | null;

@@ -2,11 +2,11 @@ import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createSerialQueue } from '../lib/serial-queue.ts';
 import { SyncError } from '../lib/sync-error.ts';
 
-/** The largest file that the server takes; the command `plan` takes larger ones. */
+/** The largest file that the server accepts; the command `plan` accepts larger ones. */
 export const UPLOAD_BYTES = 10 * 1024 * 1024;
-/** Of a form with such a file. */
+/** The largest form with such a file. */
 export const FORM_BYTES = UPLOAD_BYTES + 10_000;
-/** Of all uploads that are in memory at once. */
+/** The limit of all uploads that are in memory at once. */
 const ALL_BYTES = 8 * FORM_BYTES;
 
 export type UploadLimit = ReturnType<typeof createUploadLimit>;
@@ -28,7 +28,7 @@ export function createUploadLimit() {
           hint: 'Try again in a few seconds.',
         });
       free -= bytes;
-      // In turn, because work that waits goes on where its caller has gone.
+      // In turn, because waiting work continues after its caller has gone.
       reply.raw.once('close', () => void inTurn(() => Promise.resolve((free += bytes))));
     },
   };

@@ -3,7 +3,7 @@ import type { StaleKind } from '../store/needs/read-needs.ts';
 import { translatorFor, type Language } from '../lib/text/translator.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 
-/** What a tool found, before the state of its kinds is added. */
+/** The result of a tool, before the state of its kinds is added. */
 export interface Findings {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
@@ -13,7 +13,7 @@ export interface Findings {
   readonly totalRows: number | null;
   /** The kinds that were read. */
   readonly kinds: readonly string[];
-  /** The instant whose state the rows show, where it is not now. */
+  /** The instant whose state the rows show, unless it is now. */
   readonly asOf?: string;
   /** Members of the answer beyond those of every answer. */
   readonly more?: Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ interface UnprovenKind {
   readonly reason: string | null;
 }
 
-/** What is known of the kinds when a question is asked. */
+/** The states of the kinds when a question arrives. */
 export interface KindStates {
   readonly freshness: readonly KindFreshness[];
   readonly stale: readonly StaleKind[];
@@ -57,11 +57,10 @@ export function listUnproven(
 ): readonly UnprovenKind[] {
   const { t } = translatorFor(language);
   return kinds.flatMap((kind): UnprovenKind[] => {
-    const known = states.freshness.find((one) => one.kind === kind);
-    if (known === undefined)
+    const freshness = states.freshness.find((each) => each.kind === kind);
+    if (freshness === undefined)
       return [{ kind, state: 'unlisted', since: null, reason: t('the service does not list this kind') }];
-    const { state, reason, held_deletions: held, certified_at: since } = known;
-    const staleKind = states.stale.find((one) => one.kind === kind);
+    const { state, reason, held_deletions: held, certified_at: since } = freshness;
     if (['never', 'running', 'invalid', 'aborted'].includes(state)) {
       const { label, why } = describeOutcome({ state, reason }, translatorFor(language));
       return [{ kind, state, since, reason: why ?? label }];
@@ -72,22 +71,22 @@ export function listUnproven(
       });
       return [{ kind, state: 'held', since, reason: waiting }];
     }
-    if (staleKind !== undefined)
+    if (states.stale.some((staleKind) => staleKind.kind === kind))
       return [{ kind, state: 'stale', since, reason: t('scheduled pulls of this kind were missed') }];
     if (state === 'certified') return [];
     return [{ kind, state, since, reason: describeOutcome({ state, reason }, translatorFor(language)).why }];
   });
 }
 
-/** Adds what is known of the kinds to what was found. */
+/** Adds the states of the kinds to the result of a tool. */
 export function toAnswer(
-  found: Findings,
+  findings: Findings,
   states: KindStates,
   { now, language }: { readonly now: string; readonly language: Language },
 ): ToolAnswer {
-  const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = found;
-  const read = states.freshness.filter((one) => kinds.includes(one.kind));
-  const readings = read.flatMap((one) => one.last_sweep_at ?? []);
+  const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = findings;
+  const read = states.freshness.filter((freshness) => kinds.includes(freshness.kind));
+  const readings = read.flatMap((freshness) => freshness.last_sweep_at ?? []);
   const fitting = fitRows(rows);
   return {
     columns,
@@ -98,8 +97,8 @@ export function toAnswer(
     asOf,
     oldestReading: readings.length < kinds.length ? null : (readings.toSorted()[0] ?? null),
     unproven: listUnproven(kinds, states, language),
-    heldDeletions: read.reduce((sum, one) => sum + one.held_deletions, 0),
-    openIssues: read.reduce((sum, one) => sum + one.open_issues, 0),
+    heldDeletions: read.reduce((sum, freshness) => sum + freshness.held_deletions, 0),
+    openIssues: read.reduce((sum, freshness) => sum + freshness.open_issues, 0),
     ...more,
   };
 }

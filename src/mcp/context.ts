@@ -16,7 +16,7 @@ import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
 /** Answers selects over the mirror. */
 type SqlReader = (question: SqlQuestion) => Promise<SqlAnswer>;
 
-/** What the tools work with. */
+/** The parts that the tools work with. */
 export interface ToolContext {
   readonly session: Session;
   readonly kinds: readonly Kind[];
@@ -24,7 +24,7 @@ export interface ToolContext {
   readonly logger: Logger;
   readonly readSql: SqlReader;
   readonly readStale: () => Promise<readonly StaleKind[]>;
-  /** That of instants without a zone: the setting `schedules.timezone`. */
+  /** The zone of instants that name none: the setting `schedules.timezone`. */
   readonly timezone: string;
 }
 

@@ -17,16 +17,13 @@ export async function describeMirror(
   const views = await readOwnViews(context);
   const rows = [
     ...views.map((view) => ['view', view.name, view.meaning[language]]),
-    ...METRICS.map(({ name, question, report }) => [
-      'metric',
-      name,
-      `${question} by: ${groupsOf(report).join(', ')}`,
-    ]),
-    ...states.freshness.map((one) => [
-      'kind',
-      one.kind,
-      `${one.state}, last read: ${one.last_sweep_at ?? 'never'}`,
-    ]),
+    ...METRICS.map((metric) => {
+      return ['metric', metric.name, `${metric.question} by: ${groupsOf(metric.report).join(', ')}`];
+    }),
+    ...states.freshness.map((freshness) => {
+      const readAt = freshness.last_sweep_at ?? 'never';
+      return ['kind', freshness.kind, `${freshness.state}, last read: ${readAt}`];
+    }),
   ];
   const kinds = context.kinds.map((kind) => kind.name);
   return { columns: ['what', 'name', 'meaning'], rows, isTruncated: false, totalRows: rows.length, kinds };
@@ -47,14 +44,14 @@ export async function describeView(
   view: string,
   language: Language,
 ): Promise<Findings> {
-  const names = (await readOwnViews(context)).map((one) => one.name);
+  const names = (await readOwnViews(context)).map((own) => own.name);
   if (!names.includes(view))
     throw new UsageError(`Unknown view "${view}"${didYouMean(view, names) || '.'}`, {
       code: 'mcp.view',
       hint: 'describe without a view lists them.',
     });
   const described = view === 'client_contacts' ? 'bi_clients_contacts' : view;
-  const found = await readRows(
+  const columns = await readRows(
     context.session,
     COLUMN,
     sql`
@@ -66,9 +63,9 @@ export async function describeView(
   );
   return {
     columns: COLUMN.map(({ name }) => name),
-    rows: found.map((one) => [one.column, one.type, one.unit, one.label, one.meaning, one.refersTo]),
+    rows: columns.map((row) => [row.column, row.type, row.unit, row.label, row.meaning, row.refersTo]),
     isTruncated: false,
-    totalRows: found.length,
+    totalRows: columns.length,
     kinds: kindsOfViews([view], context.kinds),
   };
 }

@@ -19,10 +19,10 @@ export const METRICS: readonly NamedMetric[] = REPORTS.flatMap((report) =>
   Object.entries(report.metrics).map(([name, metric]) => ({ name, ...metric, report })),
 );
 
-/** The columns by which a metric can be grouped. */
+/** The columns that can group a metric. */
 export const groupsOf = (report: Report): readonly string[] => [...report.keys, ...report.labels];
 
-/** What `figure` is asked. */
+/** The input of `figure`. */
 interface FigureInput {
   readonly metric: string;
   readonly by?: string | undefined;
@@ -39,30 +39,22 @@ export async function readFigure(
   input: FigureInput,
   states: KindStates,
 ): Promise<Findings> {
-  const metric = METRICS.find((one) => one.name === input.metric);
+  const metric = METRICS.find((named) => named.name === input.metric);
   if (metric === undefined) {
-    const names = METRICS.map((one) => one.name);
-    throw figureError(
-      `Unknown metric "${input.metric}"${didYouMean(input.metric, names) || '.'}`,
-      names.join(', '),
-    );
+    const names = METRICS.map((named) => named.name);
+    const suggestion = didYouMean(input.metric, names) || '.';
+    throw figureError(`Unknown metric "${input.metric}"${suggestion}`, names.join(', '));
   }
-  const missing = describeMissing(
-    metric.report,
-    context.kinds.map((kind) => `bi_${kind.name}`),
-  );
+  const kindViews = context.kinds.map((kind) => `bi_${kind.name}`);
+  const missing = describeMissing(metric.report, kindViews);
   if (missing !== null) throw new UsageError(missing, { code: 'mcp.figure', hint: NO_SHOP });
   const groups = groupsOfInput(metric, input.by);
-  const question = {
-    sql: figureSql(metric, groups, input),
-    limit: MOST_GROUPS,
-    timeoutMs: TIMEOUT_MS,
-    views: null,
-  };
+  const sql = figureSql(metric, groups, input);
+  const question = { sql, limit: MOST_GROUPS, timeoutMs: TIMEOUT_MS, views: null };
   const { rows, isTruncated } = await context.readSql(question);
   const views = [...metric.report.sql.matchAll(VIEW)].map(([name]) => name);
   const kinds = kindsOfViews(views, context.kinds);
-  // A list that is known to be empty adds up to nothing; of any other, an empty report says nothing.
+  // A list that is proven to be empty sums to 0; for any other list, an empty report proves nothing.
   const isProvenEmpty = rows[0]?.at(-1) === '0' && listUnproven(kinds, states, 'en').length === 0;
   const shown = rows.map((row) => [
     ...row.slice(0, groups.length),
@@ -88,8 +80,8 @@ const figureError = (message: string, names: string): UsageError =>
   new UsageError(message, { code: 'mcp.figure', hint: `Known: ${names}.` });
 
 function groupsOfInput(metric: NamedMetric, by: string | undefined): readonly string[] {
-  const groups = by?.split(',').map((one) => one.trim()) ?? [];
-  const unknown = groups.find((one) => !groupsOf(metric.report).includes(one));
+  const groups = by?.split(',').map((column) => column.trim()) ?? [];
+  const unknown = groups.find((column) => !groupsOf(metric.report).includes(column));
   if (unknown === undefined) return groups;
   throw figureError(`${metric.name} cannot be grouped by "${unknown}".`, groupsOf(metric.report).join(', '));
 }

@@ -47,18 +47,15 @@ export async function proposeChanges(
     const cells = new Map(texts.map((text, column) => [column, { text, isFormula: false }]));
     rows.push({ position: index + 2, cells });
   }
-  const sheet = { columns, rows, decimalSign: '.' as const };
-  const origin = 'assistant';
-  const asked = {
+  const id = await makePlan(session, {
     kinds,
-    sheet,
+    sheet: { columns, rows, decimalSign: '.' },
     kind: kind.name,
-    origin,
+    origin: 'assistant',
     createdBy: by,
     now: clock.now(),
     allowReordered: true,
-  };
-  const id = await makePlan(session, asked);
+  });
   const plan = id === null ? null : await showPlan(session, kinds, id);
   const lines = plan === null ? [] : resultLines(plan);
   return {

@@ -13,7 +13,7 @@ import { readRecordStory, type RecordStory } from '../store/records/record-story
 import type { Findings } from './answer.ts';
 import type { ToolContext } from './context.ts';
 
-/** What `record` is asked: an id, or words to search for. */
+/** The input of `record`: an id, or words to search for. */
 interface RecordInput {
   readonly id?: string | undefined;
   readonly text?: string | undefined;
@@ -27,10 +27,9 @@ const MOST_EVENTS = 50;
 export async function readRecord(context: ToolContext, kind: Kind, input: RecordInput): Promise<Findings> {
   const { id = '', text, at } = input;
   if (text === undefined && isRecordId(id)) return readOne(context, kind, id, at);
-  const wanted = text ?? id;
-  const found = await findRecords(context.session, kind, { text: wanted, limit: MOST_HITS + 1 });
-  const hits = found.slice(0, MOST_HITS);
-  const isTruncated = found.length > MOST_HITS;
+  const matches = await findRecords(context.session, kind, { text: text ?? id, limit: MOST_HITS + 1 });
+  const hits = matches.slice(0, MOST_HITS);
+  const isTruncated = matches.length > MOST_HITS;
   return {
     columns: ['id', 'state', 'name'],
     rows: hits.map((hit) => [hit.id, hit.deletedAt === null ? 'live' : 'deleted', recordName(hit.raw)]),
@@ -45,17 +44,16 @@ async function readOne(
   context: ToolContext,
   kind: Kind,
   id: string,
-  asked: string | undefined,
+  instant: string | undefined,
 ): Promise<Findings> {
   const { session, timezone } = context;
   const now = context.clock.now();
   const story = await readRecordStory(session, kind, id);
   const { firstSeenAt } = await readKnownPast(session, kind.name, formatInstant(now));
-  const at = asked === undefined ? now : asOfInstant(asked, now, timezone).at;
-  // Where nothing was ever read, that is the answer, and no fault.
-  const shown =
-    asked === undefined && firstSeenAt === null ? NOTHING : await readState(context, kind, id, at);
-  const { remark, ...table } = shown;
+  const at = instant === undefined ? now : asOfInstant(instant, now, timezone).at;
+  // If nothing was ever read, an empty answer is right; it is not an error.
+  const isUnread = instant === undefined && firstSeenAt === null;
+  const { remark, ...table } = isUnread ? NOTHING : await readState(context, kind, id, at);
   return {
     ...table,
     isTruncated: false,
@@ -66,8 +64,10 @@ async function readOne(
   };
 }
 
-const cellText = (value: SqlValue, type: ExportType | undefined): string | null =>
-  value === null ? null : type === 'decimal' ? shortNumber(String(value)) : String(value);
+function exportedText(value: SqlValue, type: ExportType | undefined): string | null {
+  if (value === null) return null;
+  return type === 'decimal' ? shortNumber(String(value)) : String(value);
+}
 
 const NOTHING = { columns: [], rows: [], remark: null };
 
@@ -80,7 +80,7 @@ async function readState({ session, kinds }: ToolContext, kind: Kind, id: string
   const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
   for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'exact'))
-    rows.push(...batch.map((row) => row.map((value, at) => cellText(value, columns[at]?.type))));
+    rows.push(...batch.map((row) => row.map((value, place) => exportedText(value, columns[place]?.type))));
   return { columns: columns.map((column) => column.name), rows, remark: past.partial };
 }
 
@@ -89,13 +89,9 @@ function historyOf(story: RecordStory | null) {
   const events = story.events.slice(-MOST_EVENTS);
   return {
     state: story.state,
-    history: events.map(({ seq, change, observedAt, origin, fields }) => ({
-      seq: String(seq),
-      change,
-      observedAt,
-      origin,
-      fields,
-    })),
+    history: events.map(({ seq, change, observedAt, origin, fields }) => {
+      return { seq: String(seq), change, observedAt, origin, fields };
+    }),
     historyTruncated: events.length < story.events.length,
   };
 }

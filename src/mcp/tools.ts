@@ -21,7 +21,7 @@ export interface Tool {
   readonly input: z.ZodObject;
   readonly role: UserRole;
   readonly isReadOnly: boolean;
-  /** Does the work; `states` is what was known of the kinds before. */
+  /** @param states The states of the kinds before the call. */
   readonly run: (
     context: ToolContext,
     asker: Asker,
@@ -126,9 +126,9 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 function requireKind(context: ToolContext, name: string): Kind {
-  const kind = context.kinds.find((one) => one.name === name);
+  const kind = context.kinds.find((each) => each.name === name);
   if (kind !== undefined) return kind;
-  const names = context.kinds.map((one) => one.name);
+  const names = context.kinds.map((each) => each.name);
   throw new UsageError(`Unknown record kind "${name}"${didYouMean(name, names) || '.'}`, {
     code: 'mcp.kind',
     hint: `The kinds are: ${names.join(', ')}.`,
@@ -150,20 +150,16 @@ export async function answerCall(
     const states = { freshness: await readFreshness(session), stale: await context.readStale() };
     const now = formatInstant(clock.now());
     const kinds = await filterKindsWithRows(session, context.kinds);
-    const found = await tool.run({ ...context, kinds }, asker, states, values);
-    const answer = toAnswer(found, states, { now, language: asker.language });
+    const findings = await tool.run({ ...context, kinds }, asker, states, values);
+    const answer = toAnswer(findings, states, { now, language: asker.language });
     const { returned: rows, truncated } = answer;
-    logger.info(
-      { ...call, kinds: found.kinds, rows, truncated, ...measured() },
-      `${asker.name} called ${tool.name}`,
-    );
+    const facts = { kinds: findings.kinds, rows, truncated, ...measured() };
+    logger.info({ ...call, ...facts }, `${asker.name} called ${tool.name}`);
     return answer;
   } catch (error) {
     const code = error instanceof SyncError ? error.code : 'internal';
-    logger.warn(
-      { ...call, kinds: [], rows: 0, code, ...measured() },
-      `${asker.name} called ${tool.name}: ${code}`,
-    );
+    const facts = { kinds: [], rows: 0, code, ...measured() };
+    logger.warn({ ...call, ...facts }, `${asker.name} called ${tool.name}: ${code}`);
     throw error;
   }
 }

@@ -32,7 +32,7 @@ export const recordIdOrNumber = z
   .pipe(recordIdText)
   .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }], description: 'id of a record' });
 
-/** The name of a kind; who takes it asks `requireKind` for the kind. */
+/** The name of a kind; `requireKind` finds the kind. */
 export const kindText = z.string().max(100).describe('name of a record kind');
 
 /** The name of one of these kinds; the routes refuse others, and list the known ones. */
@@ -43,7 +43,7 @@ const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map((kind) 
 
 /** @throws {UsageError} `record.unknown_kind`. */
 export function requireKind(kinds: readonly Kind[], name: string): Kind {
-  const kind = kinds.find((known) => known.name === name);
+  const kind = kinds.find((each) => each.name === name);
   if (kind !== undefined) return kind;
   throw unknownKind('record.unknown_kind', name, kinds);
 }

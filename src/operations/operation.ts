@@ -12,12 +12,12 @@ import type { UserRole } from '../store/users/user-store.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { SendCounter } from '../outbound/freeze.ts';
 
-/** What operations work with. */
+/** The parts that operations work with. */
 export interface OperationContext {
   readonly session: Session;
   readonly kinds: readonly Kind[];
   readonly clock: Clock;
-  /** The mark that counts the sends; `resume` raises the database's own count to it. */
+  /** `resume` raises the database's own count to this counter. */
   readonly sendCounter: { readonly read: SendCounter['read'] };
   readonly webhooks: SendingRules;
   /** The setting `plans`. */
@@ -37,12 +37,12 @@ interface Described {
   /** Who may: an operator decides, an admin sets up. */
   readonly role: UserRole;
   readonly words: {
-    /** What it does, as a clause: `keep the records live`. */
+    /** The effect as a clause: `keep the records live`. */
     readonly summary: MessageKey;
-    /** What has been done, as a sentence; the dashboard has a form for the operations that have one. */
+    /** The effect as a sentence in the past; the dashboard has a form for the operations that have one. */
     readonly notice?: MessageKey;
   };
-  /** The page of what it has made, where that is another one than the form's. */
+  /** The page of the result, if it is not the form's page. */
   readonly resultPage?: (document: JsonObject) => string;
   /** The document of the result. */
   readonly answer: z.ZodObject;
@@ -61,7 +61,7 @@ interface Declared<Input extends Members, Answer extends z.ZodObject> extends De
 /** Something that a person may do: the command, the route of the API, the form and its notice derive from it. */
 export interface AnyOperation extends Described {
   readonly input: Members;
-  /** @throws {UsageError} `usage.input` where what is given does not fit; the errors of the stage that does the work. */
+  /** @throws {UsageError} `usage.input` for invalid values; the errors of the stage that does the work. */
   readonly run: (context: OperationContext, values: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
 }
 
@@ -96,11 +96,11 @@ export function trailName({ name, path }: Described): string {
 function toDecision(operation: Described, input: object) {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
-    .filter((one) => TRAIL_MEMBERS.includes(one.member) && one.text !== '');
+    .filter((entry) => TRAIL_MEMBERS.includes(entry.member) && entry.text !== '');
   return {
     what: trailName(operation),
     target: target?.text ?? null,
-    detail: details.map((detail) => `${detail.member} ${detail.text}`).join('; ') || null,
+    detail: details.map((entry) => `${entry.member} ${entry.text}`).join('; ') || null,
   };
 }
 
@@ -115,14 +115,14 @@ export function inputOf(operation: AnyOperation, more: z.ZodRawShape = {}) {
   return { ...(pathParams.length > 0 && { params }), body: canBeEmpty ? body.nullable() : body };
 }
 
-/** Carries an operation out with those of its members that are given, and wakes the engine: rows may have become due. */
+/** Runs an operation with the values that it knows, and wakes the engine: rows may have become due. */
 export async function runOperation(
   operation: AnyOperation,
   context: OperationContext & { readonly wakeEngine: () => void },
   values: object,
 ): Promise<JsonObject> {
-  const known = Object.entries(values).filter(([name]) => name in operation.input.shape);
-  const document = await operation.run(context, Object.fromEntries(known));
+  const inputs = Object.entries(values).filter(([name]) => name in operation.input.shape);
+  const document = await operation.run(context, Object.fromEntries(inputs));
   context.wakeEngine();
   return document;
 }

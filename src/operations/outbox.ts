@@ -20,7 +20,7 @@ export const retryOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async (context, one) => documentOf(await retryEntry(context.session, one.id, context.clock.now())),
+  run: async (context, input) => documentOf(await retryEntry(context.session, input.id, context.clock.now())),
 });
 
 export const adoptOutboxEntry = operation({
@@ -33,15 +33,10 @@ export const adoptOutboxEntry = operation({
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
-  run: async (context, one) =>
-    documentOf(
-      await adoptRecord(context.session, {
-        kinds: context.kinds,
-        id: one.id,
-        recordId: one.recordId,
-        now: context.clock.now(),
-      }),
-    ),
+  run: async (context, input) => {
+    const { session, kinds, clock } = context;
+    return documentOf(await adoptRecord(session, { kinds, ...input, now: clock.now() }));
+  },
 });
 
 export const abandonOutboxEntry = operation({
@@ -54,7 +49,8 @@ export const abandonOutboxEntry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async (context, one) => documentOf(await abandonEntry(context.session, one.id, context.clock.now())),
+  run: async (context, input) =>
+    documentOf(await abandonEntry(context.session, input.id, context.clock.now())),
 });
 
 export const resumeOutbox = operation({

@@ -19,9 +19,10 @@ export const approveCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async (context, one) => {
-    await approvePlan(context.session, { id: one.id, by: context.by.who, now: context.clock.now() });
-    return await showPlan(context.session, context.kinds, one.id);
+  run: async (context, { id }) => {
+    const { session, clock, by } = context;
+    await approvePlan(session, { id, by: by.who, now: clock.now() });
+    return await showPlan(session, context.kinds, id);
   },
 });
 
@@ -36,9 +37,10 @@ export const applyCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async ({ session, kinds, clock, plans, by }, one) => {
-    await applyPlan(session, { kinds, id: one.id, by: by.who, now: clock.now(), ...plans });
-    return await showPlan(session, kinds, one.id);
+  run: async (context, { id }) => {
+    const { session, kinds, clock, plans, by } = context;
+    await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
+    return await showPlan(session, kinds, id);
   },
 });
 
@@ -55,14 +57,9 @@ export const undoCorrections = operation({
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, one) => {
-    const made = await undoPlan(session, {
-      kinds,
-      id: one.id,
-      by: by.who,
-      now: clock.now(),
-      unproven: one.unproven,
-    });
-    return await showPlan(session, kinds, made);
+  run: async (context, { id, unproven }) => {
+    const { session, kinds, clock, by } = context;
+    const undoId = await undoPlan(session, { kinds, id, by: by.who, now: clock.now(), unproven });
+    return await showPlan(session, kinds, undoId);
   },
 });

@@ -21,11 +21,12 @@ export const pullOperation = operation({
   }),
   answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
   status: 202,
-  run: async (context, one) => {
-    const kinds = pulledKinds(context.kinds, one.kinds);
-    await context.session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
-    const wanted = { kinds, request: INTERFACES[context.by.via], now: context.clock.now() };
-    const runId = await context.session.atomically((tx) => requestPull(tx, wanted));
+  run: async (context, input) => {
+    const { session, clock, by } = context;
+    const kinds = pulledKinds(context.kinds, input.kinds);
+    await session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
+    const pull = { kinds, request: INTERFACES[by.via], now: clock.now() };
+    const runId = await session.atomically((tx) => requestPull(tx, pull));
     return { runId, state: 'requested' as const, kinds };
   },
 });

@@ -18,7 +18,7 @@ interface Upload {
 const LONGEST_NAME = 200;
 
 /**
- * Makes a plan of an edited export that somebody has uploaded; returns its number.
+ * Makes a plan of an uploaded export with edits; returns its number.
  *
  * @throws {SyncError} `plan.empty` where nothing would change.
  * @throws {UsageError} `usage.sheet` as the command `plan` does.

@@ -26,11 +26,11 @@ const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
 
 const user = z.object({ name: z.string(), role: z.enum(USER_ROLES), createdAt: instant });
 
-/** Who has a token of their own; no token, and no hash of one. */
+/** The users who have tokens of their own, without the tokens and their hashes. */
 export const userList = z.object({ users: z.array(user) });
 
 export async function readUserList(db: Queryable): Promise<DocumentOf<typeof userList>> {
-  return { users: (await listUsers(db)).map((one) => documentOf(user, one)) };
+  return { users: (await listUsers(db)).map((row) => documentOf(user, row)) };
 }
 
 /** A new user with the token, which nothing shows again. */
@@ -51,11 +51,12 @@ export const addUser = operation({
   }),
   answer: addedUser,
   status: 201,
-  run: async (context, one) => {
-    const { name, role: userRole } = one;
+  run: async (context, input) => {
+    const { session } = context;
+    const { name, role: userRole } = input;
     const token = randomBytes(32).toString('base64url');
-    await context.session.makeDurable();
-    await context.session.atomically(async (tx) => {
+    await session.makeDurable();
+    await session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
       if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
         throw new SyncError(`The user ${name} already exists.`, {
@@ -74,12 +75,13 @@ export const changeRole = operation({
   words: { summary: 'give a user another role', notice: 'The user has the new role.' },
   input: z.strictObject({ name: userName, role: role.describe('viewer, operator or admin') }),
   answer: z.object({ name: z.string(), role }),
-  run: async (context, one) => {
-    await context.session.makeDurable(); // Who may no longer decide must not be able to after a power cut.
-    await context.session.atomically(async (tx) => {
-      if (!(await updateRole(tx, one.name, one.role))) throw absentUser(one.name);
+  run: async (context, input) => {
+    const { session } = context;
+    await session.makeDurable(); // A power cut must not return the old role.
+    await session.atomically(async (tx) => {
+      if (!(await updateRole(tx, input.name, input.role))) throw absentUser(input.name);
     });
-    return one;
+    return input;
   },
 });
 
@@ -93,12 +95,13 @@ export const removeUser = operation({
   },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async (context, one) => {
-    await context.session.makeDurable(); // Who was removed must not be back after a power cut.
-    await context.session.atomically(async (tx) => {
-      if (!(await deleteUser(tx, one.name))) throw absentUser(one.name);
+  run: async (context, { name }) => {
+    const { session } = context;
+    await session.makeDurable(); // A power cut must not return the user.
+    await session.atomically(async (tx) => {
+      if (!(await deleteUser(tx, name))) throw absentUser(name);
     });
-    return { name: one.name, removed: true };
+    return { name, removed: true };
   },
 });
 

@@ -55,8 +55,8 @@ export const addWebhook = operation({
     for (const kind of kinds ?? []) requireKind(context.kinds, kind);
     if (rest.format === 'email' && context.webhooks.mail.url === null)
       throw mailUnsetError('The receiver is not added');
-    const wish = { ...rest, kinds, changes, fields, language };
-    return addEndpoint(context.session, wish, { ...context.webhooks, now: context.clock.now() });
+    const endpoint = { ...rest, kinds, changes, fields, language };
+    return addEndpoint(context.session, endpoint, { ...context.webhooks, now: context.clock.now() });
   },
 });
 
@@ -70,9 +70,10 @@ export const removeWebhook = operation({
   },
   input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async (context, one) => {
-    await deleteEndpoint(context.session, one.name);
-    return { name: one.name, removed: true };
+  run: async ({ session }, input) => {
+    const { name } = input;
+    await deleteEndpoint(session, name);
+    return { name, removed: true };
   },
 });
 
@@ -83,7 +84,7 @@ export const rotateWebhook = operation({
   words: { summary: 'replace the secret of an endpoint; the old one stays valid for a day' },
   input: endpointInput,
   answer: revealed,
-  run: (context, one) => rotateSecret(context.session, one.name, context.clock.now()),
+  run: (context, input) => rotateSecret(context.session, input.name, context.clock.now()),
 });
 
 export const enableWebhook = operation({
@@ -96,7 +97,7 @@ export const enableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: (context, one) => enableEndpoint(context.session, one.name, context.clock.now()),
+  run: (context, input) => enableEndpoint(context.session, input.name, context.clock.now()),
 });
 
 export const disableWebhook = operation({
@@ -109,7 +110,7 @@ export const disableWebhook = operation({
   },
   input: endpointInput,
   answer: endpointState,
-  run: (context, one) => disableEndpoint(context.session, one.name, context.clock.now()),
+  run: (context, input) => disableEndpoint(context.session, input.name, context.clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -157,5 +158,5 @@ export const testWebhook = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: (context, one) => testEndpoint(context, context.webhooks, one.name),
+  run: (context, input) => testEndpoint(context, context.webhooks, input.name),
 });

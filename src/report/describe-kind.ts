@@ -40,7 +40,7 @@ export function describeKind(
       usable: retrieve.misprint === undefined, // False where the path answers another kind's records.
       note: retrieve.misprint ?? null,
     },
-    /** The fields that the documentation shows in the body; which of them are required it does not say. */
+    /** The fields that the documentation shows in the body; it does not mark the required ones. */
     create: create && { path: create.path, shown: create.body },
     update: update && { path: update.path, shown: update.body },
     /** The fields that identify a duplicate; null = all sent fields. */

@@ -15,9 +15,9 @@ export function outputFile(mirrorUrl: string, file: string): string {
   const refuse = (what: string, hint: string): UsageError =>
     new UsageError(`${file} ${what}`, { code: 'usage.file', hint });
   const path = realPath(resolve(file), refuse);
-  const found = statOf(path);
-  if (found?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
-  if (found?.isFile() === false)
+  const stats = statOf(path);
+  if (stats?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
+  if (stats?.isFile() === false)
     throw refuse(
       'is a device, a pipe or a socket, not a file.',
       'Name a file; to feed a program, omit --out and pipe stdout to it.',
@@ -29,10 +29,10 @@ export function outputFile(mirrorUrl: string, file: string): string {
 
 type Refuse = (what: string, hint: string) => UsageError;
 
-/** Follows links; what is not there yet must be in a folder that is. */
+/** Follows links; the folder of a new file must exist. */
 function realPath(path: string, refuse: Refuse): string {
-  const found = statOf(path);
-  if (found !== null) return found.isFile() ? realpathSync(path) : path; // A pipe that /dev/stdout leads to has no path.
+  const stats = statOf(path);
+  if (stats !== null) return stats.isFile() ? realpathSync(path) : path; // A pipe that /dev/stdout leads to has no path.
   if (statOf(dirname(path))?.isDirectory() !== true)
     throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
   const place = resolvedPath(path);
@@ -65,11 +65,9 @@ function isMirrorFile(mirrorUrl: string, path: string): boolean {
   return bases
     .flatMap((base) => MIRROR_SUFFIXES.map((end) => `${base}${end}`))
     .some((mirrorFile) => {
-      const found = statOf(mirrorFile);
-      return (
-        resolvedPath(mirrorFile) === path ||
-        (found !== null && found.ino === target?.ino && found.dev === target.dev)
-      );
+      const stats = statOf(mirrorFile);
+      const isSameFile = stats !== null && stats.ino === target?.ino && stats.dev === target.dev;
+      return isSameFile || resolvedPath(mirrorFile) === path;
     });
 }
 
@@ -84,8 +82,8 @@ function statOf(path: string): Stats | null {
 }
 
 /**
- * Writes a file that appears whole: until `write` has ended it has another name beside its own, and after a fault it is removed.
- * Returns its bytes. @throws {SyncError} As `outputFault` words it.
+ * Writes a file that appears whole: `write` writes a draft beside it, which is renamed at the end and removed after a fault.
+ * Returns its bytes. @throws {SyncError} `file.not_written`.
  */
 export async function writeWhole(path: string, write: (draft: string) => Promise<void>): Promise<number> {
   try {
@@ -110,7 +108,7 @@ const FAULT_TEXTS: Readonly<Record<string, string>> = {
   EROFS: 'the disk is read-only',
 };
 
-/** Turns the fault of writing a file into one that names the file and what to do; passes on other errors. */
+/** Turns a fault of the disk into an error that names the file and the cure; returns other errors unchanged. */
 export function outputError(error: unknown, path: string): unknown {
   const words = FAULT_TEXTS[errorCode(error)];
   if (words === undefined) return error;

@@ -21,15 +21,15 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   if (request.acceptNewSource || !(await isServedNow(parts))) return null;
   await openSourceBinding(session, request.baseUrl, false);
   const kinds = request.kinds.map((kind) => kind.name);
-  const wanted = { kinds, request: 'pull', now: clock.now() };
+  const requested = { kinds, request: 'pull', now: clock.now() };
   const startedMs = clock.monotonicMs();
-  const runId = await session.atomically((tx) => requestPull(tx, wanted));
+  const runId = await session.atomically((tx) => requestPull(tx, requested));
   logger.info({ runId }, 'requested it from the background service');
   const { run, detail } = await followRun(parts, runId);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const off = new Set((await readOffKinds(session, kinds)).map((freshness) => freshness.kind));
   const reports = request.kinds.flatMap((kind) => {
-    const report = run.reports.find((one) => one.kind === kind.name);
+    const report = run.reports.find((each) => each.kind === kind.name);
     if (report !== undefined) return [report];
     return off.has(kind.name) ? [] : [unsweptReport(kind, { reason: 'interrupted', detail })];
   });
@@ -37,7 +37,7 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withUtcInstants) };
 }
 
-/** Follows a run for as long as it can be waited for. `detail` shows what became of the kinds that have no report. */
+/** Follows a run for as long as it can be waited for. `detail` explains why some kinds have no report. */
 async function followRun(parts: PullParts, runId: number) {
   const { session, clock, signal, onProgress } = parts;
   const reportedKinds = new Set<string>();
@@ -51,11 +51,10 @@ async function followRun(parts: PullParts, runId: number) {
     }
     if (!['requested', 'running'].includes(run.state))
       return { run, detail: `The background service was stopped during run ${runId}.` };
-    if (signal?.aborted === true)
-      return {
-        run,
-        detail: `This command no longer waits; run ${runId} continues in the background service.`,
-      };
+    if (signal?.aborted === true) {
+      const detail = `This command no longer waits; run ${runId} continues in the background service.`;
+      return { run, detail };
+    }
     if (!(await isServedNow(parts)))
       return { run, detail: `The background service has ended; the next one continues run ${runId}.` };
     await sleepUnlessStopped(POLL_MS, { clock, signal });

@@ -68,7 +68,7 @@ export function watchService(source: Source, parts: OutageWatch): Source {
     write: async (request, options) => {
       const answer = await source.write(request, options);
       if (answer.is === 'answered' && answer.status < 500 && answer.status !== 429) log.answered();
-      // A network's code, unlike our own words for a send that was not to be.
+      // The code of a network fault, in capitals. Our own reasons for not sending are in small letters.
       if (answer.is === 'unsent' && /^[A-Z]/.test(answer.why))
         log.failed(Object.assign(new Error(answer.why), { code: answer.why }));
       return answer;

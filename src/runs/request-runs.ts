@@ -35,7 +35,7 @@ export function startTicking(context: ProcessContext, schedules: readonly Schedu
   });
   return async () => {
     for (const { ticks } of started) await ticks.destroy();
-    await Promise.all(started.map((one) => one.checks.stop()));
+    await Promise.all(started.map((timer) => timer.checks.stop()));
   };
 }
 

@@ -6,8 +6,8 @@ import { findRun, isReadToEnd, type KindReport } from '../store/runs/run-store.t
 import type { PullParts } from '../pull/run/parts.ts';
 
 /**
- * Begins to watch a run. Returns a function that logs the end of the run and what it found: held deletions, drift. A run that
- * continues later is not logged.
+ * Begins to watch a run. Returns a function that logs the end of the run, newly held deletions and drift. A run that continues later
+ * is not logged.
  */
 export async function createRunLog(parts: PullParts, runId: number): Promise<() => Promise<void>> {
   const { session, clock, logger } = parts;
@@ -39,12 +39,12 @@ export async function createRunLog(parts: PullParts, runId: number): Promise<() 
 /** A run without kinds and a busy kind are not failures. */
 function logRunEnd(
   logger: Logger,
-  nullable: NonNullable<Awaited<ReturnType<typeof findRun>>>,
+  run: NonNullable<Awaited<ReturnType<typeof findRun>>>,
   durationMs: number,
 ): void {
-  const { id: runId, command, reports, reason } = nullable;
-  const read = reports.filter(isReadToEnd);
-  const hasFailed = reason !== null || (reports.length > 0 && read.length === 0);
+  const { id: runId, command, reports, reason } = run;
+  const readKinds = reports.filter(isReadToEnd).length;
+  const hasFailed = reason !== null || (reports.length > 0 && readKinds === 0);
   const faulty = reports.filter((report) => !isReadToEnd(report) && report.reason !== 'busy');
   const rows = reports.reduce((sum, report) => sum + report.rows, 0);
   const changes = reports.reduce((sum, report) => sum + changesOf(report), 0);
@@ -55,17 +55,16 @@ function logRunEnd(
   const why = reason ?? causes.join('; ');
   const message =
     `run ${runId} (${command}) ${hasFailed ? 'failed' : 'finished'} after ${formatDuration(durationMs)}: ` +
-    `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
+    `${readKinds} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
   const event = hasFailed ? 'run.failed' : 'run.finished';
   const kinds = reports.map((report) => {
-    const { kind, state, reason: ended, rows: read } = report;
-    return { kind, state, ...(ended !== null && { reason: ended }), rows: read, changes: changesOf(report) };
+    const { kind, state, rows } = report;
+    const fault = report.reason === null ? {} : { reason: report.reason };
+    return { kind, state, ...fault, rows, changes: changesOf(report) };
   });
   const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
-  logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](
-    { event, ...facts, kinds, rows, changes },
-    message,
-  );
+  const level = reason !== null || faulty.length > 0 ? 'warn' : 'info';
+  logger[level]({ event, ...facts, kinds, rows, changes }, message);
 }
 
 const changesOf = (report: KindReport): number =>

@@ -12,8 +12,7 @@ import type { PullSettings } from './verify-kinds.ts';
 import { createRunLog } from './run-log.ts';
 
 /**
- * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault of a run ends it, and no
- * other.
+ * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault ends only its own run.
  */
 export function createRunsQueue(
   parts: PullParts,

@@ -22,8 +22,8 @@ const HOUR_MS = 3_600_000;
 /**
  * Finds the latest slot after `lastSlot`, up to `now`; null if there is none. Earlier missed slots are not made up for.
  *
- * cron-parser moves a local time that the clocks skip to an hour later, and takes one that they show twice the first time,
- * but only walking forward: hence ever longer walks up to now instead of one step back.
+ * cron-parser moves a local time that the clocks skip to an hour later, and counts one that they show twice once, but only walking
+ * forward. This is why the function makes longer and longer walks up to now instead of one step back.
  */
 export function dueSlot(search: SlotSearch): Date | null {
   const last = search.lastSlot.getTime();
@@ -89,6 +89,6 @@ export interface ScheduleSlot extends Schedule {
 /** The next slot of every schedule, the earliest first. */
 export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
   return schedules
-    .map((each) => ({ ...each, at: formatInstant(nextSlot(each.cron, each.timezone, now)) }))
+    .map((schedule) => ({ ...schedule, at: formatInstant(nextSlot(schedule.cron, schedule.timezone, now)) }))
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
 }

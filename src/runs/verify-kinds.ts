@@ -27,8 +27,8 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
     for (const kind of await withoutOffKinds(parts, kinds))
       if (parts.signal?.aborted === true) comparisons.push(notReached(kind));
       else comparisons.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
-    const isInterrupted = comparisons.some((verdict) => verdict.reason === 'interrupted');
-    const isSame = comparisons.every((verdict) => verdict.reason === null && verdict.differs === 0);
+    const isInterrupted = comparisons.some((comparison) => comparison.reason === 'interrupted');
+    const isSame = comparisons.every((comparison) => comparison.reason === null && comparison.differs === 0);
     return { state: isInterrupted ? 'interrupted' : isSame ? 'done' : 'incomplete', result: comparisons };
   });
   return { ...facts, kinds: result };

@@ -1,6 +1,6 @@
 import type { MessageKey } from '../lib/text/translator.ts';
 
-/** What happens next to records that disappeared, by their state. */
+/** The next step for records that disappeared, by their state. */
 export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
   suspected: 'deleted once the service, or a later list, proves that they are gone',
   held: 'stay until you decide: bms-sync deletions approve|reject KIND',
@@ -12,7 +12,7 @@ export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
 const UNCLEAR: MessageKey =
   'the list no longer shows them, and the service gives no clear answer about any of them';
 
-/** Why held records need a person, where it is not their number. */
+/** Why held records need a person, unless it is their number. */
 const REASONS: Readonly<Record<string, MessageKey>> = {
   never_listed: 'the service returned them, but no list has ever shown them',
   others_hidden:
@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
     'exactly the oldest rows are missing: if the list shows only recent rows, reject; the older rows stay, and the kind can be certified',
 };
 
-/** Why held records need a person (`older_than:id`); null where too many are gone at once. */
+/** Why held records need a person; null if too many are gone at once. @param why A code, with facts after a colon: `older_than:id`. */
 export function heldBecause(why: string | null): MessageKey | null {
   if (why === null) return null;
   const [code = ''] = why.split(':');

@@ -3,6 +3,7 @@ import type { Translator, MessageKey } from '../lib/text/translator.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
 import { describeOutcome } from './outcome-texts.ts';
+import { translateReason } from './stored-reasons.ts';
 import { explain, type NotedFacts } from './verdicts.ts';
 
 /** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
@@ -60,7 +61,7 @@ interface EntryFacts {
 
 type NeedType = keyof NeedFacts;
 
-/** Something that does not go on without a person, of one of these types. */
+/** Something that waits for a person, of one of these types. */
 export type NeedOf<T extends NeedType = NeedType> = {
   readonly [Type in T]: {
     readonly type: Type;
@@ -78,7 +79,7 @@ export interface Quoted {
 export interface NeedWords {
   readonly title: string;
   readonly why: readonly (string | Quoted)[];
-  /** What to do, where it is none of the decisions on it. */
+  /** The cure, unless it is one of the decisions on the need. */
   readonly effect: string;
   readonly page: string;
   readonly command: string;
@@ -108,14 +109,10 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     title: translator.t('Sends are paused'),
     why: [
       english(facts.reason, translator),
-      ...(facts.unknown ?? [])
-        .slice(0, SENDS_NAMED)
-        .map((send) => [
-          translator.t('This database does not know this send:'),
-          ' ',
-          { text: send, as: 'code' } as const,
-          '.',
-        ]),
+      ...(facts.unknown ?? []).slice(0, SENDS_NAMED).map((send): Pieces => {
+        const name = { text: send, as: 'code' } as const;
+        return [translator.t('This database does not know this send:'), ' ', name, '.'];
+      }),
     ],
     effect: translator.t(
       'Check first whether the service already has some of the waiting entries; then resume.',
@@ -303,10 +300,11 @@ const wayTo = (kinds: readonly string[]) => ({
   command: `bms-sync pull ${kinds.join(' ')}`,
 });
 
-/** A reason that is written in English, in the reader's language where there are words for it. */
+/** Translates a reason that is stored as an English sentence, if the translation is known. */
 function english(reason: string, translator: Translator): string | Quoted {
-  const text = sentence(translator.term(reason));
-  return translator.language === 'en' || translator.term(reason) !== reason ? text : { text, as: 'english' };
+  const translated = translateReason(reason, translator);
+  const isTranslated = translator.language === 'en' || translated !== reason;
+  return isTranslated ? sentence(translated) : { text: sentence(reason), as: 'english' };
 }
 
 export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS, type);

@@ -8,10 +8,10 @@ interface ReadingEnd {
   readonly reason: string | null;
   /** True until a second reading has reached the end of the list. */
   readonly isFirst?: boolean;
-  /** The number of rows that the words speak of; without it they name none. */
+  /** The number of rows for the texts; without it they name none. */
   readonly rows?: number | null;
   readonly isOfSeveral?: boolean;
-  /** True where every row that the list lacks is held, or was decided to stay: no pull looks for proof. */
+  /** True if every row that the list lacks is held, or stays by a decision: no pull looks for proof. */
   readonly isLeftToPerson?: boolean;
 }
 
@@ -26,7 +26,7 @@ interface OutcomeText {
   readonly next: string | null;
 }
 
-/** Whether a list was not read to its end, by a fault and not because another process read it. */
+/** Whether a fault prevented reading a list to its end; it was not busy. */
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
 export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
@@ -50,7 +50,7 @@ function describeUnread(
   return { label: translator.t('off'), why: translator.t(FAULTS[reason] ?? NO_IDS) };
 }
 
-/** In the place of a number of rows that is not named. */
+/** The number of rows in texts that name none. */
 const ALL = -1;
 const EXACTLY: MessageKey =
   '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, are in the mirror';

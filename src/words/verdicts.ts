@@ -17,7 +17,7 @@ interface VerdictFacts {
   readonly settlement?: NotedFacts;
 }
 
-/** What an entry has noted that a person should know. */
+/** The notes of an entry that a person should know. */
 export interface NotedFacts {
   readonly unproven?: readonly string[] | undefined;
   readonly awaits?:
@@ -203,7 +203,7 @@ function unprovenIn(facts: VerdictFacts, translator: Translator): string | null 
   });
 }
 
-/** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
+/** The reading of its kind that an entry waits for: since when, and why the latest one was not enough; null if it waits for none. */
 export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string | null {
   if (facts.settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(facts.state))
     return null;
@@ -219,7 +219,7 @@ const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAgain] 
 
 type EntryChoice = keyof typeof CHOICES;
 
-/** The decisions that an entry waits for; none while it goes on by itself. */
+/** The decisions that an entry waits for; none while it continues by itself. */
 export function choicesOf(entry: VerdictFacts): readonly EntryChoice[] {
   const { next } = verdictOf(entry);
   const all = Object.entries(CHOICES) as [EntryChoice, readonly Step[]][];
@@ -232,7 +232,7 @@ function verdictOf(facts: VerdictFacts): {
 } {
   const { state, verdict } = facts;
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
-  const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
-  const { meaning, onItsWay, next = [] }: Verdict = known ?? BY_STATE[state];
+  const byName = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
+  const { meaning, onItsWay, next = [] }: Verdict = byName ?? BY_STATE[state];
   return onItsWay !== undefined && state === 'ready' ? { meaning: onItsWay, next: [] } : { meaning, next };
 }

@@ -133,7 +133,7 @@ test('status names the damage first', async () => {
   }
   const reason = 'the database file is damaged: page 7 (and 1 more)';
   expect((await run(['status'], env)).stdout).toContain(
-    `Needs you: The mirror can no longer be trusted. T${reason.slice(1)}. Since 2026-03-01 12:00:00.000 UTC. (bms-sync doctor)`,
+    `Needs you: The mirror can no longer be trusted. T${reason.slice(1)}. Since 2026-03-01 12:00:00 UTC. (bms-sync doctor)`,
   );
   expect(document(await run(['status', '--json'], env))).toMatchObject({ damage: { reason } });
 });

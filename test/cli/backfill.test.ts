@@ -45,6 +45,14 @@ test('reads records by ids and ranges of ids, and names those that the service d
   expect(ask(path, 'select change, origin from changes')).toEqual([{ change: 'updated', origin: 'service' }]);
 });
 
+test('shows how many pages the list has if fewer than the wanted ones', async () => {
+  const { env } = await scene(260);
+  const read = async (pages: string) => (await run(['backfill', 'clients', '--pages', pages], env)).stdout;
+  expect(await read('2-9')).toMatch(/^clients: 160 records read: .*\nThe list has only 3 pages\.\n$/);
+  expect(await read('7')).toMatch(/^clients: 0 records read: .*\nThe list has only 3 pages\.\n$/);
+  expect(await read('3')).toMatch(/^clients: 60 records read: .*\n$/);
+});
+
 test('reads pages, or all of them', async () => {
   const { service, path, env } = await scene(260);
   expect(await backfill(env, 'clients', '--pages', '1-2')).toMatchObject({

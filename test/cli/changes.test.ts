@@ -111,12 +111,12 @@ describe('changes', () => {
     const { stdout } = await run(['changes', '--limit', '3'], env);
 
     expect(stdout.split('\n')).toEqual([
-      '     seq  observed (UTC)           kind                   record  change    fields',
-      '--------  -----------------------  -----------------  ----------  --------  ------',
-      `      ${ALL + 1}  2026-03-01 13:00:00.000  clients                    12  updated   ` +
+      '     seq  observed (UTC)       kind                   record  change    fields',
+      '--------  -------------------  -----------------  ----------  --------  ------',
+      `      ${ALL + 1}  2026-03-01 13:00:00  clients                    12  updated   ` +
         `nom: "a\ufffd31m" → "\\u001b[31m\ufffdb", credit: null → 12345678901234567890.10, note: "${'x'.repeat(38)}… → ""`,
-      `      ${ALL + 2}  2026-03-01 14:00:00.000  clients                    13  deleted`,
-      `      ${ALL + 3}  2026-03-01 14:00:00.000  clients                    14  updated   ` +
+      `      ${ALL + 2}  2026-03-01 14:00:00  clients                    13  deleted`,
+      `      ${ALL + 3}  2026-03-01 14:00:00  clients                    14  updated   ` +
         'f1: 1 → 2, f2: 2 → 3, f3: 3 → 4, f4: 4 → 5, f5: 5 → 6, and 3 more',
       '',
     ]);

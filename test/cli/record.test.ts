@@ -7,7 +7,7 @@ import { closeAttempt, openAttempt, saveLink } from '../../src/store/outbox/atte
 import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
-import { NOON, NOON_TEXT, later, putRecords } from '../store/temp-mirror.ts';
+import { NOON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../store/temp-mirror.ts';
 import { document, run, type Env } from '../support/command-line.ts';
 import { DOCUMENTED_URLS } from '../support/grown-urls.ts';
 import { freshMirror } from '../support/temp-folder.ts';
@@ -116,17 +116,17 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
     expect(code).toBe(0);
     for (const line of [
       'Record 17 of projects is live.',
-      `First seen ${NOON_TEXT}, last changed ${NOON_TEXT} (UTC).`,
+      'First seen 2026-03-01 12:00:00, last changed 2026-03-01 12:00:00 (UTC).',
       'Entry 1 of the outbox created it.',
       'nom          "Pont neuf"',
-      `  ${NOON_TEXT} UTC  created by entry 1 of Anna (event 1)`,
-      `  2026-03-01 12:00:01.000 UTC  updated in the service, after ${NOON_TEXT} UTC (event 2)`,
+      `  ${NOON_PRINTED}  created by entry 1 of Anna (event 1)`,
+      `  2026-03-01 12:00:01 UTC  updated in the service, after ${NOON_PRINTED} (event 2)`,
       '    nom: "Pont" → "Pont neuf"',
-      '    Attempt 1, 2026-03-01 12:00:00.000 UTC: done, status 201',
+      '    Attempt 1, 2026-03-01 12:00:00 UTC: done, status 201',
       '  client_id: bms-sync record clients 5',
     ])
       expect(stdout.split('\n')).toContain(line);
-    expect(stdout).toMatch(/\n2026-03-01 12:00:00.000 +open +description +odd /);
+    expect(stdout).toMatch(/\n2026-03-01 12:00:00 +open +description +odd /);
   });
 
   test.each(['suspected', 'held'] as const)('tells that its deletion is %s', async (state) => {
@@ -138,7 +138,7 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
     expect(story).toMatchObject({ state, absence: { state, absentSince: NOON_TEXT, concludedAt: null } });
     const { stdout } = await run(['record', 'projects', '17'], env);
     expect(stdout).toContain('is live, but no longer in the list');
-    expect(stdout).toContain(`Not in the list since ${NOON_TEXT} UTC.`);
+    expect(stdout).toContain(`Not in the list since ${NOON_PRINTED}.`);
   });
 
   test('tells that it is deleted, and by which proof', async () => {
@@ -153,7 +153,7 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
       absence: { proof: 'list', concludedAt: NOON_TEXT },
     });
     expect((await run(['record', 'projects', '17'], env)).stdout).toContain(
-      `Deleted ${NOON_TEXT} UTC: later certified lists do not contain it.`,
+      `Deleted ${NOON_PRINTED}: later certified lists do not contain it.`,
     );
   });
 

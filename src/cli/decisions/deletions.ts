@@ -19,11 +19,11 @@ export function deletionsCommand(context: CommandContext): Command {
   const list = createCommand('list', summary).action(async (_: CommonOptions, command: Command) => {
     const options: CommonOptions = command.optsWithGlobals();
     await using session = await openExistingMirror(context.settings(options));
-    const found = await readDisappearances(session);
-    for (const { kind, state, check } of found.deletions)
+    const disappearances = await readDisappearances(session);
+    for (const { kind, state, check } of disappearances.deletions)
       if (state === 'held' && check !== undefined)
-        await session.atomically((tx) => rememberShown(tx, kind, check)); // Approved without a check, it is of these.
-    context.printResult(options, found, absenceTexts(found));
+        await session.atomically((tx) => rememberShown(tx, kind, check)); // An approval without a check means these records.
+    context.printResult(options, disappearances, absenceTexts(disappearances));
   });
   return createCommand('deletions')
     .addCommand(list, { isDefault: true })
@@ -56,7 +56,7 @@ function* absenceTexts(disappearances: Disappearances): Iterable<Printed> {
 
 const IDS_SHOWN = 5;
 
-/** Lists records that disappeared without proof of deletion, and what happens next; an empty text for none. */
+/** Lists records that disappeared without proof of deletion, and the next step; yields nothing for none. */
 export function* disappearedTexts(groups: readonly ShownHold[]): Iterable<Printed> {
   if (groups.length === 0) return;
   yield '\nNo longer listed, and still in the mirror:';

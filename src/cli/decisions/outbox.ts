@@ -17,6 +17,7 @@ import {
 } from '../../operations/outbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
+import { utc } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
@@ -62,5 +63,5 @@ const wasFrozen = ({ reason }: JsonObject): boolean => typeof reason === 'string
 
 const frozenText = ({ reason, since }: JsonObject): readonly string[] =>
   typeof reason === 'string' && typeof since === 'string'
-    ? [`Sends had been paused since ${since} UTC: ${reason}.`]
+    ? [`Sends had been paused since ${utc(since)}: ${reason}.`]
     : ['Sends were not paused.'];

@@ -16,7 +16,7 @@ import {
   testWebhook,
 } from '../../operations/webhooks.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
-import { textTable, type Printed } from '../parts/io.ts';
+import { textTable, utc, type Printed } from '../parts/io.ts';
 import { operationCommand, operationParts } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {
@@ -65,7 +65,7 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
   yield textTable(['name', 'health', 'url', ...filters, 'up to seq', 'waiting', 'last accepted (UTC)'], rows);
   for (const { name, disabledReason, failingSince } of endpoints) {
     if (disabledReason === null) continue;
-    const reason = `${disabledReason}${failingSince === null ? '' : `, since ${failingSince} UTC`}`;
+    const reason = `${disabledReason}${failingSince === null ? '' : `, since ${utc(failingSince)}`}`;
     yield `\n${name} is disabled (${reason}): bms-sync webhooks replay ${name} --after SEQ activates it.`;
   }
 }
@@ -115,8 +115,8 @@ function addCommand(context: CommandContext): Command {
       const config = context.settings(options);
       const { name, kinds, changes, fields, format, language } = options;
       await using session = await openMirror(config); // Creates the mirror if there is none.
-      const wish = { name, url, kinds, changes, fields, format, language };
-      const revealed = await addWebhook.run(operationParts(context, config, session), wish);
+      const input = { name, url, kinds, changes, fields, format, language };
+      const revealed = await addWebhook.run(operationParts(context, config, session), input);
       const added = `Added: ${name} gets notifications from now on. To try it: bms-sync webhooks test ${name}`;
       context.printResult(options, revealed, format === 'json' ? secretLines(revealed) : [added]); // People check no signature.
     });

@@ -39,23 +39,16 @@ export function demoCommand(context: CommandContext): Command {
       const { report, kinds, answer } = await firstPull(stage, progress);
       context.exit(exitCodeOfPull(report));
       if (io.signal.aborted) return;
-      const found = await showEvents(stage);
+      const pulledEvents = await showEvents(stage);
       await whileServing(stage, options, async (served, dashboard) => {
         const lostAnswer = await showLostAnswer(served);
-        const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
+        const events = [...pulledEvents, ...(await eventsAfter(stage, pulledEvents.at(-1)?.seq ?? 0))];
         const eventTexts = events.map((event) => {
           const { seq, kind, recordId, change } = event;
           return { seq, kind, recordId, change, text: eventLine(event).trim() };
         });
-        const document = {
-          database: DEMO_DATABASE,
-          kinds,
-          question: QUESTION,
-          answer,
-          events: eventTexts,
-          lostAnswer,
-        };
-        if (options.json) printJson(io.stdout, document);
+        const tour = { database: DEMO_DATABASE, kinds, question: QUESTION, answer };
+        if (options.json) printJson(io.stdout, { ...tour, events: eventTexts, lostAnswer });
         const isEqual = kinds.every((kind) => kind.inService === kind.inMirror);
         const isMadeOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
         if (!isEqual || !isMadeOnce) context.exit(EXIT.incomplete);
@@ -73,8 +66,8 @@ async function openSandbox(): Promise<Sandbox> {
 }
 
 /**
- * Works the outbox and the requested pulls in this process while the rest goes on; shows them on a page unless it ends at once.
- * The rest is asked to stop by the signal of its stage, and waited for, if the service ends first.
+ * Runs `work` while a background service in this process works the outbox and the requested pulls; opens a dashboard unless `once`.
+ * If the service ends first, the signal of the stage stops `work`, and this function waits for it.
  */
 async function whileServing(
   stage: DemoStage,

@@ -6,7 +6,7 @@ import { DEMO_DATABASE, eventLine, pullEvents, type DemoStage } from './stage.ts
 
 const PAUSE_MS = 5_000;
 
-/** Says where the mirror can be looked at. */
+/** Shows where to look at the mirror. */
 export function showDashboard(stage: DemoStage, dashboard: OpenDashboard): void {
   const { sandbox, io } = stage;
   printLine(io.stderr, `\nThe dashboard: ${dashboard.address}`);

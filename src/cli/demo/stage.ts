@@ -85,14 +85,10 @@ const PATIENCE_MS = 20_000;
 /** Stores an entry that creates a client, and waits until it is done or needs a person, for 20 seconds at most. */
 export async function pushClient(stage: DemoStage, data: JsonObject): Promise<Entry> {
   await using session = await openExistingMirror(stage.config);
-  const request = { operation: 'create', kind: 'clients', data, id: undefined, base: undefined } as const;
-  const requests = [{ ...request, key: undefined }];
-  const stored = await storeEntries(session, {
-    kinds: allKinds(stage.config),
-    requests,
-    now: systemClock.now(),
-  });
-  const ids = stored.map((one) => one.id);
+  const requests = [{ operation: 'create', kind: 'clients', data }];
+  const kinds = allKinds(stage.config);
+  const stored = await storeEntries(session, { kinds, requests, now: systemClock.now() });
+  const ids = stored.map((entry) => entry.id);
   const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: stage.io.signal };
   const [entry] = await waitForEntries(session, ids, waiting);
   if (entry === undefined) throw new TypeError('The outbox lost the entry of the demo.');

@@ -21,9 +21,9 @@ export async function showEvents(stage: DemoStage): Promise<readonly RecordedCha
   const events: RecordedChange[] = [];
   const isDone = (): boolean => events.some((event) => event.change === 'deleted') || io.signal.aborted;
   for (let pulls = 0; pulls < MAX_PULLS && !isDone(); pulls++) {
-    const found = await pullEvents(stage, events.at(-1)?.seq ?? 0);
-    for (const event of found) print(eventLine(event));
-    events.push(...found);
+    const newEvents = await pullEvents(stage, events.at(-1)?.seq ?? 0);
+    for (const event of newEvents) print(eventLine(event));
+    events.push(...newEvents);
   }
   if (io.signal.aborted) return events;
   print(
@@ -45,7 +45,7 @@ export async function showLostAnswer(stage: DemoStage) {
   if (isOver()) return null;
   const sent = creates(stage) - before;
   const { world } = sandbox;
-  const inService = world.ids('clients').filter((one) => world.get('clients', one)?.['code'] === 'DEMO-1');
+  const inService = world.ids('clients').filter((id) => world.get('clients', id)?.['code'] === 'DEMO-1');
   print(`  sent:    create clients ${compactJson(data)}`);
   print('  unknown: no answer came, so it may exist or not; sending it again could create a duplicate');
   print(`  ${state}:    the list shows it as ${recordId ?? 'nothing'}; requests sent: ${sent}`);
@@ -63,22 +63,17 @@ from bi_purchase_products group by product_name order by sum(produit_total_e4) d
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
 export async function firstPull(stage: DemoStage, display: ProgressDisplay) {
   const { sandbox, config, logger, io, print } = stage;
-  const reading = {
-    kinds: [],
-    acceptNewSource: false,
-    logger,
-    signal: io.signal,
-    onProgress: display.onProgress,
-  };
+  const { signal } = io;
+  const reading = { kinds: [], acceptNewSource: false, logger, signal, onProgress: display.onProgress };
   const report = await pullOnce(config, reading).finally(display.stop);
-  const kinds = report.kinds.map((one) => {
-    return { kind: one.kind, inService: sandbox.world.count(one.kind), inMirror: one.rows };
+  const kinds = report.kinds.map((read) => {
+    return { kind: read.kind, inService: sandbox.world.count(read.kind), inMirror: read.rows };
   });
   await using session = await openExistingMirror(config);
   const answer: readonly Row[] = await session.query(sql.raw(QUESTION));
   const seconds = (report.durationMs / 1000).toFixed(1);
   print(`1. A simulated service is mirrored into ${DEMO_DATABASE}, in ${seconds} s:\n`);
-  const rows = kinds.map((one) => [one.kind, one.inService, one.inMirror]);
+  const rows = kinds.map((counts) => [counts.kind, counts.inService, counts.inMirror]);
   print(textTable(['kind', 'in the service', 'in the mirror'], rows));
   print('\nA first query:\n');
   print(`${QUESTION};\n`.split('\n'));

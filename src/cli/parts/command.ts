@@ -51,7 +51,7 @@ export function createContext(
   };
 }
 
-/** Creates a command. @param summary By default that of the help text of all. */
+/** Creates a command. @param summary By default the one of the general help text. */
 export function createCommand(name: string, summary = SUMMARIES[name]?.[0] ?? ''): Command {
   return new Command(name)
     .description(summary)
@@ -74,7 +74,7 @@ interface KindEnd {
 
 /** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */
 export function exitCodeOfPull({ kinds }: { readonly kinds: readonly KindEnd[] }): ExitCode {
-  // A kind that another process is reading lacks nothing: it is read.
+  // A kind that another process is reading counts as read.
   if (kinds.every((kind) => ['complete', 'certified', 'busy'].includes(kind.state))) return EXIT.done;
   const hasFailed = kinds.every(
     (kind) =>

@@ -18,14 +18,14 @@ export interface Output {
   /** `done` gets an error if the text could not be written, because the reader has gone. */
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
-  /** Why the last text could not be written; null where it was. */
+  /** Why the last text could not be written; null if it was written. */
   readonly fault?: () => string | null;
 }
 
 /** One line, or the lines of a table. Line ends at either end of a single line are blank lines around it. */
 export type Printed = string | readonly string[];
 
-/** Formats how much a file holds: `25,113 rows, 5,087,232 bytes`. */
+/** Formats the size of a file: `25,113 rows, 5,087,232 bytes`. */
 export const rowsAndSize = ({ rows, bytes }: { readonly rows: number; readonly bytes: number }): string =>
   `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}, ${bytes.toLocaleString('en-US')} bytes`;
 
@@ -53,11 +53,26 @@ export function truncateText(text: string, longest: number): string {
   return text.length > longest ? `${truncate(text, longest - 1)}…` : text;
 }
 
+/** Writes a stored instant for a person: without milliseconds. */
+export const utc = (instant: string): string => `${wholeSeconds(instant)} UTC`;
+
+/** Removes the milliseconds of a stored instant. */
+export const wholeSeconds = (instant: string): string => instant.replace(/\.\d{3}$/, '');
+
 type Cell = string | number | null | undefined;
 
-/** Lays rows out in columns for a terminal, a line for each: numbers to the right, everything else to the left. */
+/**
+ * Lays rows out in columns for a terminal, a line for each: numbers to the right, everything else to the left. Instants, in columns
+ * whose titles end in `(UTC)`, lose their milliseconds.
+ */
 export function textTable(header: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] {
-  const texts = rows.map((row) => row.map((cell) => String(cell ?? '')));
+  const areInstants = header.map((title) => title.endsWith('(UTC)'));
+  const texts = rows.map((row) =>
+    row.map((cell, column) => {
+      const text = String(cell ?? '');
+      return areInstants[column] === true ? wholeSeconds(text) : text;
+    }),
+  );
   const widths = header.map((title, column) =>
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0)),
   );

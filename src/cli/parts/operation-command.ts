@@ -13,7 +13,7 @@ import { createCounterReader } from '../../outbound/send-counter.ts';
 import { createOwner } from '../../lib/owner.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
 
-/** What the operation's own words do not say of a result. */
+/** The presentation of a result, beyond the operation's own words. */
 interface Result {
   readonly lines?: (document: JsonObject, config: Config) => readonly string[];
   readonly hasFailed?: (document: JsonObject) => boolean;
@@ -21,7 +21,7 @@ interface Result {
   readonly hasWorked?: (document: JsonObject) => boolean;
 }
 
-/** The command of an operation: what it needs are arguments, what it may be given are options. */
+/** The command of an operation: required members of its input are arguments, optional members are options. */
 export function operationCommand(
   context: CommandContext,
   operation: AnyOperation,
@@ -44,15 +44,12 @@ export function operationCommand(
     if (hasFailed?.(document) === true) context.exit(EXIT.failed);
     const notice = hasWorked?.(document) === false ? null : operation.words.notice;
     const texts = [notice, document['warning'], ...(lines?.(document, config) ?? [])];
-    context.printResult(
-      options,
-      document,
-      texts.filter((text) => typeof text === 'string'),
-    );
+    const printed = texts.filter((text) => typeof text === 'string');
+    context.printResult(options, document, printed);
   });
 }
 
-/** What operations work with, on the command line. */
+/** The parts that operations work with, on the command line. */
 export const operationParts = (context: CommandContext, config: Config, session: Session) => ({
   session,
   kinds: allKinds(config),

@@ -3,7 +3,7 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText, type EntryHistory, type OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { unknownText } from '../../store/outbox/freeze-store.ts';
 import { awaitedBy, explain } from '../../words/verdicts.ts';
-import { truncateText, textTable, type Printed } from './io.ts';
+import { truncateText, textTable, utc, type Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 
@@ -11,24 +11,14 @@ const LONGEST_PAYLOAD = 50;
 export function* outboxTexts(list: OutboxList): Iterable<Printed> {
   const { entries, blockedKinds, frozen } = list;
   if (frozen !== null)
-    yield `Sends have been paused since ${frozen.since} UTC: ${frozen.reason}. After checking, run: bms-sync outbox resume\n${unknownText(frozen)}`;
+    yield `Sends have been paused since ${utc(frozen.since)}: ${frozen.reason}. After checking, run: bms-sync outbox resume\n${unknownText(frozen)}`;
   for (const { kind, reason, probeAt } of blockedKinds)
-    yield `Writes of ${kind} are refused (${reason}); next attempt at ${probeAt} UTC.\n`;
+    yield `Writes of ${kind} are refused (${reason}); next attempt at ${utc(probeAt)}.\n`;
   if (entries.length === 0) {
     yield 'No entries.';
     return;
   }
-  const names = [
-    'entry',
-    'state',
-    'verdict',
-    'operation',
-    'kind',
-    'record',
-    'tries',
-    'next (UTC)',
-    'payload',
-  ];
+  const names = 'entry,state,verdict,operation,kind,record,tries,next (UTC),payload'.split(',');
   const rows = entries.map((entry) => {
     const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt } = entry;
     const payload = truncateText(entry.payload, LONGEST_PAYLOAD);
@@ -56,8 +46,8 @@ export function* historyTexts(history: EntryHistory): Iterable<Printed> {
   yield* fieldTexts(entry);
   yield* candidateTexts(history);
   for (const { n, openedAt, closedAt, grade, status, request, responseStart } of attempts) {
-    const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
-    yield `\nAttempt ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`;
+    const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${utc(closedAt)}`;
+    yield `\nAttempt ${n}, ${utc(openedAt)}: ${end}${status === null ? '' : `, status ${status}`}`;
     for (const line of request.split('\n')) yield `  ${line}`;
     if (responseStart !== null) yield `  → ${responseStart}`;
   }
@@ -75,29 +65,28 @@ function factsOf(history: EntryHistory): (readonly [string, string | null])[] {
     ['candidates', candidates.map((candidate) => candidate.id).join(', ') || null],
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['pushed by', entry.pushedBy],
-    ['stored', `${entry.createdAt} UTC`],
-    ['changed', `${entry.updatedAt} UTC`],
-    ['next attempt', nextAttempt === null ? null : `${nextAttempt} UTC`],
+    ['stored', utc(entry.createdAt)],
+    ['changed', utc(entry.updatedAt)],
+    ['next attempt', nextAttempt === null ? null : utc(nextAttempt)],
   ];
 }
 
 /** Fields that are in conflict, that the service did not accept, or that it stored otherwise. */
 function* fieldTexts(entry: Entry): Iterable<Printed> {
-  const noted = jsonOrText(entry.result);
-  if (!isObject(noted)) return;
-  const { altered } = noted;
-  const fields = altered ?? noted['conflicts'] ?? noted['fields'];
+  const result = jsonOrText(entry.result);
+  if (!isObject(result)) return;
+  const { altered } = result;
+  const fields = altered ?? result['conflicts'] ?? result['fields'];
   if (!isArray(fields) || fields.length === 0) return;
   const columns = altered === undefined ? ['field', 'base', 'remote', 'wanted'] : ['field', 'sent', 'shown'];
-  const objects = fields.filter(isObject);
+  const rows = fields
+    .filter(isObject)
+    .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
   yield '';
-  yield textTable(
-    columns,
-    objects.map((field) => columns.map((column) => compactJson(field[column] ?? null))),
-  );
+  yield textTable(columns, rows);
 }
 
-/** What was sent, next to the records that it may have created. */
+/** The sent fields, next to the records that the create may have made. */
 function* candidateTexts(history: EntryHistory): Iterable<Printed> {
   const { entry, candidates } = history;
   const sent = jsonOrText(entry.payload);

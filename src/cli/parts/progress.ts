@@ -9,7 +9,7 @@ import { printLine, type Io, type Output } from './io.ts';
 
 export type ProgressDisplay = ReturnType<typeof createProgress>;
 
-/** Shows on stderr how far a reading is. @param options `of`: how many kinds the command reads; absent = unknown. */
+/** Shows the progress of a reading on stderr. @param options `of`: how many kinds the command reads; absent = unknown. */
 export function createProgress(stderr: Output, { of }: { readonly of?: number } = {}) {
   const kinds: string[] = [];
   let latest: Progress | null = null;
@@ -58,19 +58,12 @@ export function readingService<T>(
 ): Promise<T> {
   const { signal } = context.io;
   const clock = systemClock;
-  return showingProgress(context.io, options, async (one) => {
-    const logger = await context.logger(config, one.stderr);
+  return showingProgress(context.io, options, async (display) => {
+    const { stderr, onProgress } = display;
+    const logger = await context.logger(config, stderr);
     await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);
-    return await read({
-      session,
-      source,
-      clock,
-      owner: createOwner(),
-      logger,
-      onProgress: one.onProgress,
-      signal,
-    });
+    return await read({ session, source, clock, owner: createOwner(), logger, onProgress, signal });
   });
 }
 

@@ -18,13 +18,10 @@ export function previewDocument(preview: Preview): JsonObject {
       alike: preview.alike.map((alike) => ({ recordId: alike.recordId, match: alike.match })),
     };
   const { recordId, merge } = preview;
-  const found = merge?.is === 'conflict' ? merge.conflicts : [];
-  const conflicts = found.map((states) => ({
-    field: states.field,
-    base: states.base,
-    remote: states.remote,
-    wanted: states.wanted,
-  }));
+  const conflicts = (merge?.is === 'conflict' ? merge.conflicts : []).map((conflict) => {
+    const { field, base, remote, wanted } = conflict;
+    return { field, base, remote, wanted };
+  });
   return { ...shared, recordId, against: 'mirror', merge: merge?.is ?? null, conflicts };
 }
 
@@ -56,9 +53,7 @@ function* updateTexts(updated: Updated): Iterable<Printed> {
     yield 'It would be parked: another user changed these fields since the base.';
     const rows = merge.conflicts.map((conflict) => [
       conflict.field,
-      compactJson(conflict.base),
-      compactJson(conflict.remote),
-      compactJson(conflict.wanted),
+      ...[conflict.base, conflict.remote, conflict.wanted].map(compactJson),
     ]);
     yield textTable(['field', 'base', 'mirror', 'wanted'], rows);
     yield '';
@@ -88,9 +83,9 @@ export function pushedDocument(pushed: Pushed): object {
 export function* pushedTexts(pushed: Pushed): Iterable<Printed> {
   const { entry, outcome } = pushed;
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
-  const what = `${operation} ${kind}${recordId === null ? '' : ` ${recordId}`}`;
-  const how = isNew ? 'queued' : `already queued, now ${entry.state}`;
-  yield `Entry ${id}: ${what}, ${how}. Key: ${key}`;
+  const target = `${kind}${recordId === null ? '' : ` ${recordId}`}`;
+  const state = isNew ? 'queued' : `already queued, now ${entry.state}`;
+  yield `Entry ${id}: ${operation} ${target}, ${state}. Key: ${key}`;
   for (const note of notes) yield `  Note: ${note}`;
   if (outcome === undefined) return;
   const { meaning, next } = explain({ ...entry, ...outcome });

@@ -13,8 +13,10 @@ const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
 /**
- * Change events as a list for a person, each with the values of some fields before and after, and with who has pushed it, by
- * its origin. A whole list has all fields, and when the service got the changes of others.
+ * Lists change events, each with the values of some fields before and after.
+ *
+ * @param pushers The users who pushed changes, by the origin of the event.
+ * @param isWhole Shows all fields, and when other users made their changes.
  */
 export function changeList(
   changes: readonly RecordedChange[],
@@ -26,7 +28,7 @@ export function changeList(
   const most = isWhole ? Infinity : FIELDS_SHOWN;
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
-    const entry = entryOf(origin); // bms-sync itself wrote the change.
+    const entry = entryOf(origin); // Not null: bms-sync itself wrote the change.
     const who = pushers.get(origin);
     const fields = Object.entries(parseObjectText(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
@@ -56,7 +58,7 @@ function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
-/** A record as a link to its page; a kind alone where there is none. */
+/** Links to the page of a record; names only the kind without an id. */
 export function recordLink(translator: Translator, kind: string, id: string | null): Html {
   const label = kindLabel(translator, kind, 'one');
   return id === null

@@ -16,7 +16,7 @@ interface CountParts {
   readonly logger: Logger;
 }
 
-/** What the pages count; null where it takes longer than a page may, and was not counted before. */
+/** Creates the counts of the pages; null while the first count takes longer than a page may. */
 export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
@@ -34,37 +34,37 @@ export type Counts = ReturnType<typeof createCounts>;
 
 /** A slow count is shown from the cache and refreshed in the background. */
 const SHORT_MS = 100;
-/** How long an answer waits for a count that was short, or that there never was. */
+/** How long an answer waits for the first count, or one that was short before. */
 const MAX_WAIT_MS = 1_000;
 /** Counting takes one twentieth of the time at most. */
 const SHARE = 20;
 
-/** Reads again only after a while that grows with the time that reading takes. */
-function cachedCount<Asked, Value>(
+/** Caches a count; reads it again after a pause that grows with the time that reading takes. */
+function cachedCount<Argument, Value>(
   parts: CountParts,
-  read: (asked: Asked) => Promise<Value>,
-): (asked: Asked) => Promise<Value | null> {
+  read: (argument: Argument) => Promise<Value>,
+): (argument: Argument) => Promise<Value | null> {
   const { clock, logger } = parts;
-  let known: Value | null = null;
+  let cached: Value | null = null;
   let tookMs = 0;
   let readAt = -Infinity;
   let reading: Promise<void> | null = null;
-  const readAgain = async (asked: Asked): Promise<void> => {
-    const begun = clock.monotonicMs();
+  const readAgain = async (argument: Argument): Promise<void> => {
+    const startMs = clock.monotonicMs();
     try {
-      known = await read(asked);
+      cached = await read(argument);
     } catch (error) {
       logger.warn({ err: error }, 'the rows and events of the pages could not be counted'); // The next page tries again.
     }
     readAt = clock.monotonicMs();
-    tookMs = readAt - begun;
+    tookMs = readAt - startMs;
     reading = null;
   };
-  return async (asked) => {
-    if (clock.monotonicMs() - readAt < SHARE * tookMs) return known;
-    reading ??= readAgain(asked);
-    if (known === null || tookMs <= SHORT_MS) await withTimeout(systemClock, MAX_WAIT_MS, reading);
-    return known;
+  return async (argument) => {
+    if (clock.monotonicMs() - readAt < SHARE * tookMs) return cached;
+    reading ??= readAgain(argument);
+    if (cached === null || tookMs <= SHORT_MS) await withTimeout(systemClock, MAX_WAIT_MS, reading);
+    return cached;
   };
 }
 
@@ -87,10 +87,10 @@ async function readHours(session: Session, now: Date): Promise<ReadonlyMap<strin
   const byHour = sql`
     select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
     where seq >= ${from} group by 1, 2`;
-  const rows = Map.groupBy(await readRows(session, HOUR_COLUMNS, byHour), (decoded) => decoded.kind);
+  const rowsByKind = Map.groupBy(await readRows(session, HOUR_COLUMNS, byHour), (row) => row.kind);
   return new Map(
-    [...rows].map(([kind, found]) => {
-      const events = new Map(found.map((row) => [row.hour, row.events]));
+    [...rowsByKind].map(([kind, rows]) => {
+      const events = new Map(rows.map((row) => [row.hour, row.events]));
       return [kind, starts.map((start) => events.get(start.slice(0, 13)) ?? 0)];
     }),
   );

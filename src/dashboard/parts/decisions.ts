@@ -22,7 +22,7 @@ export interface DecisionButton {
   readonly isMain?: boolean;
   /** The name of the button for screen readers. */
   readonly about?: string;
-  /** What is asked first: the question, and the button that then decides. */
+  /** A question before the decision, and the button that then decides. */
   readonly confirmation?: Readonly<Record<'question' | 'answer', string>>;
 }
 
@@ -60,7 +60,7 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string, 
   </div>`;
 }
 
-/** What operations do, each after its name: `Abandon: give an entry up…`. */
+/** Lists the effects of operations, each after its name: `Abandon: send nothing more…`. */
 function effectsOf(translator: Translator, operations: readonly AnyOperation[]): string {
   const effects = operations.map(({ name, words: { summary } }) => {
     const values = { decision: labelOf(translator, name), effect: translator.t(summary) };
@@ -75,7 +75,7 @@ const labelOf = (translator: Translator, name: string): string =>
 export const holdEffects = (translator: Translator): string =>
   effectsOf(translator, [approveDeletions, rejectDeletions]);
 
-/** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
+/** The decisions on a kind's disappeared records; approving asks for confirmation, because a record may be deleted by mistake. */
 export function holdButtons(
   translator: Translator,
   hold: Pick<ShownHold, 'kind' | 'state' | 'records' | 'check'>,
@@ -86,17 +86,12 @@ export function holdButtons(
   const values = check === undefined ? {} : { only: check };
   const about = t('the deletions of {kind}', { kind });
   const confirmation = { question: t(APPROVE, { n, kind }), answer: t(APPROVE_ANSWER, { n }) };
-  const address = `/deletions/${name}`;
-  const yes = {
-    label: t('Approve'),
-    about,
-    address: `${address}/approve`,
-    isMain: true,
-    confirmation,
-    values,
-  };
-  const no = { label: t('Reject'), about, address: `${address}/reject` };
-  return state === 'held' ? [yes, no] : state === 'rejected' ? [yes] : state === 'suspected' ? [] : [no];
+  const address = `/deletions/${name}/approve`;
+  const approve = { label: t('Approve'), about, address, isMain: true, confirmation, values };
+  const reject = { label: t('Reject'), about, address: `/deletions/${name}/reject` };
+  if (state === 'suspected') return [];
+  if (state === 'held') return [approve, reject];
+  return [state === 'rejected' ? approve : reject];
 }
 
 const APPROVE: MessageKey =
@@ -172,8 +167,8 @@ export const endpointEffects = (
 
 const TRIED_AGAIN: MessageKey = 'bms-sync retries, and disables the endpoint if it accepts nothing for days.';
 
-/** What has been done, by what the trail calls it; nothing for another name. */
-export function noticeFor(translator: Translator, what: string | undefined): Html | null {
-  const notice = OPERATIONS.find((known) => trailName(known) === what)?.words.notice;
+/** The notice of the operation with this name in the decision log; null for another name. */
+export function noticeFor(translator: Translator, name: string | undefined): Html | null {
+  const notice = OPERATIONS.find((operation) => trailName(operation) === name)?.words.notice;
   return notice === undefined ? null : html`<p class="notice" role="status">${translator.t(notice)}</p>`;
 }

@@ -11,7 +11,7 @@ interface Plot {
   readonly shape: 'steps' | 'line';
 }
 
-/** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
+/** Draws numbers over time, the oldest first. The script draws them; a table shows them too. */
 export function plotFigure(plot: Plot, reader: Reader): Html {
   const { id, title, unit, points, shape } = plot;
   const { t, count, minute, timezone } = reader;
@@ -55,7 +55,7 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 const BUSY: MessageKey =
   '{sum, plural, =0 {0 changes in {hours} hours} one {1 change in {hours} hours, {most, number} in the busiest one} other {# changes in {hours} hours, {most, number} in the busiest one}}';
 
-/** Counts an hour as a small drawing, the oldest first; its text says the same. */
+/** Draws counts per hour in a small line, the oldest first, with a text for screen readers. */
 export function sparkLine(translator: Translator, counts: readonly number[]): Html {
   const sum = counts.reduce((all, count) => all + count, 0);
   const most = Math.max(0, ...counts);

@@ -1,7 +1,7 @@
 import { html, type Html } from '../../http/html.ts';
 import type { Reader } from './reader.ts';
 
-/** The ways to a kind or a view as a file: CSV is as spreadsheets expect it in the reader's language. */
+/** Links to a kind or a view as a file. CSV has the form that spreadsheets expect in the reader's language. */
 export function exportLinks(reader: Reader, name: string): Html {
   const link = (format: string, words: string): Html =>
     html`<a href="/v1/export/${name}?format=${format}" download>${words}</a>`;

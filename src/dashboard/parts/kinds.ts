@@ -33,19 +33,19 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const names = kinds.filter(isListed).map((kind) => kind.name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
   const [rows, hours, stale] = await Promise.all([
-    counts.rows(listed.map((freshnessCell) => freshnessCell.kind)),
+    counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
     readStale(session, schedules, startedAt, now),
   ]);
   const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;
-    const seen = { rows: rows?.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
     return {
       ...line,
-      ...seen,
+      rows: rows?.get(kind) ?? null,
+      hours: hours === null ? null : (hours.get(kind) ?? []),
       nextAt: next.get(kind)?.at ?? null,
-      isStale: stale.some((one) => one.kind === kind),
+      isStale: stale.some((staleKind) => staleKind.kind === kind),
     };
   });
 }
@@ -65,7 +65,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
   const lines = kinds.map((line) => {
     const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
-    const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
+    const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
     const { why } = describeOutcome(line, reader);
     const proven =
       at === null

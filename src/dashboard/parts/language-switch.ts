@@ -21,7 +21,7 @@ const schema = {
   response: { 303: z.null().describe('The cookie, and the way back to the page') },
 };
 
-/** The form of the switch: anybody may choose, even who has not signed in. */
+/** Adds the route of the switch, which needs no authentication. */
 export function languageRoute(app: Server): void {
   const options = { config: { open: true } as const, bodyLimit: SIGN_IN_BYTES, schema };
   app.post('/language', options, ({ body: { language, back } }, reply) => {
@@ -32,10 +32,12 @@ export function languageRoute(app: Server): void {
 
 const NAMES = { en: 'English', fr: 'Français' };
 
-/** A button for each language that the page is not in, which leads back to it. */
+/** A button for each other language; it leads back to the same page. */
 export function languageSwitch(request: FastifyRequest): Html {
-  const buttons = LANGUAGES.filter((one) => one !== request.language).map(
-    (one) => html`<button name="language" value="${one}" lang="${one}">${NAMES[one]}</button>`,
+  const others = LANGUAGES.filter((language) => language !== request.language);
+  const buttons = others.map(
+    (language) =>
+      html`<button name="language" value="${language}" lang="${language}">${NAMES[language]}</button>`,
   );
   return html`<form class="language" method="post" action="/language">
     <input type="hidden" name="back" value="${request.method === 'GET' ? request.url : '/'}" />${buttons}

@@ -11,7 +11,7 @@ interface PanelHead {
   readonly id: string;
   readonly title: Part;
   readonly note?: Part;
-  /** Whether it is exchanged when events come; absent where what is around it is. */
+  /** Whether later events update it; absent if they update the part around it. */
   readonly isLive?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function panel({ id, title, note, isLive }: PanelHead, content: Part): Ht
   </section>`;
 }
 
-/** A list that is all of a page, without a heading; `label` names it for screen readers. */
+/** A list that fills a page, without a heading; `label` names it for screen readers. */
 export const listPanel = (id: string, label: string, isLive: boolean, content: Part): Html =>
   html`<section class="panel" aria-label="${label}" id="${id}" ${isLive ? html`data-live` : null}>
     ${content}

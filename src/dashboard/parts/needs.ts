@@ -21,7 +21,7 @@ import type { Reader } from './reader.ts';
 
 export interface NeedCard extends NeedWords {
   readonly buttons: readonly DecisionButton[];
-  /** Nothing goes on at all meanwhile, or what the mirror shows may be wrong. */
+  /** All sends are paused, or the mirror may show wrong data. */
   readonly isGrave?: boolean;
   readonly technical?: string;
 }
@@ -38,12 +38,8 @@ export async function readNeedCards(
     const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;
     const words = needWords(withResult(need, entry), reader, names);
     const isGrave = need.type === 'mirror.damaged' || need.type === 'outbox.frozen';
-    cards.push({
-      ...words,
-      isGrave,
-      technical: technicalNames(need.facts),
-      ...decisionsOn(need, entry, words, reader),
-    });
+    const technical = technicalNames(need.facts);
+    cards.push({ ...words, isGrave, technical, ...decisionsOn(need, entry, words, reader) });
   }
   return cards;
 }
@@ -64,18 +60,17 @@ function decisionsOn(
   reader: Reader,
 ): Pick<NeedCard, 'buttons' | 'effect'> {
   const { type, facts } = need;
+  const { effect } = words;
   if (type === 'outbox.frozen')
-    return { buttons: [{ label: reader.t('Resume'), address: '/outbox/resume' }], effect: words.effect };
+    return { buttons: [{ label: reader.t('Resume'), address: '/outbox/resume' }], effect };
   if (type === 'kind.held')
     return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
   if (entry !== null) return { buttons: entryButtons(reader, entry), effect: entryEffects(reader, entry) };
   if (type === 'kind.unread' || type === 'kind.stale')
-    return { buttons: [pullButton(facts.kinds, reader)], effect: words.effect };
-  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect: words.effect };
-  const endpoint = {
-    name: facts.name,
-    health: type === 'webhook.disabled' ? 'disabled' : 'failing',
-  } as const;
+    return { buttons: [pullButton(facts.kinds, reader)], effect };
+  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect };
+  const health = type === 'webhook.disabled' ? 'disabled' : 'failing';
+  const endpoint = { name: facts.name, health } as const;
   return { buttons: endpointButtons(reader, endpoint), effect: endpointEffects(reader, endpoint) };
 }
 

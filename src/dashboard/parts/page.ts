@@ -30,7 +30,7 @@ interface PageRoute<Params extends z.ZodType, Query extends z.ZodType> {
   readonly querystring?: Query;
 }
 
-/** Who asks for a page, and what its address says. */
+/** The user of a page, and the parts of its address. */
 interface PageRequest<Params, Query> {
   readonly user: RequestUser | null;
   readonly reader: Reader;
@@ -43,11 +43,11 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   app: Server,
   dashboard: Dashboard,
   { path, role = 'viewer', ...described }: PageRoute<Params, Query>,
-  show: (asked: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
+  show: (request: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
   const schema = { tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...described };
   app.get(path, { config: { signsIn: true, role }, schema }, async (request, reply) => {
-    const after = await latestSeq(dashboard.session); // Before all else is read: what comes meanwhile updates the page.
+    const after = await latestSeq(dashboard.session); // Before all else is read, so that later events update the page.
     const { user } = request;
     const query = request.query as z.output<Query> & { readonly done?: string };
     const params = request.params as z.output<Params>;
@@ -72,14 +72,14 @@ export const done = z.string().max(40).optional().describe('the decision that wa
 
 interface Page {
   readonly title: string;
-  /** The part of the dashboard that the page belongs to, where its address does not begin with it. */
+  /** The part of the dashboard that the page belongs to, unless its address begins with it. */
   readonly part?: string;
   readonly content: Html;
   /** Whether later events leave it as it is. */
   readonly isStill?: boolean;
   readonly hasPlots?: boolean;
   readonly done?: string | undefined;
-  /** What the box that finds records holds. */
+  /** The text in the search box. */
   readonly searched?: string;
 }
 
@@ -161,7 +161,7 @@ const scriptTexts = ({ t }: Translator): string =>
     changeCount: t('New changes: {n}', { n: '{n}' }),
   });
 
-/** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */
+/** The signed-in user, and the button to sign out; a proxy that signs users in has its own. */
 function signedInUser(request: FastifyRequest, translator: Translator): Html | null {
   const { user } = request;
   if (user === null || user.by === 'loopback') return null;

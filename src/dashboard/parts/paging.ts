@@ -21,7 +21,7 @@ export function linkTo(path: string, query: Query): string {
   return present.length === 0 ? path : `${path}?${new URLSearchParams(present).toString()}`;
 }
 
-/** The ways to the newest and to older rows of a list; `query` is what it is filtered by, and where the page begins. */
+/** Links to the newest and to older rows of a list. @param query Its filters, and where the page begins. */
 export function pageLinks(
   translator: Translator,
   path: string,
@@ -39,17 +39,17 @@ export function pageLinks(
   );
 }
 
-/** A way within a list; without an address, there is nothing there. */
+/** A link within a list; without an address, there are no rows there. */
 interface PageLink {
   readonly words: string;
   readonly address: string | null;
 }
 
-/** The ways to the first and to the next rows of a list; null where it has no others. */
+/** Links to the first and to the next rows of a list; null if it has no others. */
 export function listLinks(translator: Translator, first: PageLink, next: PageLink): Html | null {
   if (first.address === null && next.address === null) return null;
-  const link = (way: PageLink, rel: Html | null): Html | null =>
-    way.address === null ? null : html`<a class="button" ${rel} href="${way.address}">${way.words}</a>`;
+  const link = (to: PageLink, rel: Html | null): Html | null =>
+    to.address === null ? null : html`<a class="button" ${rel} href="${to.address}">${to.words}</a>`;
   return html`<nav class="pages" aria-label="${translator.t('Pages of the list')}">
     <span>${link(first, null)}</span><span>${link(next, html`rel="next"`)}</span>
   </nav>`;

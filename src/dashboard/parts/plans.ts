@@ -15,13 +15,13 @@ import type { Reader } from './reader.ts';
 export const planBadge = (translator: Translator, state: PlanSummary['state']): Html =>
   badge(translator, state === 'open' ? 'not applied' : state);
 
-/** Who looks at plans, and how many others must approve one. */
+/** The reader of plans, and how many others must approve one. */
 interface PlanRules {
   readonly approvals: number;
   readonly user: RequestUser | null;
 }
 
-/** The decisions on a plan that somebody may make in its state; applying asks once. */
+/** The decisions that a user may make on a plan in its state; applying asks for confirmation. */
 export function planButtons(
   plan: PlanSummary,
   rules: PlanRules,
@@ -48,7 +48,7 @@ export function planButtons(
 
 const PLANS_NAMED = 3;
 
-/** The latest plans that wait for somebody else's approval. */
+/** The latest plans that wait for the approval of another user. */
 export async function planNeeds(
   { session, kinds }: { readonly session: Session; readonly kinds: readonly Kind[] },
   rules: PlanRules,

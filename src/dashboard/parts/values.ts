@@ -17,7 +17,7 @@ const GROUPS: readonly (readonly [title: MessageKey, pattern: RegExp])[] = [
 ];
 const OTHER: MessageKey = 'Other';
 
-/** Sorts the fields of a record into groups, in the order of a card; the empty ones are apart. */
+/** Sorts the fields of a record into groups, in the order of a card, and separates empty fields. */
 export function groupFields(record: JsonObject) {
   const isEmpty = (value: Json): boolean =>
     value === null || value === '' || (isArray(value) && value.length === 0);
@@ -28,8 +28,8 @@ export function groupFields(record: JsonObject) {
   );
   const order: readonly MessageKey[] = ['Identity', 'Contact', 'Address', 'Money', OTHER];
   const groups = order.flatMap((title) => {
-    const some = filled.get(title);
-    return some === undefined ? [] : [{ title, record: Object.fromEntries(some) }];
+    const entries = filled.get(title);
+    return entries === undefined ? [] : [{ title, record: Object.fromEntries(entries) }];
   });
   return { groups, empty: Object.fromEntries(fields.filter(([, value]) => isEmpty(value))) };
 }

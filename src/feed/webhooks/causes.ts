@@ -13,19 +13,19 @@ export interface DueNotification {
   };
 }
 
-/** What is true when a message is written. */
+/** The facts at the moment when a message is written. */
 export interface Situation {
   readonly needs: readonly Need[];
-  /** The entries that are parked, of those that the notifications name. */
+  /** The parked ones of the entries that the notifications name. */
   readonly parked: ReadonlySet<number>;
   /** When the list of each kind was last read to its end. */
   readonly readAt: ReadonlyMap<string, string>;
 }
 
-/** Needs without a kind: while there is one of the type, it is the one that was notified. */
+/** Types of needs without a kind: there is at most one of each. */
 const OF_ALL_KINDS = ['mirror.damaged', 'outbox.frozen', 'token.refused', 'field.volatile'];
 
-/** Whether nothing is left of what a notification is about: a person need not read it any more. */
+/** Whether the cause of a notification is gone, so that nobody needs to read it. */
 export function isSettled({ delivery, facts }: DueNotification, situation: Situation): boolean {
   const { type, createdAt } = delivery;
   const { needs, parked, readAt } = situation;
@@ -43,7 +43,7 @@ export function isSettled({ delivery, facts }: DueNotification, situation: Situa
 /** A hold as it is now, with its cause: both may have changed since it was notified. */
 export function updateHold(notification: DueNotification, situation: Situation): DueNotification {
   const { delivery, facts } = notification;
-  const need = situation.needs.find((one) => one.type === 'kind.held' && one.facts.kind === facts.kind);
+  const need = situation.needs.find((each) => each.type === 'kind.held' && each.facts.kind === facts.kind);
   if (delivery.type !== 'kind.held' || need === undefined) return notification;
   return { facts, delivery: { ...delivery, body: JSON.stringify({ type: need.type, data: need.facts }) } };
 }

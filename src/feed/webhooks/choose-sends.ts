@@ -16,7 +16,7 @@ import type { NamedNotification, ReaderRules } from './notification-text.ts';
 import { changeBody, formatNotifications, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
-/** What is to be sent now: an event, a piece of news, or a letter with several. */
+/** A request to send now: an event, a notification, or a letter with several notifications. */
 export type EndpointSend = SendableDelivery & { readonly deliveries: readonly queue.Delivery[] };
 
 interface ChosenSends {
@@ -34,10 +34,10 @@ interface ChoiceFacts {
 
 /** How many deliveries of one endpoint are sent at once. */
 const MAX_SENDS_AT_ONCE = 16;
-/** How many pieces of news share a letter; another one is written when it has gone. */
+/** How many notifications share a letter; the next letter is written when it is sent. */
 const NOTIFICATIONS_PER_EMAIL = 50;
 
-/** Chooses what an endpoint is sent now. */
+/** Chooses the sends of an endpoint. */
 export async function chooseSends(
   tx: Transaction,
   endpoint: WebhookEndpoint,
@@ -68,21 +68,16 @@ async function chooseEvents(
     const body = delivery.body ?? (change && changeBody(change));
     // Without a body, the event was erased meanwhile.
     if (body === undefined) dropped.push(dropOf(delivery));
-    else
-      sends.push({
-        contentType: 'application/json',
-        body,
-        endpoint,
-        webhookId,
-        secrets,
-        deliveries: [delivery],
-      });
+    else {
+      const contentType = 'application/json';
+      sends.push({ contentType, body, endpoint, webhookId, secrets, deliveries: [delivery] });
+    }
   }
   await writeDeliveryOutcomes(tx, dropped, facts.now);
   return { sends, hasMore: dropped.length > 0 };
 }
 
-/** Messages for people: one for each cause, by e-mail all in one letter. What is settled meanwhile is left out. */
+/** Messages for people: one for each cause, by e-mail all in one letter. Leaves out notifications whose cause is gone. */
 async function chooseMessages(
   tx: Transaction,
   endpoint: WebhookEndpoint,
@@ -94,31 +89,22 @@ async function chooseMessages(
     return { delivery, facts: data ?? {} };
   });
   const situation = await readSituation(tx, notifications);
-  const bySettled = Map.groupBy(notifications, (one) => isSettled(one, situation));
-  const settled = bySettled.get(true) ?? [];
-  await writeDeliveryOutcomes(
-    tx,
-    settled.map((notification) => dropOf(notification.delivery)),
-    facts.now,
-  );
-  const current = (bySettled.get(false) ?? []).map((one) => updateHold(one, situation));
+  const bySettled = Map.groupBy(notifications, (notification) => isSettled(notification, situation));
+  const dropped = (bySettled.get(true) ?? []).map((notification) => dropOf(notification.delivery));
+  await writeDeliveryOutcomes(tx, dropped, facts.now);
+  const current = (bySettled.get(false) ?? []).map((notification) => updateHold(notification, situation));
   const causes = groupByCause(current).map((cause) => cause.map((notification) => notification.delivery));
+  const messages = endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause]);
   const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const sends: EndpointSend[] = [];
-  for (const some of endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause])) {
-    const deliveries = some.flat();
-    const content = await renderNotifications(tx, some, endpoint, facts.reader);
-    const [first] = deliveries;
-    const webhookId =
-      deliveries.length === 1 && first
-        ? first.webhookId
-        : webhookIdOf(
-            endpoint.publicId,
-            deliveries.map((delivery) => delivery.webhookId),
-          );
+  for (const message of messages) {
+    const deliveries = message.flat();
+    const content = await renderNotifications(tx, message, endpoint, facts.reader);
+    const ids = deliveries.map((delivery) => delivery.webhookId);
+    const [webhookId = ''] = ids.length === 1 ? ids : [webhookIdOf(endpoint.publicId, ids)];
     sends.push({ ...content, endpoint, webhookId, secrets, deliveries });
   }
-  return { sends, hasMore: settled.length > 0 };
+  return { sends, hasMore: dropped.length > 0 };
 }
 
 /** One letter with all that is due; the digest is a letter of its own, after it. */
@@ -127,9 +113,10 @@ function lettersOf(causes: readonly (readonly queue.Delivery[])[]) {
   return others.length > 0 ? [others] : causes.slice(0, 1).map((digest) => [digest]);
 }
 
-const dropOf = (delivery: queue.Delivery): queue.DeliveryOutcome => {
-  return { delivery, patch: { state: 'dropped', nextAttemptAt: null } };
-};
+const dropOf = (delivery: queue.Delivery): queue.DeliveryOutcome => ({
+  delivery,
+  patch: { state: 'dropped', nextAttemptAt: null },
+});
 
 async function readSituation(tx: Transaction, notifications: readonly DueNotification[]): Promise<Situation> {
   const entries = notifications.flatMap((notification) => notification.facts.entryId ?? []);
@@ -170,21 +157,14 @@ export async function renderNotifications(
   rules: ReaderRules,
 ): Promise<FormattedBody> {
   const { format } = endpoint;
-  if (format === 'json')
-    return {
-      contentType: 'application/json',
-      body: causes
-        .flat()
-        .map((one) => one.body ?? '{}')
-        .join(),
-    };
+  if (format === 'json') {
+    const bodies = causes.flat().map((delivery) => delivery.body ?? '{}');
+    return { contentType: 'application/json', body: bodies.join() };
+  }
   const named: (readonly NamedNotification[])[] = [];
   for (const cause of causes)
     named.push(await Promise.all(cause.map(({ body }) => nameNotification(db, body ?? '{}'))));
-  return formatNotifications(named, format, {
-    ...rules,
-    language: endpoint.language ?? rules.language,
-  });
+  return formatNotifications(named, format, { ...rules, language: endpoint.language ?? rules.language });
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */

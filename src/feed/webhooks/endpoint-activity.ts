@@ -24,7 +24,7 @@ export async function enableEndpoint(session: Session, name: string, now: Date) 
   return { name, state: 'active' as const };
 }
 
-/** Sends an endpoint nothing more until a person enables it; what waits for it stays. @throws {SyncError} `webhooks.absent`. */
+/** Stops an endpoint until a person enables it; its waiting deliveries stay. @throws {SyncError} `webhooks.absent`. */
 export async function disableEndpoint(session: Session, name: string, now: Date) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
@@ -35,7 +35,7 @@ export async function disableEndpoint(session: Session, name: string, now: Date)
 
 /**
  * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active. `after: null` =
- * from the first event that it has not taken since its last success.
+ * from the first undelivered event since its last success.
  *
  * @throws {SyncError} `webhooks.absent`.
  */
@@ -43,9 +43,9 @@ export async function replayEvents(session: Session, name: string, after: number
   return session.atomically(async (tx) => {
     const { id, cursor, deliveredAt, createdAt } = await requireEndpoint(tx, name);
     const lastDeliveredSeq = async (): Promise<number> => {
-      const untaken = (await firstUndelivered(tx, id, deliveredAt)) ?? cursor + 1;
+      const undelivered = (await firstUndelivered(tx, id, deliveredAt)) ?? cursor + 1;
       const since = await firstSeqSince(tx, deliveredAt ?? createdAt); // Rows of old deliveries may have been removed.
-      return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
+      return Math.max(0, Math.min(cursor, undelivered - 1, since - 1));
     };
     const replayAfter = after ?? (await lastDeliveredSeq());
     await changeEndpoint(tx, { id }, { ...HEALTHY, replayAfter }, now);

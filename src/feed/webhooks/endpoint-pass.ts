@@ -24,7 +24,7 @@ export interface EndedAttempt {
   readonly random: number;
 }
 
-/** The news of an endpoint for a person. */
+/** A change in the health of an endpoint, for the log. */
 export interface EndpointHealthChange {
   readonly transition: NonNullable<HealthStep['transition']>;
   readonly endpoint: WebhookEndpoint;
@@ -47,7 +47,7 @@ interface PassFacts {
 
 /**
  * Works an endpoint once, in one transaction: stores the outcomes of attempts, schedules deliveries of new events, and chooses
- * what to send now. Releases the endpoint if nothing is left to do. Ends, too, if another process has claimed the endpoint.
+ * what to send now. Releases the endpoint if nothing is left to do. Stops if another process has claimed the endpoint.
  */
 export async function runPass(tx: Transaction, facts: PassFacts) {
   const { ref, inFlight, canTakeMore, now } = facts;
@@ -56,12 +56,12 @@ export async function runPass(tx: Transaction, facts: PassFacts) {
   const { patch: health, healthChanges } = await applyOutcomes(tx, owned, facts);
   const judged = { ...owned, ...health };
   const shouldContinue = canTakeMore && judged.state === 'active';
-  const planned = shouldContinue ? await scheduleMore(tx, judged, facts) : { patch: {}, hasMore: false };
+  const scheduled = shouldContinue ? await scheduleMore(tx, judged, facts) : { patch: {}, hasMore: false };
   const chosen = shouldContinue
-    ? await chooseSends(tx, { ...judged, ...planned.patch }, facts)
+    ? await chooseSends(tx, { ...judged, ...scheduled.patch }, facts)
     : { sends: [], hasMore: false };
-  const hasMore = planned.hasMore || chosen.hasMore || chosen.sends.length > 0 || inFlight.length > 0;
-  const patch = { ...health, ...planned.patch, ...(!hasMore && { owner: null }) };
+  const hasMore = scheduled.hasMore || chosen.hasMore || chosen.sends.length > 0 || inFlight.length > 0;
+  const patch = { ...health, ...scheduled.patch, ...(!hasMore && { owner: null }) };
   if (Object.keys(patch).length > 0) await changeEndpoint(tx, ref, patch, now);
   return { sends: chosen.sends, healthChanges, isOver: !hasMore };
 }
@@ -93,7 +93,7 @@ export function attemptColumns(attempt: SentAttempt) {
   return { attemptedAt, status, error, responseStart, durationMs, deliveredAt };
 }
 
-/** There is more where events lie after the cursor, or a replay waits for the attempts under way. */
+/** Schedules the next deliveries. `hasMore`: events lie after the cursor, or a replay waits for the attempts under way. */
 async function scheduleMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
   const { id, replayAfter } = endpoint;
   if (replayAfter !== null && facts.inFlight.length > 0) return { patch: {}, hasMore: true };

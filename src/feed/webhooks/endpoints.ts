@@ -23,15 +23,15 @@ export interface RevealedSecret {
  */
 export async function addEndpoint(
   session: Session,
-  wish: store.EndpointInput,
+  input: store.EndpointInput,
   { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
 ): Promise<RevealedSecret> {
-  const { name, url, format } = wish;
+  const { name, url, format } = input;
   if (format === 'email') refuseAddress(url);
   else await refuseTarget(url, allowHosts);
   const secret = newSecret();
   await session.atomically(async (tx) => {
-    const endpointId = await store.insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
+    const endpointId = await store.insertEndpoint(tx, input, randomBytes(12).toString('hex'), now);
     if (endpointId === null)
       throw new SyncError(`The webhook endpoint ${name} already exists.`, {
         code: 'webhooks.name_taken',
@@ -42,7 +42,7 @@ export async function addEndpoint(
   return { name, url, secret };
 }
 
-/** A letter goes to one address, without names and without headers of somebody else's. */
+/** An e-mail URL has exactly one address, without a name and without headers. */
 function refuseAddress(url: string): void {
   if (/^mailto:[^\s@,;:<>?%"()/\\]+@[^\s@,;:<>?%"()/\\]+$/.test(url)) return;
   throw new UsageError('An e-mail receiver needs a URL such as mailto:anna@example.com.', {
@@ -95,7 +95,7 @@ export const FORMATS = [
 
 const names = z.array(z.string()).nullable();
 
-/** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
+/** An endpoint as commands and the HTTP API show it: without its secret and its owner's columns. */
 export const endpointDocument = z.object({
   name: z.string(),
   url: z.string().describe('without its query; of a chat room only the host'),

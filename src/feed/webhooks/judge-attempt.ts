@@ -10,7 +10,7 @@ export interface SentAttempt {
   /** A stable code, where there was no answer. */
   readonly error: string | null;
   readonly responseStart: string | null;
-  /** The pause that the receiver asks for, or that one is owed. */
+  /** The pause that the receiver asks for, or the pause between letters. */
   readonly retryAfterMs: number | null;
   readonly durationMs: number;
 }
@@ -22,7 +22,7 @@ export const isAccepted = (status: number | null): boolean =>
 const JITTER = 0.1;
 
 /**
- * Decides what becomes of a delivery after an attempt. A disabled endpoint's delivery waits for a person.
+ * Decides the state of a delivery after an attempt. A disabled endpoint's delivery waits for a person.
  *
  * @param rules The seconds between two attempts: after the last one the delivery is given up. `random` is from 0 to 1.
  */
@@ -31,19 +31,19 @@ export function judgeAttempt(
   attempt: SentAttempt,
   { retrySeconds, random }: { readonly retrySeconds: readonly number[]; readonly random: number },
 ): Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt'> {
-  const made = attempts + 1;
-  if (isAccepted(attempt.status)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
+  const ended = { attempts: attempts + 1, nextAttemptAt: null };
+  if (isAccepted(attempt.status)) return { ...ended, state: 'delivered' };
   const seconds = retrySeconds[attempts];
-  if (seconds === undefined) return { state: 'failed', attempts: made, nextAttemptAt: null };
+  if (seconds === undefined) return { ...ended, state: 'failed' };
   const waitMs = Math.max(seconds * 1000 * (1 + JITTER * random), attempt.retryAfterMs ?? 0);
   const nextAttemptAt = formatInstant(new Date(attempt.at.getTime() + Math.round(waitMs)));
-  return { state: 'ready', attempts: made, nextAttemptAt };
+  return { ...ended, state: 'ready', nextAttemptAt };
 }
 
 /** An endpoint is reported as failing once nothing has succeeded for this time. */
 const FAILING_AFTER_MS = 5_000;
 
-/** An endpoint that has taken nothing for this time is disabled. */
+/** An endpoint that has accepted nothing for this time is disabled. */
 const DISABLED_AFTER_MS = 5 * 86_400_000;
 
 /** The status of a receiver that wants nothing any more. */
@@ -53,7 +53,7 @@ type Health = Pick<WebhookEndpoint, 'state' | 'failures' | 'failingSince' | 'fai
 
 export interface HealthStep {
   readonly patch: Partial<WebhookEndpoint>;
-  /** The news for a person. */
+  /** The change to log. */
   readonly transition: 'failing' | 'back' | 'disabled' | null;
 }
 
@@ -64,14 +64,8 @@ export interface HealthStep {
  */
 export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
   if (!isAccepted(attempt.status)) return healthAfterFailure(health, attempt, isGivenUp);
-  const deliveredAt = formatInstant(attempt.at);
-  const patch = {
-    failures: 0,
-    failingSince: null,
-    failingToldAt: null,
-    notBefore: pauseUntil(attempt),
-    deliveredAt,
-  };
+  const healthy = { failures: 0, failingSince: null, failingToldAt: null };
+  const patch = { ...healthy, notBefore: pauseUntil(attempt), deliveredAt: formatInstant(attempt.at) };
   return { patch, transition: health.failingToldAt === null ? null : 'back' };
 }
 

@@ -19,7 +19,7 @@ interface Email {
   readonly body: string;
 }
 
-/** After a letter, what else there is waits for so long, and shares the next one. */
+/** The pause after a letter; notifications that come meanwhile share the next one. */
 const PAUSE_MS = 600_000;
 
 /** Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine. */

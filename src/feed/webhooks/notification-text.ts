@@ -13,7 +13,7 @@ import { parseObjectText, recordName } from '../../store/records/record-name.ts'
 import { hasWords, needWords, plainWhy, type NeedOf } from '../../words/needs.ts';
 import type { RecordedChange } from '../read-changes.ts';
 
-/** News with what only the mirror knows: read when the news is sent, so that stored news holds no content of a record. */
+/** A notification with content of records. This is read when it is sent, so that the stored notification contains none. */
 export interface NamedNotification {
   readonly type: string;
   /** As stored. */
@@ -28,14 +28,14 @@ export interface NamedNotification {
 export interface ReaderRules {
   readonly language: Language;
   readonly timezone: string;
-  /** The setting `server.publicUrl`: news leads to a page. Null: it names a command. */
+  /** The setting `server.publicUrl`: a notification links to a page. Null: it names a command. */
   readonly publicUrl: string | null;
 }
 
-/** News as a person reads it. */
+/** A notification as a person reads it. */
 export interface NotificationText {
   readonly headline: string;
-  /** What there is to know besides; the last line says where to look. */
+  /** Details; the last line is the page or the command. */
   readonly lines: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export const TEST_TYPE = 'webhook.test';
 
 interface NotificationParts extends NotificationText {
   readonly page: string;
-  /** What to do on the command line. */
+  /** The command that shows or solves it. */
   readonly command: string;
 }
 
@@ -56,21 +56,23 @@ interface Content {
 
 const contentOf = (notification: NamedNotification): Content => JSON.parse(notification.body) as Content;
 
-/** Puts notifications with one cause into words: what is common once, and a line for each that it does not name. */
+/** Puts notifications with one cause into words: the common part once, and a line for each one that it does not name. */
 export function causeText(all: readonly NamedNotification[], reader: ReaderRules): NotificationText {
   const [first] = all;
   const merged = mergeAlike(all.map(contentOf));
   const [content] = merged;
   if (first === undefined || content === undefined) return { headline: '', lines: [] };
   const isCount = content.type === ENTRIES;
-  const names = isCount ? [] : merged.length === 1 ? all.flatMap((one) => one.names) : first.names;
-  const body = JSON.stringify(isCount ? contentOf(first) : content);
-  const { lines, ...common } = notificationParts({ ...first, body, names }, reader);
-  const { headline, page, command } = isCount ? countParts(content, translatorFor(reader.language)) : common;
-  const others = isCount ? all : all.slice(merged.length === 1 ? all.length : 1);
-  const listed = others.slice(0, MOST_NAMED).map((one) => {
-    const name = one.names.length === 0 ? '' : ` (${one.names.join(', ')})`;
-    return `– ${notificationParts(one, reader).headline}${name}`;
+  const isMerged = merged.length === 1;
+  const names = isMerged ? all.flatMap((notification) => notification.names) : first.names;
+  const common = isCount ? { ...first, names: [] } : { ...first, body: JSON.stringify(content), names };
+  const { lines, ...parts } = notificationParts(common, reader);
+  const { headline, page, command } = isCount ? countParts(content, translatorFor(reader.language)) : parts;
+  const unnamed = isMerged ? [] : all.slice(1);
+  const others = isCount ? all : unnamed;
+  const listed = others.slice(0, MOST_NAMED).map((notification) => {
+    const name = notification.names.length === 0 ? '' : ` (${notification.names.join(', ')})`;
+    return `– ${notificationParts(notification, reader).headline}${name}`;
   });
   const more = others.length - listed.length;
   const rest = more > 0 ? [translatorFor(reader.language).t(MORE, { more })] : [];
@@ -80,25 +82,22 @@ export function causeText(all: readonly NamedNotification[], reader: ReaderRules
 
 const MORE: MessageKey = 'And {more, plural, one {one other} other {# others}}.';
 
-/** Needs and notifications with one cause as one: kinds by their names, ended entries by their number. */
+function mergeKey({ type, data }: Content): string {
+  if (/^entr/.test(type)) return ENTRIES;
+  if (/^kind\.(?:stale|blocked)$/.test(type)) return `${type} ${data.reason ?? ''}`;
+  return JSON.stringify([type, data]);
+}
+
+/** Merges needs and notifications with one cause: kinds by their names, ended entries by their number. */
 function mergeAlike(all: readonly Content[]): readonly Content[] {
-  const causeOf = ({ type, data }: Content): string =>
-    /^entr/.test(type)
-      ? ENTRIES
-      : /^kind\.(?:stale|blocked)$/.test(type)
-        ? `${type} ${data.reason ?? ''}`
-        : JSON.stringify([type, data]);
-  return [...Map.groupBy(all, causeOf)].flatMap(([cause, alike]) => {
+  return [...Map.groupBy(all, mergeKey)].flatMap(([cause, alike]) => {
     const [first] = alike;
     if (first === undefined || alike.length === 1) return alike;
     if (cause !== ENTRIES && first.data.kind === undefined) return [first];
-    const kinds = alike.map((content) => content.data.kind);
+    if (cause !== ENTRIES)
+      return [{ ...first, data: { ...first.data, kinds: alike.map((content) => content.data.kind) } }];
     const entries = alike.reduce((sum, content) => sum + (content.data.entries ?? 1), 0);
-    return [
-      cause === ENTRIES
-        ? { type: ENTRIES, data: { entries, reason: first.type.replace('entry.', '') } }
-        : { ...first, data: { ...first.data, kinds } },
-    ];
+    return [{ type: ENTRIES, data: { entries, reason: first.type.replace('entry.', '') } }];
   });
 }
 
@@ -114,7 +113,7 @@ const countParts = ({ data: { entries: n = 0, reason: state = '' } }: Content, t
 const ENDED: MessageKey =
   '{state, select, parked {{n, plural, one {# entry is parked} other {# entries are parked}}} other {{n, plural, one {# entry is rejected} other {# entries are rejected}}}}';
 
-/** Types whose letters say what to do: no button of their page does it. */
+/** Types whose letters explain the cure: no button of their page does it. */
 const TO_DO = ['mirror.damaged', 'outbox.frozen', 'token.refused', 'kind.blocked'];
 
 function notificationParts(notification: NamedNotification, reader: ReaderRules): NotificationParts {

@@ -58,7 +58,7 @@ export function formatNotifications(
 
 const LONGEST_SUBJECT = 120;
 
-/** What is urgent stands alone in the subject. */
+/** If a notification is urgent, the subject names only urgent ones. */
 function renderEmail(texts: readonly (NotificationText & { readonly type: string })[]): FormattedBody {
   const urgent = texts.filter((text) => URGENT_TYPES.includes(text.type));
   const [first, ...others] = (urgent.length > 0 ? urgent : texts).map((text) => text.headline);

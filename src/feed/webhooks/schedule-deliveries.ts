@@ -28,7 +28,7 @@ export function isWanted(filter: EventFilter, event: EventHead): boolean {
 }
 
 /**
- * Draws up the deliveries of an endpoint. One whose record has an unsettled delivery, or an earlier one here, waits.
+ * Schedules the deliveries of an endpoint. A delivery whose record has an unsettled delivery, or an earlier one here, waits.
  *
  * @param pending The records with unsettled deliveries, as `recordKey` writes them.
  */
@@ -50,13 +50,13 @@ export function scheduleDeliveries(
     });
 }
 
-/** How many events are planned in one transaction. */
+/** How many events are scheduled in one transaction. */
 const PAGE = 500;
 
 /** Stores deliveries for the events after the endpoint's cursor. Returns the new cursor and whether more events may follow. */
 export async function scheduleNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date) {
   const { id: endpointId, cursor, format } = endpoint;
-  if (format !== 'json') return { cursor, hasMore: false }; // A chat room gets our own news only.
+  if (format !== 'json') return { cursor, hasMore: false }; // People get notifications only.
   const events = await select(tx, EVENT, sql`where seq > ${cursor} order by seq limit ${PAGE}`);
   const ids = events.filter((event) => isWanted(endpoint, event)).map((event) => event.recordId);
   if (ids.length > 0) {

@@ -33,7 +33,7 @@ export interface Sender extends AsyncDisposable {
   send(delivery: SendableDelivery, signal: AbortSignal): Promise<SentAttempt>;
 }
 
-/** The settings of what is sent. */
+/** The settings of deliveries. */
 export interface SendingRules extends ReaderRules {
   /** The setting `webhooks.allowHosts`. */
   readonly allowHosts: readonly string[];
@@ -125,8 +125,8 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
   let start = Buffer.alloc(0);
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    const wanted = chunk.subarray(0, RESPONSE_BYTES - start.length);
-    if (wanted.length > 0) start = Buffer.concat([start, wanted]);
+    const kept = chunk.subarray(0, RESPONSE_BYTES - start.length);
+    if (kept.length > 0) start = Buffer.concat([start, kept]);
     length += chunk.length;
     if (length > 64 * RESPONSE_BYTES) break; // Destroys the connection.
   }

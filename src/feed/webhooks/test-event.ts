@@ -32,8 +32,8 @@ const PICKUP_MS = 5_000;
 const POLL_MS = 200;
 
 /**
- * Sends an endpoint one event of type `webhook.test`, once. It is a delivery like any other, because the network and the settings
- * of the background service are what counts; this process sends it where no service sends the endpoint's events.
+ * Sends an endpoint one event of type `webhook.test`, once. It is a normal delivery, because it must use the network and the settings
+ * of the background service; this process sends it if no service sends the endpoint's events.
  *
  * @throws {SyncError} `webhooks.absent`.
  */
@@ -44,17 +44,18 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
   const byService = endpoint.state === 'active' && (await hasLiveRole(session, 'webhooks', { now, isDead }));
   const id = await session.atomically((tx) => insertTest(tx, endpoint, byService ? 'ready' : 'failed', now));
   if (!byService) await sendTest(parts, rules, endpoint, id);
-  const { webhookId, state, attemptedAt, status, responseStart, ...sent } = await pollTest(parts, id);
-  const error = attemptedAt === null ? 'not_sent_yet' : sent.error;
-  const delivered = state === 'delivered';
+  const { webhookId, state, attemptedAt, status, error, responseStart, durationMs } = await pollTest(
+    parts,
+    id,
+  );
   return {
     name,
     webhookId,
-    delivered,
+    delivered: state === 'delivered',
     status,
-    error,
+    error: attemptedAt === null ? 'not_sent_yet' : error,
     responseStart,
-    durationMs: sent.durationMs ?? 0,
+    durationMs: durationMs ?? 0,
     byService,
   };
 }

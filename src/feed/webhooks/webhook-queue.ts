@@ -107,7 +107,7 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
       const pass = await session.atomically((tx) => runPass(tx, facts));
       for (const healthChange of pass.healthChanges) logHealthChange(logger, healthChange);
       if (pass.isOver) return;
-      for (const one of pass.sends) startSend(one);
+      for (const chosen of pass.sends) startSend(chosen);
       if (inFlight.size > 0 && ended.length === 0)
         await Promise.race([...inFlight.values(), clock.sleep(POLL_MS)]);
       if (inFlight.size > 0) await clock.sleep(GATHER_MS);

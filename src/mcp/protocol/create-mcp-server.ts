@@ -74,7 +74,7 @@ function addResources(server: McpServer, context: ToolContext, asker: Asker): vo
   });
   const markdown = { mimeType: 'text/markdown', description: 'A report: its question, notes and SQL.' };
   server.registerResource('reports', reports, markdown, (uri, { name }) => {
-    const report = REPORTS.find((one) => one.name === name);
+    const report = REPORTS.find((each) => each.name === name);
     if (report === undefined) throw new Error(`There is no report ${String(name)}.`);
     const { title, question, notes, sql } = report;
     const text = `# ${title}\n\n${question}\n\n${notes.map((note) => `- ${note}`).join('\n')}\n\n\`\`\`sql\n${sql}\`\`\`\n`;

@@ -2,8 +2,8 @@ import { loadModule, parseSync } from 'libpg-query';
 import { FUNCTIONS, refusedError } from './question.ts';
 
 /**
- * Refuses everything except one select over the views. The text is read by PostgreSQL's own parser,
- * and only what is listed here passes: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`.
+ * Refuses everything except one select over the views. PostgreSQL's own parser reads the text, and only listed nodes, functions,
+ * operators and types pass: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`.
  *
  * @throws {SyncError} `mcp.refused`.
  */
@@ -50,7 +50,7 @@ interface CheckedSelect {
   readonly withParts: (parts: readonly string[]) => string;
 }
 
-/** A part of `with` counts wherever it stands, so none may have a name that means something else elsewhere. */
+/** Does not follow where a part of `with` is visible, so no part may have the name of a view or a system table. */
 function refuseOtherRelations(found: Found, views: readonly string[]): void {
   for (const name of found.withNames)
     if (name.startsWith('pg_') || views.includes(name))
@@ -141,7 +141,7 @@ function checkNode(type: string, node: TreeNode, found: Found): void {
     throw refusedError('it asks for the user or the database');
 }
 
-/** How often what is not written out can become twice as long here: `a || b` once. */
+/** How often a value that is not a literal can double its length here: `a || b` once. */
 function growthOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: TreeNode): number {
   const called = lastOf(type === 'FuncCall' ? funcname : name);
   if (called === 'replace') {
@@ -150,7 +150,7 @@ function growthOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: Tre
   }
   if (!GROWING.has(called)) return 0;
   const operands = type === 'FuncCall' ? args : [lexpr, rexpr];
-  return Math.max(0, operands.filter((one) => one?.A_Const === undefined).length - 1);
+  return Math.max(0, operands.filter((operand) => operand?.A_Const === undefined).length - 1);
 }
 
 const GROWING = new Set(['||', 'concat', 'concat_ws', 'overlay']);
@@ -159,7 +159,7 @@ const checkType = (node: TreeNode): void => {
   checkName(node.names, TYPES, 'the type');
 };
 
-/** Names are those of PostgreSQL itself, which are found before any others. */
+/** PostgreSQL finds its own names before any others, so that a listed name without a schema is its own. */
 function checkName(parts: readonly NamePart[] | undefined, listed: ReadonlySet<string>, what: string): void {
   const names = (parts ?? []).map((part) => part.String?.sval ?? '');
   const isOwn = names.length === 1 || (names.length === 2 && names[0] === 'pg_catalog');

@@ -16,7 +16,7 @@ import {
 } from './question.ts';
 
 const LOCK_TIMEOUT_MS = 2_000;
-/** More than the rows of an answer may have: what arrives of them is not known before. */
+/** More than the rows of an answer may have, because their size on the wire is not known. */
 const MOST_RECEIVED = 8 * MOST_BYTES;
 const CHECK_MS = 20;
 
@@ -57,7 +57,7 @@ export async function readPostgres(
   }
 }
 
-/** Turns what PostgreSQL reports into our error; passes on faults that are not of the query. */
+/** Turns PostgreSQL's errors about the query into ours; returns other errors unchanged. */
 function queryError(error: unknown, timeoutMs: number): unknown {
   const code = errorCode(error);
   if (code === TABLES_MISSING || code === RIGHT_MISSING) return refusedError('it reads what is no view');
@@ -89,7 +89,7 @@ async function fetchRows(
   const columns = fields.map((field) => field.name);
   return {
     columns,
-    rows: rows.slice(0, limit).map((row) => row.map((value, at) => cellText(value, fields[at]?.dataTypeID))),
+    rows: rows.slice(0, limit).map((row) => row.map((value, at) => wireText(value, fields[at]?.dataTypeID))),
     isTruncated: rows.length > limit,
   };
 }
@@ -121,7 +121,7 @@ const EXACT_VIEWS = `
 const NUMERIC = 1700;
 const LONGEST_SHOWN = 40; // As numeric(38,10) may be.
 
-function cellText(value: SqlValue, type: number | undefined): string | null {
+function wireText(value: SqlValue, type: number | undefined): string | null {
   if (value === null) return null;
   const text = String(value);
   return type === NUMERIC && text.length > LONGEST_SHOWN ? shortNumber(text) : text;

@@ -24,7 +24,7 @@ export const LONGEST_SQL = 20_000;
 /** The most bytes that are read of an answer. */
 export const MOST_BYTES = 1_000_000;
 
-/** Returns the error for a select that is not let through. */
+/** Returns the error for a select that is refused. */
 export const refusedError = (reason: string): SyncError =>
   new SyncError(`The query was refused: ${reason}.`, {
     code: 'mcp.refused',

@@ -9,10 +9,10 @@ import { FUNCTIONS, LONGEST_SQL, MOST_BYTES, type SqlAnswer, type SqlQuestion } 
  * without the event loop: its parent can end it at any moment.
  */
 
-/** What the process is sent. */
+/** The message to the process. */
 export type ChildQuestion = SqlQuestion & { readonly path: string };
 
-/** What it sends back: the answer, or why there is none. */
+/** Its reply: the answer, or why there is none. */
 export type ChildAnswer =
   | { readonly is: 'answer'; readonly answer: SqlAnswer }
   | { readonly is: 'refused' | 'unguarded'; readonly reason: string };
@@ -37,26 +37,23 @@ function answerOf(question: ChildQuestion): ChildAnswer {
     const views = question.views === null ? [] : checkSelect(mirror, question.sql, question.views);
     const statement = mirror.prepare(question.sql);
     const { cells, isTruncated } = readCells(statement, question.limit);
-    if (isGuarded) mirror.setAuthorizer(null); // What is read from here on is ours.
+    if (isGuarded) mirror.setAuthorizer(null); // From here on, only our own queries run.
     const columns = statement.columns();
     const rows = cells.map((row) =>
       row.map((cell, at) => (typeof cell === 'number' ? numberText(mirror, cell, columns[at]) : cell)),
     );
-    return {
-      is: 'answer',
-      answer: { columns: columns.map((column) => column.name), rows, isTruncated, views },
-    };
+    const names = columns.map((column) => column.name);
+    return { is: 'answer', answer: { columns: names, rows, isTruncated, views } };
   } catch (error) {
     return { is: 'refused', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /**
- * Refuses everything except one select over the views; returns those that it reads.
+ * Refuses everything except one select over the views; returns the views that it reads.
  *
- * SQLite itself checks the text, first against an empty database that has nothing but tables with the names and columns of the
- * views. There, no other name can be found, whatever a part of the select calls itself: on the mirror alone, the authorizer
- * takes a `with` that has the name of a view for that view.
+ * SQLite itself checks the text, first against an empty database that has only tables with the names and columns of the views.
+ * No other name exists there. On the mirror alone, the authorizer would take a `with` that has the name of a view for that view.
  */
 function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]): readonly string[] {
   using names = new DatabaseSync(':memory:', { limits: LIMITS });
@@ -78,12 +75,12 @@ function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]
     return READS.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
   const statement = names.prepare(sql);
-  // `prepare` compiles the first statement only, and drops the rest without a word.
+  // `prepare` compiles the first statement only, and ignores the rest.
   if (/[^;\s]/.test(sql.slice(statement.sourceSQL.length))) throw new Error('something follows the select');
   if (statement.columns().length === 0) throw new Error('it is not a select');
   Object.assign(mirror.limits, LIMITS);
   mirror.setAuthorizer((action, table, column, ...[, view]) => {
-    // The rows of an inner table that are only counted are read with the name of no view.
+    // SQLite names no view where the rows of an inner table are only counted.
     const isOfView = view !== null || column === '' || table === null || views.includes(table);
     if (action === constants.SQLITE_READ && !isOfView && !ARGUMENT_READERS.includes(table))
       return constants.SQLITE_DENY;
@@ -112,18 +109,16 @@ function readCells(statement: StatementSync, limit: number) {
   return { cells, isTruncated: false };
 }
 
-const toCell = (value: SQLOutputValue): Cell =>
-  value === null || typeof value === 'number'
-    ? value
-    : value instanceof Uint8Array
-      ? Buffer.from(value).toString('hex')
-      : String(value);
+function toCell(value: SQLOutputValue): Cell {
+  if (value === null || typeof value === 'number') return value;
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
+}
 
 type ResultColumn = ReturnType<StatementSync['columns']>[number];
 
 /**
- * Writes a double. One that stands for decimals beyond its precision is written as the decimal: that of the select's own text, or the
- * only one that the column of a view has for it.
+ * Writes a double. A double that stands for a decimal beyond its precision is written as that decimal: the one in the select's own
+ * text, or the only one that the column of a view has for it.
  */
 function numberText(mirror: DatabaseSync, value: number, column: ResultColumn | undefined): string {
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || column === undefined) return String(value);

@@ -7,7 +7,7 @@ import type { ChildAnswer, ChildQuestion } from './sqlite-child.ts';
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js'; // From src, or from dist.
 const CHILD = fileURLToPath(new URL(`./sqlite-child.${EXTENSION}`, import.meta.url));
-/** Of the process itself, Node's part included. SQLite limits each value, but not what it needs to compile a select. */
+/** The limit for the whole process, Node included. SQLite limits each value, but not the memory to compile a select. */
 const MOST_MEMORY_KB = 90_000;
 const CHECK_MS = 20;
 const HEAP = '--max-old-space-size=64';
@@ -51,7 +51,7 @@ export async function readSqlite(path: string, question: SqlQuestion): Promise<S
   }
 }
 
-/** The memory that a process shares with no other; 0 where the system does not say, or once it has ended. */
+/** The memory that a process shares with no other; 0 if the system does not report it, or the process has ended. */
 function ownMemoryKb(pid: number | undefined): number {
   if (process.platform !== 'linux') return 0;
   try {

@@ -95,7 +95,7 @@ export async function scheduleRetry(
 
 const PROBE_AFTER_MS = 300_000;
 
-/** A request of a blocked kind is about to be sent: later entries wait for what becomes of it. */
+/** A request of a blocked kind is about to be sent: later entries wait for its outcome. */
 export async function postponeProbe(tx: Transaction, kind: string, now: Date): Promise<void> {
   const block = await readBlock(tx, kind);
   if (block === null) return;

@@ -50,7 +50,7 @@ export function isProvenCreated(answer: WriteAnswer): boolean {
   return !isFailureBody(body) && (status === 201 || SUCCESSES.some((success) => success === body['success']));
 }
 
-/** Whether the service itself speaks: a page of a proxy proves nothing about the service behind it, at any status. */
+/** Whether the service itself answered: a page of a proxy proves nothing about the service behind it, at any status. */
 function isServiceAnswer(body: Json | undefined): boolean {
   return (
     body !== undefined && isObject(body) && ('message' in body || 'errors' in body || isFailureBody(body))

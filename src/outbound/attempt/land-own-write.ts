@@ -29,12 +29,9 @@ export interface OwnRecord {
  * It counts as newer than every list response requested until now, so that no page read earlier reverts it.
  */
 export async function landOwnWrite(tx: Transaction, parts: OutboundParts, reading: OwnRecord): Promise<void> {
-  // What was sent is noted all the same; a process that knows what is kept out by now lands the record.
-  if ((await excludedSince(tx, reading.kind)).length === 0) await landKnown(tx, parts, reading);
-}
-
-async function landKnown(tx: Transaction, parts: OutboundParts, reading: OwnRecord): Promise<void> {
   const { kind, record, origin, canBeNew } = reading;
+  // The outcome is stored in any case; a process with the present exclusions lands the record.
+  if ((await excludedSince(tx, kind)).length > 0) return;
   const page = withoutSuppressed(splitPage([record]), await readSuppressed(tx, kind.name));
   const [incoming] = page.incoming;
   if (incoming === undefined) return; // It cannot become a row (the next sweep opens the issue), or is kept out on purpose.
@@ -80,10 +77,10 @@ export async function readOwnRows(
   ids: readonly string[],
 ): Promise<Map<string, MirrorRow>> {
   const copies = new Map<string, MirrorRow>();
-  for (const some of inChunks(ids)) {
+  for (const chunk of inChunks(ids)) {
     const rows = sql`
       select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at from ${sql.identifier(kind)}
-      where id in (${sqlList(some)})`;
+      where id in (${sqlList(chunk)})`;
     for (const { id, raw, deletedAt } of await readRows(db, MIRROR_ROW, rows))
       copies.set(id, { raw, isLive: deletedAt === null });
   }

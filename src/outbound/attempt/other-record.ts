@@ -37,16 +37,17 @@ export async function findOtherTarget(
   entry: Entry,
   remote: JsonObject,
 ): Promise<readonly IdentityDifference[] | null> {
-  const { recordId, base: seen, baseAt, createdAt } = entry;
+  const { recordId, baseAt, createdAt } = entry;
   const id = recordId ?? '';
   const past = (await readPasts(db, kind.name, [id], createdAt)).get(id);
   const mirrored = past === undefined ? (await findRecord(db, kind.name, id))?.raw : past.before;
   // A base that was taken from the mirror at the first claim is younger than the entry.
   const isYounger = baseAt !== null && baseAt > createdAt;
-  const base = { ...parseObject(mirrored ?? '{}'), ...parseObject((isYounger ? null : seen) ?? '{}') };
+  const authorBase = isYounger ? null : entry.base;
+  const base = { ...parseObject(mirrored ?? '{}'), ...parseObject(authorBase ?? '{}') };
   const other = await findOtherRecord(db, kind, past, { id, base, remote });
   if (other !== null || entry.settlement.goneSince === undefined) return other;
-  // It did not answer for a while: with another natural key it is another one, however little both show beside.
+  // It was absent for a while: another natural key alone proves that it is another record.
   const keys = findKeyDifferences(kind, base, remote, (await updatesOf(db, kind.name, id)).map(payloadOf));
   return keys.length > 0 ? keys : null;
 }

@@ -32,14 +32,15 @@ const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
 export async function retryEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
-  return await decide(session, async (tx) => {
+  return await decide(session, id, async (tx) => {
     const entry = await requireEntry(tx, id, RETRYABLE_STATES, 'retried');
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
     const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: {} };
-    const allowed: EntryPatch = entry.verdict === 'existed' ? { ...resetPatch, allowDouble: 1 } : resetPatch;
-    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : allowed;
+    const firstPatch: EntryPatch =
+      entry.verdict === 'existed' ? { ...resetPatch, allowDouble: 1 } : resetPatch;
+    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : firstPatch;
     await applyDecision(tx, entry, { ...patch, nextAttemptAt: formatInstant(now) }, now);
-    return { warning: null, id };
+    return null;
   });
 }
 
@@ -49,26 +50,27 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
 export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
-  return await decide(session, async (tx) => {
+  return await decide(session, id, async (tx) => {
     const entry = await requireEntry(tx, id, ABANDONABLE_STATES, 'abandoned');
     await applyDecision(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     const canExist = entry.operation === 'create' && (await readAttempts(tx, id)).some(canHaveArrived);
-    return { warning: canExist ? SENT_ONCE_WARNING : null, id };
+    return canExist ? SENT_ONCE_WARNING : null;
   });
 }
 
 const SENT_ONCE_WARNING =
   'The service may still have the record: it was sent once, and the outcome is unknown.';
 
-/** Makes a decision in one transaction and reads the entry afterwards. */
+/** Makes a decision in one transaction and reads the entry afterwards. @param work Returns a warning, or null. */
 async function decide(
   session: Session,
-  work: (tx: Transaction) => Promise<{ readonly id: number; readonly warning: string | null }>,
+  id: number,
+  work: (tx: Transaction) => Promise<string | null>,
 ): Promise<DecidedEntry> {
   await session.makeDurable();
   return await session.atomically(async (tx) => {
-    const { id, warning } = await work(tx);
+    const warning = await work(tx);
     const entry = await findEntry(tx, id);
     if (entry === null) throw entryAbsent(id);
     return { entry, warning };
@@ -86,7 +88,7 @@ async function requireEntry(
   if (entry === null) throw entryAbsent(id);
   if (!states.includes(entry.state))
     throw new SyncError(
-      `Entry ${id} is ${entry.state}: only an entry that is ${joinWithOr(states)} can be ${verb}.`,
+      `Entry ${id} is ${entry.state}: only an entry that is ${OR_LIST.format(states)} can be ${verb}.`,
       { code: 'outbox.wrong_state', hint: `bms-sync outbox show ${id}` },
     );
   if (entry.owner !== null) throw entryInWork(id);
@@ -113,8 +115,7 @@ export function entryAbsent(id: number): SyncError {
   });
 }
 
-const joinWithOr = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
+const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 const ADOPTABLE_STATES: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 
@@ -137,7 +138,7 @@ export async function adoptRecord(
   const { kinds, id, recordId, now } = adoption;
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
-  return await decide(session, async (tx) => {
+  return await decide(session, id, async (tx) => {
     const entry = await requireEntry(tx, id, ADOPTABLE_STATES, 'given a record');
     if (entry.operation !== 'create')
       throw new SyncError(`Entry ${id} is an update: it has its record.`, {
@@ -145,8 +146,8 @@ export async function adoptRecord(
         hint: `bms-sync outbox retry ${id}, or abandon ${id}`,
       });
     const { kind } = entry;
-    const isKind = kinds.some((one) => one.name === kind); // An application may have stored anything by SQL.
-    const row = isKind ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
+    const hasTable = kinds.some((known) => known.name === kind); // An application may have stored anything by SQL.
+    const row = hasTable ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
     if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
     if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {
       const maker = await findCreator(tx, kind, recordId);
@@ -154,7 +155,7 @@ export async function adoptRecord(
     }
     await applyDecision(tx, entry, { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
-    return { id, warning: null };
+    return null;
   });
 }
 

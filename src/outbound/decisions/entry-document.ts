@@ -54,7 +54,7 @@ export const writeBlock = z.object({
   probeAt: instant,
 });
 
-/** Why nothing goes on, and since when; null where it does. */
+/** Why nothing is sent, and since when; null if sends go out. */
 export const stopped = z
   .object({
     reason: z.string(),

@@ -50,7 +50,7 @@ export async function listOutbox(
 
 async function listByUrgency(db: Queryable, states: readonly EntryState[], limit: number): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for (const state of ENTRY_STATES.filter((known) => states.includes(known))) {
+  for (const state of ENTRY_STATES.filter((listed) => states.includes(listed))) {
     const left = limit - entries.length;
     if (left > 0) entries.push(...(await listEntries(db, [state], left)));
   }
@@ -92,11 +92,14 @@ async function entryGoneError(db: Queryable, id: number): Promise<SyncError> {
   const ended = await findEnded(db, id);
   if (ended === null) return entryAbsent(id);
   const { operation, kind, recordId, state, updatedAt } = ended;
-  const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
-  return new SyncError(`Entry ${id} (${what}) ended as ${state} on ${updatedAt}; only its key is kept.`, {
-    code: 'outbox.ended',
-    hint: 'The setting retention.outboxDays sets how long entries are kept complete.',
-  });
+  const description = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
+  return new SyncError(
+    `Entry ${id} (${description}) ended as ${state} on ${updatedAt}; only its key is kept.`,
+    {
+      code: 'outbox.ended',
+      hint: 'The setting retention.outboxDays sets how long entries are kept complete.',
+    },
+  );
 }
 
 /** Records that a create may have made, as the searches for it noted them. */

@@ -10,7 +10,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import type { CheckedEntry } from './entry-request.ts';
 
-/** What has the natural key of a create already. */
+/** The record or the entry that already has the natural key of a create. */
 interface KeyHolder {
   readonly recordId: string | null;
   /** The entry that makes it, or made it; null where others made the record. */
@@ -25,24 +25,23 @@ export async function findRecordsWithKey(
 ): Promise<readonly LiveRecord[]> {
   const wanted = parseObject(payload);
   const mirrored = await readMirroredKind(db, kind);
-  const values = keyFields(mirrored, wanted, {}).flatMap((sentField) => {
-    const field = mirrored.fields.find(
-      (candidate) => candidate.name === sentField.name && candidate.type !== 'json',
-    );
-    const value = field === undefined ? null : decodeField(field, sentField.sent, () => undefined);
-    return value === null ? [] : [{ column: sentField.name, value }];
+  const values = keyFields(mirrored, wanted, {}).flatMap((keyField) => {
+    const { name, sent } = keyField;
+    const field = mirrored.fields.find((each) => each.name === name && each.type !== 'json');
+    const value = field === undefined ? null : decodeField(field, sent, () => undefined);
+    return value === null ? [] : [{ column: name, value }];
   });
-  const found: LiveRecord[] = [];
+  const matches: LiveRecord[] = [];
   const candidates =
     values.length > 0 ? await liveRecordsWith(db, kind.name, values) : liveRecords(db, kind.name);
   for await (const record of candidates)
-    if (hasNaturalKeyOf(mirrored, wanted, parseObject(record.raw))) found.push(record);
-  return found;
+    if (hasNaturalKeyOf(mirrored, wanted, parseObject(record.raw))) matches.push(record);
+  return matches;
 }
 
 /**
- * Finds what has the natural key of a create: an open entry, a record, or what an earlier entry with the same key has made,
- * whatever key the service gave it. Null where equal records are legitimate.
+ * Finds the holder of a create's natural key: an open entry, a record, or the record that an earlier entry with the same key made,
+ * even if the service gave it another key. Null if nothing holds it, or equal records are legitimate.
  */
 export async function findKeyHolder(tx: Transaction, entry: CheckedEntry): Promise<KeyHolder | null> {
   const { kind, payload, naturalKey } = entry;
@@ -57,7 +56,7 @@ export async function findKeyHolder(tx: Transaction, entry: CheckedEntry): Promi
   return isThere ? { recordId: earlier.recordId, entry: earlier.id } : null;
 }
 
-/** A create that the gate refuses, and what has its key. */
+/** A create that the duplicate check refuses, and the holder of its key. */
 export interface DuplicateRefusal {
   /** Which of several it is, for messages. */
   readonly where: string | null;
@@ -65,7 +64,7 @@ export interface DuplicateRefusal {
   readonly holder: KeyHolder;
 }
 
-/** @throws {UsageError} `outbox.double` if there are any, with what has their keys. */
+/** @throws {UsageError} `outbox.double` if there are any, with the holders of their keys. */
 export function refuseDuplicates(refused: readonly DuplicateRefusal[]): void {
   if (refused.length === 0) return;
   const messages = refused.map(({ where, kind, holder: { recordId, entry } }) => {

@@ -38,11 +38,11 @@ export function checkEntries(
   const checked: CheckedEntry[] = [];
   const faults: string[] = [];
   for (const request of requests) {
-    const found = checkEntry(kinds, request, seen);
-    if ('entry' in found) checked.push(found.entry);
+    const check = checkEntry(kinds, request, seen);
+    if ('entry' in check) checked.push(check.entry);
     else {
       const place = request.where === undefined ? '' : `${request.where}: `;
-      faults.push(...found.faults.map((fault) => `${place}${fault}`));
+      faults.push(...check.faults.map((fault) => `${place}${fault}`));
     }
   }
   if (faults.length === 0) return checked;
@@ -57,10 +57,10 @@ export function checkEntries(
 function checkEntry(kinds: readonly Kind[], request: EntryRequest, seen: SeenNames) {
   const { key, where = null, unreadable = [] } = request;
   if (unreadable.length > 0) return { faults: unreadable };
-  const found = validateEntry(kinds, request, seen);
-  const faults = [...('faults' in found ? found.faults : []), ...keyFaults(key)];
-  if (faults.length > 0 || 'faults' in found) return { faults };
-  return { entry: { ...found.ok, key: typeof key === 'string' ? key : randomUUID(), where } };
+  const validation = validateEntry(kinds, request, seen);
+  const faults = [...('faults' in validation ? validation.faults : []), ...keyFaults(key)];
+  if (faults.length > 0 || 'faults' in validation) return { faults };
+  return { entry: { ...validation.ok, key: typeof key === 'string' ? key : randomUUID(), where } };
 }
 
 function keyFaults(key: Json | undefined): string[] {
@@ -81,21 +81,21 @@ const KEYS: readonly string[] = [
 ];
 
 /**
- * Reads requests from NDJSON, one object a line, without blank lines. Unreadable lines are reported when all are
+ * Reads requests from NDJSON, one object per line; skips blank lines. Unreadable lines are reported when all are
  * checked.
  */
 export function readBatch(text: string): EntryRequest[] {
   return text
     .split('\n')
     .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
-    .filter((one) => one.line !== '')
-    .map((one) => {
-      const read = tryParseJson(one.line);
-      if (!isObject(read)) return { ...NOTHING, where: one.where, unreadable: ['expected a JSON object'] };
-      const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
-      if (unknown.length === 0) return { ...NOTHING, ...read, where: one.where };
+    .filter((numbered) => numbered.line !== '')
+    .map(({ line, where }) => {
+      const request = tryParseJson(line);
+      if (!isObject(request)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
+      const unknown = Object.keys(request).filter((name) => !KEYS.includes(name));
+      if (unknown.length === 0) return { ...NOTHING, ...request, where };
       const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
-      return { ...NOTHING, where: one.where, unreadable: [fault] };
+      return { ...NOTHING, where, unreadable: [fault] };
     });
 }
 

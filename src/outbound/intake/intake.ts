@@ -107,7 +107,7 @@ export async function storeInTransaction(
 }
 
 async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
-  const ids = stored.filter((one) => one.isNew).map((one) => one.id);
+  const ids = stored.filter((entry) => entry.isNew).map((entry) => entry.id);
   const target = [ids.at(0), ids.slice(1).at(-1)].filter((id) => id !== undefined).join('-');
   if (target === '') return; // All were stored before, under the same keys.
   await saveDecision(tx, { ...by, what: 'push', target, detail: `entries ${ids.length}` }, now);
@@ -118,12 +118,12 @@ async function readUpdatedRows(tx: Transaction, entries: readonly CheckedEntry[]
   const ids = new Map<string, string[]>();
   for (const { operation, base, kind, recordId } of entries) {
     if (operation === 'create' || base !== null || recordId === null) continue;
-    const some = ids.get(kind.name) ?? [];
-    some.push(recordId);
-    ids.set(kind.name, some);
+    const idsOfKind = ids.get(kind.name) ?? [];
+    idsOfKind.push(recordId);
+    ids.set(kind.name, idsOfKind);
   }
   const rows = new Map<string, ReadonlyMap<string, MirrorRow>>();
-  for (const [kind, some] of ids) rows.set(kind, await readOwnRows(tx, kind, some));
+  for (const [kind, idsOfKind] of ids) rows.set(kind, await readOwnRows(tx, kind, idsOfKind));
   return rows;
 }
 
@@ -141,14 +141,8 @@ function insertAll(
   const fresh = entries.map((entry) => {
     const row = entry.base === null ? rowOf(rows, entry) : null;
     const base = entry.base ?? row?.raw ?? null;
-    return {
-      ...entry,
-      kind: entry.kind.name,
-      base,
-      isMirrored: row !== null,
-      pushedBy: push.by,
-      now: push.now,
-    };
+    const kind = entry.kind.name;
+    return { ...entry, kind, base, isMirrored: row !== null, pushedBy: push.by, now: push.now };
   });
   return insertEntries(tx, fresh);
 }
@@ -158,22 +152,15 @@ function toStoredEntry(
   row: MirrorRow | null,
   ids: ReadonlyMap<string, number>,
 ): StoredEntry {
-  const { key, operation, recordId, notes } = entry;
+  const { key, operation, recordId } = entry;
+  const kind = entry.kind.name;
   const id = ids.get(key);
   if (id === undefined) throw keyTaken(entry, null); // Stored by another program at this moment.
-  const stored = {
-    id,
-    key,
-    kind: entry.kind.name,
-    operation,
-    recordId,
-    state: 'ready',
-    isNew: true,
-  } as const;
-  return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
+  const notes = [...entry.notes, ...rowNotes(entry, row)];
+  return { id, key, kind, operation, recordId, state: 'ready', isNew: true, notes };
 }
 
-/** Adds what was stored before under the keys of these entries. */
+/** Adds the entries that were stored before under the keys of these. */
 async function readEarlier(
   tx: Transaction,
   entries: readonly CheckedEntry[],
@@ -189,8 +176,11 @@ async function readEarlier(
  *
  * @throws {SyncError} `outbox.key_taken`.
  */
-function findStored(entry: CheckedEntry, known: ReadonlyMap<string, EarlierEntry>): StoredEntry | null {
-  const earlier = known.get(entry.key);
+function findStored(
+  entry: CheckedEntry,
+  earlierByKey: ReadonlyMap<string, EarlierEntry>,
+): StoredEntry | null {
+  const earlier = earlierByKey.get(entry.key);
   if (earlier === undefined) return null;
   return 'requestHash' in earlier
     ? toRepeatedEntry(entry, earlier, earlier.requestHash, earlier.baseHash)
@@ -227,11 +217,9 @@ function keyTaken(entry: CheckedEntry, earlier: EarlierFacts | null): SyncError 
     earlier === null
       ? 'another entry'
       : `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
-  return new SyncError(
-    `${entry.where === null ? '' : `${entry.where}: `}The key "${entry.key}" belongs to ${owner}.`,
-    {
-      code: 'outbox.key_taken',
-      hint: 'Nothing was stored. Another change needs another key.',
-    },
-  );
+  const place = entry.where === null ? '' : `${entry.where}: `;
+  return new SyncError(`${place}The key "${entry.key}" belongs to ${owner}.`, {
+    code: 'outbox.key_taken',
+    hint: 'Nothing was stored. Another change needs another key.',
+  });
 }

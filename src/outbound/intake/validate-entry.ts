@@ -103,7 +103,7 @@ interface PayloadPart {
 const NOTHING: PayloadPart = { faults: [] };
 const NONE: ReadonlySet<string> = new Set();
 
-/** Where the kind has no such operation, that one fault says it all. */
+/** A kind without this operation allows every name: the missing operation is the only fault to report. */
 function nameRules(
   kind: Kind | undefined,
   operation: Operation | undefined,
@@ -149,8 +149,8 @@ function idOf(operation: Operation, value: Json | undefined): PayloadPart {
   if (operation === 'create')
     return isAbsent ? NOTHING : { faults: ['id: the service numbers a new record by itself'] };
   if (isAbsent) return { faults: ['id: an update needs the id of its record'] };
-  const read = recordId({ id: value });
-  if ('id' in read) return { faults: [], id: read.id };
+  const parsed = recordId({ id: value });
+  if ('id' in parsed) return { faults: [], id: parsed.id };
   return {
     faults: [`id: expected a whole number from 1 to 9223372036854775807, got ${valueForMessage(value)}`],
   };

@@ -7,8 +7,8 @@ import { isStorable } from '../../lib/text/text.ts';
 import { valueForMessage, writtenValue, type WrittenValue } from './write-value.ts';
 
 /**
- * Turns fields as a caller names and spells them into the body of a write, with all faults and warnings. The body is by the names
- * of a write, and has only fields without a fault.
+ * Turns fields as a caller names and spells them into the body of a write, with all faults and warnings. The body has the names
+ * of a write, and only fields without a fault.
  */
 export function writeBody(kind: Kind, data: JsonObject, rules: NameRules) {
   const namedValues: NamedValue[] = [];
@@ -88,7 +88,7 @@ function findContradictions(namedValues: readonly NamedValue[]): string[] {
     const firstValue = first.get(field);
     if (firstValue === undefined) first.set(field, value);
     if (firstValue === undefined || canonicalJson(firstValue) === canonicalJson(value)) return [];
-    const names = namedValues.filter((each) => each.field === field).map((value) => value.name);
+    const names = namedValues.filter((other) => other.field === field).map((other) => other.name);
     return [
       `${names.join(' and ')} are one field and have two values: ${valueForMessage(firstValue)} and ${valueForMessage(value)}`,
     ];
@@ -106,7 +106,10 @@ export function readBase(
     value,
   }));
   const excluded = namedValues.filter((namedValue) => isExcludedName(kind, namedValue.field));
-  const faults = [...findContradictions(namedValues), ...excluded.map((one) => `${one.field}: ${EXCLUDED}`)];
+  const faults = [
+    ...findContradictions(namedValues),
+    ...excluded.map((value) => `${value.field}: ${EXCLUDED}`),
+  ];
   return { base: bodyOf(namedValues), faults: faults.map((fault) => `base: ${fault}`) };
 }
 
@@ -121,16 +124,11 @@ export interface NameRules {
 const ALLOWED = '(To send it anyway: --allow-unknown, or allowUnknown: true.)';
 
 /** Why an unknown field is refused, with the nearest known name. */
-function unknownField(options: Kind, name: string, seen: NameRules['seen']): string {
-  const spellings = [...options.fields, ...options.hints].flatMap((field) => [
-    writeNameOf(field),
-    field.name,
-  ]);
-  const guess = nearestName(
-    name,
-    [...spellings, ...seen].filter((each) => each !== 'id'),
-  );
+function unknownField(kind: Kind, name: string, seen: NameRules['seen']): string {
+  const spellings = [...kind.fields, ...kind.hints].flatMap((field) => [writeNameOf(field), field.name]);
+  const names = [...spellings, ...seen].filter((spelling) => spelling !== 'id');
+  const guess = nearestName(name, names);
   const unseen = seen.size > 0 ? 'nor was ever seen' : 'nor was seen: the mirror has not read this kind yet';
   const suggestion = guess === undefined ? '' : `; did you mean ${guess}?`;
-  return `${options.name} has no such field: it is neither documented ${unseen}${suggestion} ${ALLOWED}`;
+  return `${kind.name} has no such field: it is neither documented ${unseen}${suggestion} ${ALLOWED}`;
 }

@@ -22,8 +22,8 @@ import { parseCells, toEntryData } from './judge-row.ts';
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 
 /**
- * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
- * the values that the plan shows as old: what another person has changed meanwhile is not overwritten.
+ * Puts exactly the rows of a plan into the outbox, all or none; an applied plan stays as it is. Each entry carries the values that
+ * the plan shows as old, so that changes by others since then are not overwritten.
  *
  * Rows are checked without the write lock. The transaction that stores them checks again what has changed since.
  *
@@ -53,14 +53,10 @@ export async function applyPlan(
       await refuseStale(session, wanted);
       const mirrored = await readMirroredKind(session, kind);
       const checked: CheckedEntry[] = [];
-      for (const slice of inChunks(wanted, ROWS_A_SLICE))
-        checked.push(
-          ...(await checkRequests(
-            session,
-            kinds,
-            slice.map((row) => requestOf(id, mirrored, row)),
-          )),
-        );
+      for (const slice of inChunks(wanted, ROWS_A_SLICE)) {
+        const requests = slice.map((row) => requestOf(id, mirrored, row));
+        checked.push(...(await checkRequests(session, kinds, requests)));
+      }
       await session.makeDurable();
       return checked;
     },
@@ -73,7 +69,7 @@ export async function applyPlan(
   );
 }
 
-/** A row whose cells are none is refused as a whole. */
+/** A row without cells is refused as a whole. */
 const isWanted = (row: PlanRow): boolean => row.cells !== '[]';
 
 const unapproved = (id: number): SyncError =>
@@ -102,7 +98,7 @@ function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
   return { ...request, id: recordId, base: Object.fromEntries(cells.map((cell) => [cell.field, cell.old])) };
 }
 
-/** The cells of a plan that the mirror shows otherwise by now, each as a sentence. @param since When it was made. */
+/** Finds the cells of a plan whose records have changed, each as a sentence. @param since When the plan was made. */
 export async function staleCells(
   db: Queryable,
   kind: Kind,

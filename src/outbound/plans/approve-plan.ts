@@ -13,9 +13,9 @@ export interface PlanDecision {
 }
 
 /**
- * Lets an open plan be applied, rows and all as they were shown; the first approval counts.
+ * Approves an open plan with the rows that were shown; the first approval counts.
  *
- * @throws {SyncError} `plan.own` for who has made it, `plan.applied`, `plan.absent`, `plan.altered`.
+ * @throws {SyncError} `plan.own` for its maker, `plan.applied`, `plan.absent`, `plan.altered`.
  */
 export async function approvePlan(
   session: Session,

@@ -16,24 +16,23 @@ export interface EditedTable {
   /** As mirrored. */
   readonly kind: Kind;
   /** The columns of the kind's view. */
-  readonly known: ReadonlySet<string>;
+  readonly viewColumns: ReadonlySet<string>;
   readonly sheet: Sheet;
   readonly spelling: Spelling;
-  /** Why a column cannot be written, by its place: to look for a similar name takes time. */
+  /** Why a column cannot be written, by its place. Computed once, because looking for a similar name takes time. */
   readonly unwritable: readonly string[];
 }
 
-export function editedTable(kind: Kind, known: ReadonlySet<string>, sheet: Sheet): EditedTable {
-  const isDated = ({ type }: Field): boolean => type === 'date' || type === 'timestamp';
-  const dated = sheet.columns.flatMap((column, place) => {
-    const field = kind.fields.find(({ name }) => name === column);
-    return field !== undefined && isDated(field) ? [place] : [];
+export function editedTable(kind: Kind, viewColumns: ReadonlySet<string>, sheet: Sheet): EditedTable {
+  const datePlaces = sheet.columns.flatMap((column, place) => {
+    const type = kind.fields.find((field) => field.name === column)?.type;
+    return type === 'date' || type === 'timestamp' ? [place] : [];
   });
-  const texts = sheet.rows.flatMap((row) => dated.map((place) => row.cells.get(place)?.text ?? ''));
-  const unwritable = sheet.columns.map((column) => unwritableReason(column, known));
+  const texts = sheet.rows.flatMap((row) => datePlaces.map((place) => row.cells.get(place)?.text ?? ''));
+  const unwritable = sheet.columns.map((column) => unwritableReason(column, viewColumns));
   return {
     kind,
-    known,
+    viewColumns,
     sheet,
     spelling: { decimalSign: sheet.decimalSign, dayFirst: detectDayFirst(texts) },
     unwritable,
@@ -47,12 +46,12 @@ export interface SeenRecord {
   readonly shown?: Row;
 }
 
-/** What a cell has shown and what it shows now, where these differ. */
+/** The text that a cell has shown, and the different text that it shows now. */
 export type CellMove = Readonly<Record<'column' | 'from' | 'to', string>>;
 
-/** The cells of a row that differ from a record, and what is wrong with others. */
+/** Finds the cells of a row that differ from a record, and the faults of other cells. */
 export function findEdits(table: EditedTable, cells: SheetCells, seen: SeenRecord) {
-  const { kind, known, sheet, spelling } = table;
+  const { kind, viewColumns, sheet, spelling } = table;
   const edits: PlannedCell[] = [];
   const faults: string[] = [];
   const moves: CellMove[] = [];
@@ -60,7 +59,7 @@ export function findEdits(table: EditedTable, cells: SheetCells, seen: SeenRecor
     const cell = cells.get(index) ?? BLANK;
     const field = writableField(kind, column);
     if (field === undefined) {
-      if (!KNOWN_BY_ROW.includes(column) && isEdited(known, column, cell, { spelling, ...seen }))
+      if (!KNOWN_BY_ROW.includes(column) && isEdited(viewColumns, column, cell, { spelling, ...seen }))
         faults.push(table.unwritable[index] ?? column);
       continue;
     }
@@ -79,15 +78,15 @@ const MOVED_PART = 0.8;
 
 /** A column whose new values are its old ones in another order, all or nearly all: it was probably sorted without the others. */
 export function findReorderedColumn(moves: readonly CellMove[]): string | undefined {
-  return [...Map.groupBy(moves, (options) => options.column)].find(([, cells]) => {
-    const left = new Map<string, number>();
-    for (const { from } of cells) left.set(from, (left.get(from) ?? 0) + 1);
-    const found = cells.filter((cell) => {
-      const count = left.get(cell.to) ?? 0;
-      left.set(cell.to, count - 1);
+  return [...Map.groupBy(moves, (move) => move.column)].find(([, cells]) => {
+    const oldValues = new Map<string, number>();
+    for (const { from } of cells) oldValues.set(from, (oldValues.get(from) ?? 0) + 1);
+    const reused = cells.filter((cell) => {
+      const count = oldValues.get(cell.to) ?? 0;
+      oldValues.set(cell.to, count - 1);
       return count > 0;
     });
-    return cells.length >= FEWEST_MOVED && found.length >= cells.length * MOVED_PART;
+    return cells.length >= FEWEST_MOVED && reused.length >= cells.length * MOVED_PART;
   })?.[0];
 }
 
@@ -103,14 +102,14 @@ function writableField(kind: Kind, column: string): Field | undefined {
 
 /** Whether a cell of a column that cannot be written shows something else than an export. */
 function isEdited(
-  known: ReadonlySet<string>,
+  viewColumns: ReadonlySet<string>,
   column: string,
   cell: SheetCell,
   options: Pick<EditedTable, 'spelling'> & SeenRecord,
 ): boolean {
   const { spelling, shown: row } = options;
   const { text: cellText, isFormula } = cell;
-  if (isFormula || !known.has(column)) return isFormula || cellText !== '';
+  if (isFormula || !viewColumns.has(column)) return isFormula || cellText !== '';
   if (row === undefined) return false;
   const text = plainText(cellText);
   const shown = workbookText(plainText(String(row[column] ?? '')));
@@ -121,11 +120,12 @@ function isEdited(
   return text !== shown && !isInstant && !isNumber && compareSpellings(text, whole, spelling) === 'other';
 }
 
-function unwritableReason(column: string, known: ReadonlySet<string>): string {
+function unwritableReason(column: string, viewColumns: ReadonlySet<string>): string {
   const name = column === '' ? 'a column without a name' : column;
-  if (!known.has(column)) return `${name} is not a column of the export${didYouMean(column, [...known])}`;
+  if (!viewColumns.has(column))
+    return `${name} is not a column of the export${didYouMean(column, [...viewColumns])}`;
   const source = /^(.+)_(?:exact|e4)$/.exec(column)?.[1] ?? '';
-  return known.has(source)
+  return viewColumns.has(source)
     ? `${column} is computed: change ${source}`
     : `${column} cannot be changed by a spreadsheet`;
 }
@@ -143,7 +143,7 @@ export const parseCells = (text: string): readonly PlannedCell[] =>
 export const toEntryData = (kind: Kind, cells: readonly PlannedCell[]): JsonObject =>
   Object.fromEntries(
     cells.map((cell) => {
-      const known = kind.fields.find(({ name }) => name === cell.field);
-      return [known === undefined ? cell.field : writeNameOf(known), cell.new];
+      const field = kind.fields.find((each) => each.name === cell.field);
+      return [field === undefined ? cell.field : writeNameOf(field), cell.new];
     }),
   );

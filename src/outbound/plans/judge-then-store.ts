@@ -11,10 +11,10 @@ export const ROWS_A_SLICE = 200;
 
 /**
  * Compares without the write lock, slice by slice, then stores the result in one short transaction. If content was removed
- * meanwhile, it compares again: what was read before must not come back.
+ * meanwhile, it compares again: removed content must not come back.
  *
  * @param judge Returns null if nothing is to be stored.
- * @param store Gets the instant since when changes may be missing in what was read.
+ * @param store Gets the instant since when the comparison may have missed changes.
  * @throws {MirrorError} `mirror.excluded_since`
  */
 export async function judgeThenStore<Judged, Result>(
@@ -38,7 +38,7 @@ export async function judgeThenStore<Judged, Result>(
   }
 }
 
-/** What has been removed from the mirror: fields by settings, records by `forget`. */
+/** Reads a mark of all removals from the mirror: fields by settings, records by `forget`. */
 const readRemovals = async (db: Queryable, kind: Kind): Promise<string> =>
   JSON.stringify(
     await readTexts(

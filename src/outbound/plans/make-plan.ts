@@ -39,7 +39,7 @@ interface Spreadsheet {
   readonly now: Date;
   /** Makes records of rows without an id; else they are refused, as a row of totals is. */
   readonly allowNew?: boolean | undefined;
-  /** Takes a column whose values only changed places for edited. */
+  /** Accepts a column whose values only changed places as edited. */
   readonly allowReordered?: boolean | undefined;
 }
 
@@ -49,43 +49,45 @@ interface Spreadsheet {
  *
  * @throws {UsageError} `usage.sheet` where the columns fit no kind, or a column was probably sorted without the others.
  */
-export async function makePlan(session: Session, asked: Spreadsheet): Promise<number | null> {
-  const { sheet, allowReordered = false } = asked;
-  const { kind, known } = await findKind(session, asked);
-  const table = editedTable(await readMirroredKind(session, kind), known, sheet);
+export async function makePlan(session: Session, spreadsheet: Spreadsheet): Promise<number | null> {
+  const { sheet, allowNew = false, allowReordered = false } = spreadsheet;
+  const { kind, viewColumns } = await findKind(session, spreadsheet);
+  const table = editedTable(await readMirroredKind(session, kind), viewColumns, sheet);
   return judgeThenStore(
     session,
-    { kind, now: asked.now },
+    { kind, now: spreadsheet.now },
     async () => {
-      const { rows, moves } = await judgeRows(session, table, asked);
+      const { rows, moves } = await judgeRows(session, table, allowNew);
       const reordered = allowReordered ? undefined : findReorderedColumn(moves);
       if (reordered !== undefined) throw sortedAloneError(reordered);
       return rows.length === 0 ? null : refuseDuplicateRows(table.kind, rows);
     },
-    (tx, rows, createdAt) => insertPlan(tx, { ...asked, kind: kind.name, createdAt }, rows),
+    (tx, rows, createdAt) => insertPlan(tx, { ...spreadsheet, kind: kind.name, createdAt }, rows),
   );
 }
 
-async function judgeRows(db: Queryable, table: EditedTable, asked: Spreadsheet) {
-  const { sheet, allowNew = false } = asked;
+async function judgeRows(db: Queryable, table: EditedTable, allowNew: boolean) {
+  const { sheet } = table;
   const idOf = (row: { readonly cells: SheetCells }): string => readCellText(sheet, row.cells, 'id');
   const repeatedIds = findRepeatedIds(sheet.rows.map(idOf));
   const rows: NewPlanRow[] = [];
   const moves: CellMove[] = [];
   for (const slice of inChunks(sheet.rows, ROWS_A_SLICE)) {
-    const seen = await readLiveRows(db, table.kind, slice.map(idOf).filter(isRecordId));
-    for (const { position, cells } of slice) {
-      const id = idOf({ cells });
-      const edited = { ...table, cells, id, record: seen.get(id) };
-      const row = repeatedIds.has(id)
+    const records = await readLiveRows(db, table.kind, slice.map(idOf).filter(isRecordId));
+    for (const row of slice) {
+      const id = idOf(row);
+      const judged = repeatedIds.has(id)
         ? refuseRow([`id ${id} is in the sheet twice`])
-        : await judgeRow(db, edited, allowNew);
-      const { cells: changed, refusal } = row;
-      moves.push(...(row.moves ?? []));
-      if (changed.length === 0 && refusal === null) continue;
-      const operation = id === '' ? 'create' : 'update';
-      const recordId = id.slice(0, LONGEST_ID) || null;
-      rows.push({ position, operation, recordId, refusal, cells: compactJson(changed) });
+        : await judgeRow(db, { ...table, cells: row.cells, id, record: records.get(id) }, allowNew);
+      moves.push(...(judged.moves ?? []));
+      if (judged.cells.length === 0 && judged.refusal === null) continue;
+      rows.push({
+        position: row.position,
+        operation: id === '' ? 'create' : 'update',
+        recordId: id.slice(0, LONGEST_ID) || null,
+        refusal: judged.refusal,
+        cells: compactJson(judged.cells),
+      });
     }
   }
   return { rows, moves };
@@ -108,19 +110,28 @@ function findRepeatedIds(ids: readonly string[]): ReadonlySet<string> {
   return new Set([...places].filter(([id, rows]) => id !== '' && rows.length > 1).map(([id]) => id));
 }
 
+interface CandidateKind {
+  readonly kind: Kind;
+  readonly viewColumns: ReadonlySet<string>;
+  /** How many columns of the sheet are its own. */
+  readonly shared: number;
+}
+
 /** The kind that is named; else the only one that has the most of these columns, or no others. */
-async function findKind(db: Session, spreadsheet: Spreadsheet) {
+async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<CandidateKind> {
   const { kinds, kind: named, sheet } = spreadsheet;
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
-  const found: { readonly kind: Kind; readonly known: ReadonlySet<string>; readonly shared: number }[] = [];
+  const candidates: CandidateKind[] = [];
   for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
-    const known = new Set((await readDeclaredColumns(db, `bi_${kind.name}`)).map((column) => column.name));
-    found.push({ kind, known, shared: sheet.columns.filter((name) => known.has(name)).length });
+    const columns = await readDeclaredColumns(db, `bi_${kind.name}`);
+    const viewColumns = new Set(columns.map((column) => column.name));
+    const shared = sheet.columns.filter((name) => viewColumns.has(name)).length;
+    candidates.push({ kind, viewColumns, shared });
   }
-  const most = Math.max(...found.map((one) => one.shared));
-  const near = found.filter((one) => one.shared === most);
-  const whole = near.filter((one) => one.known.size === most);
-  const [best, ...others] = near.length > 1 ? whole : near;
+  const most = Math.max(...candidates.map((candidate) => candidate.shared));
+  const closest = candidates.filter((candidate) => candidate.shared === most);
+  const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
+  const [best, ...others] = closest.length > 1 ? complete : closest;
   if (best !== undefined && others.length === 0) return best;
   const message =
     named === undefined
@@ -160,14 +171,10 @@ interface JudgedRow {
 
 const MAX_FAULTS = 10;
 
-const refuseRow = (faults: readonly string[], moves?: readonly CellMove[]): JudgedRow => {
+function refuseRow(faults: readonly string[], moves: readonly CellMove[] = []): JudgedRow {
   const more = faults.length > MAX_FAULTS ? [`${faults.length - MAX_FAULTS} more`] : [];
-  return {
-    cells: [],
-    refusal: [...faults.slice(0, MAX_FAULTS), ...more].join('; '),
-    ...(moves && { moves }),
-  };
-};
+  return { cells: [], refusal: [...faults.slice(0, MAX_FAULTS), ...more].join('; '), moves };
+}
 
 interface SheetRow extends EditedTable {
   readonly cells: SheetCells;
@@ -189,7 +196,9 @@ async function judgeUpdate(db: Queryable, row: SheetRow): Promise<JudgedRow> {
   if (record === undefined) return refuseRow([`${kind.name} has no record ${id} any more`]);
   const { cells, faults, moves } = findEdits(row, row.cells, record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
-  const version = row.known.has(VERSION_COLUMN) ? '' : readCellText(row.sheet, row.cells, VERSION_COLUMN);
+  const version = row.viewColumns.has(VERSION_COLUMN)
+    ? ''
+    : readCellText(row.sheet, row.cells, VERSION_COLUMN);
   if (version === '')
     return refuseRow(
       [`${VERSION_COLUMN} is missing: it shows whether the record has changed since the export`, ...faults],

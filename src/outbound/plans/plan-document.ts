@@ -17,7 +17,7 @@ import { firstSeqSince } from '../../store/records/change-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
 
-/** Says the counts of a plan's rows. */
+/** Counts the rows of a plan, as a sentence. */
 export const PLAN_COUNTS_TEXT: MessageKey =
   '{updates, plural, one {# update} other {# updates}}, {creates, plural, one {# create} other {# creates}}, {refusals, plural, one {# refusal} other {# refusals}}';
 
@@ -37,7 +37,7 @@ export const listedPlan = z.object({
   appliedBy: person,
 });
 
-const row = z.object({
+const planRow = z.object({
   position: z.int().describe('number of the row in the sheet'),
   operation: z.enum(['create', 'update']),
   recordId: z.string().nullable(),
@@ -55,7 +55,7 @@ export const shownPlan = listedPlan.extend({
     refusals: z.int(),
     entries: z.record(z.string(), z.int()).describe('by their state'),
   }),
-  rows: z.array(row),
+  rows: z.array(planRow),
 });
 
 /** A plan as people and programs see it. */
@@ -91,20 +91,14 @@ export async function showPlan(session: Session, kinds: readonly Kind[], id: num
   return { ...summary, rows: (await readRowsWithEntries(session, id)).map(shownRow) };
 }
 
-/** A row of a plan with what has become of it. */
-export type ShownRow = DocumentOf<typeof row>;
+/** A row of a plan with the state of its entry. */
+export type ShownRow = DocumentOf<typeof planRow>;
 
 /** Shows a stored row. */
-export function shownRow({
-  position,
-  operation,
-  recordId,
-  refusal,
-  ...followed
-}: PlanRowWithEntry): ShownRow {
-  const { entryId, state, verdict, cells } = followed;
+export function shownRow(row: PlanRowWithEntry): ShownRow {
+  const { position, operation, recordId, refusal, entryId, state, verdict } = row;
   const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
-  return { position, operation, recordId, refusal, cells: parseCells(cells), entry };
+  return { position, operation, recordId, refusal, cells: parseCells(row.cells), entry };
 }
 
 /** The columns of a plan's result. */
@@ -117,8 +111,8 @@ export const resultLines = (plan: ShownPlan) =>
   plan.rows.flatMap((row) => {
     const { position, operation, recordId, cells, refusal, entry } = row;
     const line = (field: string | null, values: readonly (string | null)[]) => {
-      const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
-      return [position, operation, recordId, field, ...values, ...become];
+      const entryFacts = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
+      return [position, operation, recordId, field, ...values, ...entryFacts];
     };
     const changed = cells.map((cell) => line(cell.field, [shown(cell.old), shown(cell.new), null]));
     return refusal === null ? changed : [...changed, line(null, [null, null, refusal])];

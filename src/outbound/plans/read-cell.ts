@@ -7,7 +7,7 @@ import { valueForMessage as beginningOf, writtenValue } from '../intake/write-va
 import { workbookText, type SheetCell } from './sheet-table.ts';
 import { compareSpellings, parseDate, isTakenForDate, parseNumber, type Spelling } from './spellings.ts';
 
-/** What a cell says of a field. */
+/** The meaning of a cell for its field. */
 type CellReading =
   | { readonly is: 'same' }
   | { readonly is: 'new'; readonly value: Json }
@@ -31,7 +31,7 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
   if (read === null) return refused(`expected a number, got ${beginningOf(text)}`);
   const written = writtenValue(field, field.type === 'integer' ? parseWhole(read) : read);
   if ('fault' in written) return refused(written.fault);
-  // The service may round it, and what is applied is to be what was shown.
+  // The service may round it, but the applied value must be the shown one.
   return written.note === undefined
     ? { is: 'new', value: written.value }
     : refused(`${beginningOf(text)} ${written.note}`);
@@ -42,16 +42,19 @@ function newValue(field: Field, text: string, decimalSign: Spelling['decimalSign
   return field.type === 'date' ? (parseDate(text, null) ?? text) : text;
 }
 
-/** What a cell of a field shows now and has shown, in one spelling. */
+/** Returns the texts that a cell has shown and shows now, in one spelling. */
 export function spellAlike(field: Field, cell: SheetCell, seen: Json, spelling: Spelling) {
-  const alike = (cellText: string, sign: Spelling['decimalSign']): string =>
-    isNumeric(field)
-      ? (canonicalNumber(parseNumber(cellText, sign) ?? '') ?? cellText)
-      : ((field.type === 'date' ? parseDate(cellText, spelling.dayFirst) : null) ?? cellText);
-  return { from: alike(shownText(field, seen), '.'), to: alike(plainText(cell.text), spelling.decimalSign) };
+  const respell = (cellText: string, sign: Spelling['decimalSign']): string => {
+    if (isNumeric(field)) return canonicalNumber(parseNumber(cellText, sign) ?? '') ?? cellText;
+    return (field.type === 'date' ? parseDate(cellText, spelling.dayFirst) : null) ?? cellText;
+  };
+  return {
+    from: respell(shownText(field, seen), '.'),
+    to: respell(plainText(cell.text), spelling.decimalSign),
+  };
 }
 
-/** Clears a field. A blank cell says neither null nor an empty text. */
+/** Clears a field. A blank cell could mean null or an empty text. */
 const CLEARED = 'NULL';
 
 const refused = (why: string): CellReading => ({ is: 'refused', why });
@@ -80,11 +83,12 @@ export const plainText = (text: string): string =>
 function compareCell(field: Field, text: string, shown: string, spelling: Spelling) {
   if (text === shown) return 'same';
   if (field.type !== 'text') return compareSpellings(text, shown, spelling);
-  const isFull = text.endsWith('…') && text.length > LONG && shown.startsWith(text.slice(0, -1));
-  return isFull ? 'same' : 'other'; // A workbook's cell is full.
+  const isCut = text.endsWith('…') && text.length > FULL_CELL && shown.startsWith(text.slice(0, -1));
+  return isCut ? 'same' : 'other';
 }
 
-const LONG = 32_000;
+/** An export cuts a text that a workbook's cell cannot hold. */
+const FULL_CELL = 32_000;
 
 const LONGEST = 60;
 const POWER = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i;
@@ -93,7 +97,7 @@ const ERROR = /^(?:#(?:REF|NAME|NOM|VALUE|VALEUR|DIV\/0|N\/A|NUM|NUL|NULL)[!?]?|
 const LONG_DIGITS = /^\d{16,}$/;
 const EXACT_DIGITS = 15;
 
-/** What a spreadsheet has probably done to the value by itself; null for an edit. */
+/** Describes the damage that a spreadsheet has probably done to the value by itself; null for an edit. */
 function findDamage(field: Field, text: string, shown: string, spelling: Spelling): string | null {
   const isNumber = isNumeric(field);
   const damages: readonly (readonly [boolean, string])[] = [

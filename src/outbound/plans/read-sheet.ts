@@ -4,12 +4,11 @@ import { decodeText } from '../../lib/text/decode-text.ts';
 import { readWorkbook } from './read-workbook.ts';
 import {
   MAX_BYTES,
-  MAX_COLUMNS,
   collectRows,
   sheetTooLarge,
   unreadableSheet,
+  type RowCollector,
   type Sheet,
-  type SheetCell,
 } from './sheet-table.ts';
 
 /**
@@ -38,39 +37,32 @@ async function readCsv(file: string): Promise<Sheet> {
   const text = file.slice(line.length);
   const [head = ''] = text.split(/[\r\n]/, 1);
   const separator = named ?? [';', '\t', ','].find((each) => head.includes(each)) ?? ',';
-  const { add, toSheet } = collectRows();
-  let position = 0;
-  for (const cells of csvRows(text, separator)) {
-    add(++position, cells);
-    if (position % ROWS_A_TURN === 0) await ownEventLoopTurn();
-  }
-  return toSheet(separator === ';' ? ',' : '.');
+  const rows = collectRows();
+  await readCsvRows(text, separator, rows);
+  return rows.toSheet(separator === ';' ? ',' : '.');
 }
 
 /** Rows that are read between two turns of the event loop. */
 const ROWS_A_TURN = 500;
 
-/**
- * The rows of CSV with their cells that hold something, up to one more than a row may have: five million took 2.3 GB. A library for
- * it takes minutes for a million separators in a row.
- */
-function* csvRows(text: string, separator: string): Generator<ReadonlyMap<number, SheetCell>> {
+/** Reads the rows of CSV. A library takes minutes for a row of a million separators. */
+async function readCsvRows(text: string, separator: string, rows: RowCollector): Promise<void> {
   const sign = new RegExp(`[${separator}\\r\\n]`, 'g');
-  let cells = new Map<number, SheetCell>();
-  for (let at = 0, place = 0; at < text.length; place++) {
+  let position = 1;
+  let index = 0;
+  for (let at = 0; at < text.length;) {
     const quoted = text[at] === '"' ? endOfQuotes(text, at) : at;
     sign.lastIndex = quoted;
     const end = sign.exec(text)?.index ?? text.length;
     const inner = quoted === at ? '' : text.slice(at + 1, quoted - 1).replaceAll('""', '"');
-    const value = inner + text.slice(quoted, end);
-    if (value !== '' && place <= MAX_COLUMNS) cells.set(place, { text: value, isFormula: false });
+    rows.addCell(index++, inner + text.slice(quoted, end), false);
     at = text.startsWith('\r\n', end) ? end + 2 : end + 1;
     if (text[end] === separator) continue;
-    yield cells;
-    cells = new Map();
-    place = -1;
+    rows.endRow(position++);
+    index = 0;
+    if (position % ROWS_A_TURN === 0) await ownEventLoopTurn();
   }
-  if (cells.size > 0) yield cells;
+  if (index > 0) rows.endRow(position); // The file ends with a separator.
 }
 
 /** The place behind the quotes that close a cell; quotes within are doubled. */

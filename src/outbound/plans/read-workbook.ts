@@ -5,12 +5,11 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import {
   MAX_BYTES,
   MAX_CELLS,
-  MAX_COLUMNS,
   collectRows,
   sheetTooLarge,
   unreadableSheet,
+  type RowCollector,
   type Sheet,
-  type SheetCell,
 } from './sheet-table.ts';
 
 /**
@@ -22,10 +21,10 @@ import {
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
   const parts = readZipParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const { sheet, is1904 } = await readIndex(parts);
-  const form = { strings: await readStrings(parts), isDate: await readDateStyles(parts), is1904 };
-  const { add, toSheet } = collectRows();
-  await readSheetRows(parts(sheet), form, add);
-  return toSheet('.');
+  const formats = { strings: await readStrings(parts), isDate: await readDateStyles(parts), is1904 };
+  const rows = collectRows();
+  await readSheetRows(parts(sheet), formats, rows);
+  return rows.toSheet('.');
 }
 
 type Part = AsyncIterable<Uint8Array> | null;
@@ -39,20 +38,20 @@ const DEFLATED = 8;
 /** The parts of a zip archive by their paths, unpacked as they are read, within one bound for all. */
 function readZipParts(zip: Buffer): Parts {
   const end = zip.lastIndexOf(END, undefined, 'latin1');
-  if (end < 0) throw new Error('it is no zip archive');
-  const found = new Map<string, { readonly method: number; readonly packed: Buffer }>();
+  if (end < 0) throw new Error('it is not a zip archive');
+  const members = new Map<string, { readonly method: number; readonly packed: Buffer }>();
   for (let at = zip.readUInt32LE(end + 16), left = zip.readUInt16LE(end + 10); left > 0; left--) {
     if (zip.readUInt32LE(at) !== ENTRY) throw new Error('its zip archive is damaged');
     const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((place) => zip.readUInt16LE(at + place));
     const local = zip.readUInt32LE(at + 42);
     const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
     const packed = zip.subarray(start, start + zip.readUInt32LE(at + 20));
-    found.set(zip.toString('utf8', at + 46, at + 46 + name), { method: zip.readUInt16LE(at + 10), packed });
+    members.set(zip.toString('utf8', at + 46, at + 46 + name), { method: zip.readUInt16LE(at + 10), packed });
     at += 46 + name + extra + comment;
   }
   const unpacked = { bytes: 0 };
   return (path) => {
-    const { method, packed } = found.get(path) ?? {};
+    const { method, packed } = members.get(path) ?? {};
     if (method === undefined || packed === undefined) return null;
     if (method !== STORED && method !== DEFLATED) throw new Error('its zip archive is of an unknown form');
     const source = Readable.from([packed]);
@@ -191,13 +190,9 @@ interface OpenCell {
   value: string;
 }
 
-type Add = ReturnType<typeof collectRows>['add'];
-
-async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<void> {
+async function readSheetRows(part: Part, formats: CellFormats, rows: RowCollector): Promise<void> {
   let position = 0;
-  let count = 0;
-  let next = 0;
-  let row = new Map<number, SheetCell>();
+  let nextIndex = 0;
   let cell: OpenCell | null = null;
   let element = '';
   await readXml(part, {
@@ -205,12 +200,11 @@ async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<v
       element = name;
       if (name === 'row') {
         position = nextPosition(position, attributes['r']);
-        row = new Map();
-        next = 0;
+        nextIndex = 0;
       } else if (name === 'c') {
-        const index = columnIn(attributes['r']) ?? next;
+        const index = columnIn(attributes['r']) ?? nextIndex;
         cell = { index, attributes, isFormula: false, value: '' };
-        next = index + 1;
+        nextIndex = index + 1;
       } else if (name === 'f' && cell !== null) cell.isFormula = true;
       else if (name === 'rPh') cell = null;
     },
@@ -220,15 +214,9 @@ async function readSheetRows(part: Part, form: CellFormats, add: Add): Promise<v
     close: (name) => {
       element = '';
       if (name === 'c' && cell !== null) {
-        const text = textOf(cell, form);
-        const isHeld = cell.index <= MAX_COLUMNS && (text !== '' || cell.isFormula);
-        if (isHeld) row.set(cell.index, { text, isFormula: cell.isFormula });
+        rows.addCell(cell.index, textOf(cell, formats), cell.isFormula);
         cell = null;
-      } else if (name === 'row' && row.size > 0) {
-        count += row.size;
-        if (count > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
-        add(position, row);
-      }
+      } else if (name === 'row') rows.endRow(position);
     },
   });
 }
@@ -251,12 +239,12 @@ function columnIn(place: string | undefined): number | null {
 const LONGEST_TEXT = 32_767;
 const LONGEST_NUMBER = 400;
 
-function textOf(cell: OpenCell, { strings, ...form }: CellFormats): string {
+function textOf(cell: OpenCell, formats: CellFormats): string {
   const { attributes, value } = cell;
   const { t: type = 'n', s: style = '0' } = attributes;
-  const text = type === 's' ? (strings[Number(value)] ?? '') : value;
+  const text = type === 's' ? (formats.strings[Number(value)] ?? '') : value;
   if (text.length > LONGEST_TEXT) throw sheetTooLarge(`${LONGEST_TEXT} characters in a cell`);
-  if (type === 'n') return numberText(text, form.isDate(Number(style)), form.is1904);
+  if (type === 'n') return numberText(text, formats.isDate(Number(style)), formats.is1904);
   if (type === 'b') return value === '0' ? 'false' : 'true';
   if (type === 'd') return withoutMidnight(text.replace('T', ' ').replace(/Z$/, ''));
   return type === 'inlineStr' ? unescaped(text) : text;

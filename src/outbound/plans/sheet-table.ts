@@ -13,15 +13,15 @@ export type SheetCells = ReadonlyMap<number, SheetCell>;
 export interface Sheet {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly position: number; readonly cells: SheetCells }[];
-  /** What stands before the decimals. */
+  /** The sign before the decimals. */
   readonly decimalSign: ',' | '.';
 }
 
-/** What a sheet has at most: more would hold up everybody else who uses the mirror. */
+/** The largest sheet that is read: a larger one would hold up all others who use the mirror. */
 export const MAX_BYTES = 128 * 1024 * 1024;
 export const MAX_CELLS = 3_000_000;
 const MAX_ROWS = 300_000;
-export const MAX_COLUMNS = 1_000;
+const MAX_COLUMNS = 1_000;
 const LONGEST_NAME = 255;
 
 export const unreadableSheet = (message: string, cause?: unknown): UsageError =>
@@ -43,6 +43,8 @@ const UNSTORABLE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]|\p{Surrogate}/gu;
 /** A text without the characters that a workbook cannot hold. */
 export const workbookText = (text: string): string => text.replace(UNSTORABLE, '');
 
+export type RowCollector = ReturnType<typeof collectRows>;
+
 /**
  * Collects rows as they are read, the one with the names first. Cells that are blank, or have no named column, are left out.
  *
@@ -50,34 +52,41 @@ export const workbookText = (text: string): string => text.replace(UNSTORABLE, '
  */
 export function collectRows() {
   let columns: readonly string[] | null = null;
+  let cellCount = 0;
   let characters = 0;
+  let cells = new Map<number, SheetCell>();
   const rows: { readonly position: number; readonly cells: SheetCells }[] = [];
-  const add = (position: number, cellEntries: Iterable<readonly [number, SheetCell]>): void => {
-    const cells = new Map<number, SheetCell>();
-    for (const [index, { text, isFormula }] of cellEntries) {
-      if (columns !== null && index >= columns.length) continue;
-      const held = workbookText(text);
-      if (held === '' && !isFormula) continue;
-      characters += held.length;
-      cells.set(index, { text: held, isFormula });
-    }
+  const addCell = (index: number, text: string, isFormula: boolean): void => {
+    // The first row keeps one cell too many, to be refused. All cells of a row of five million took 2.3 GB.
+    if (index > MAX_COLUMNS || (text === '' && !isFormula)) return;
+    if (++cellCount > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
+    if (columns !== null && index >= columns.length) return;
+    const storable = workbookText(text);
+    if (storable === '' && !isFormula) return;
+    characters += storable.length;
+    cells.set(index, { text: storable, isFormula });
+  };
+  const endRow = (position: number): void => {
+    const ended = cells;
+    cells = new Map();
     if (columns === null) {
-      columns = columnsOf(position, cells);
+      columns = columnsOf(position, ended);
       return;
     }
-    if (cells.size > 0) rows.push({ position, cells });
+    if (ended.size > 0) rows.push({ position, cells: ended });
     if (rows.length > MAX_ROWS) throw sheetTooLarge(`${MAX_ROWS} rows`);
     if (rows.length * columns.length > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
     if (characters > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} characters`);
   };
   const toSheet = (decimalSign: Sheet['decimalSign']): Sheet => {
-    if (columns === null) throw NO_NAMES();
+    if (columns === null) throw columnsUnnamed();
     return { columns, rows, decimalSign };
   };
-  return { add, toSheet };
+  return { addCell, endRow, toSheet };
 }
 
-const NO_NAMES = (): UsageError => unreadableSheet('The first row does not name the columns, id among them.');
+const columnsUnnamed = (): UsageError =>
+  unreadableSheet('The first row does not name the columns, id among them.');
 
 function columnsOf(position: number, cells: SheetCells): readonly string[] {
   const names = new Map([...cells].map(([index, { text }]) => [index, text.trim()]));
@@ -89,6 +98,6 @@ function columnsOf(position: number, cells: SheetCells): readonly string[] {
     throw sheetTooLarge(`${LONGEST_NAME} letters in a name`);
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index);
   if (twice !== undefined) throw unreadableSheet(`Two columns are named ${twice}.`);
-  if (position !== 1 || !columns.includes('id')) throw NO_NAMES();
+  if (position !== 1 || !columns.includes('id')) throw columnsUnnamed();
   return columns;
 }

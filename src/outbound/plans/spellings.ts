@@ -3,7 +3,7 @@ import { isCalendarDate } from '../../lib/time/clock.ts';
 
 /** How a file spells values. */
 export interface Spelling {
-  /** What stands before the decimals. */
+  /** The sign before the decimals. */
   readonly decimalSign: ',' | '.';
   /** Whether the day comes before the month; null where no date of the file shows it. */
   readonly dayFirst: boolean | null;
@@ -23,7 +23,7 @@ const NUMBERS = {
 };
 const PLAIN = { '.': /^-?\d+(?:\.\d+)?$/, ',': /^-?\d+(?:,\d+)?$/ };
 
-/** A number with so much as is the same in all countries brought into one form: spaces, signs of currencies, `(12.00)`, `12-`. */
+/** Removes the parts of a number that mean the same in all countries: spaces, signs of currencies, `(12.00)`, `12-`. */
 function bareNumber(text: string): { readonly sign: string; readonly digits: string } {
   const plain = text.replace(/[\s\u00a0\u202f]+/g, ' ').trim();
   const inner = /^\((.*)\)$/.exec(plain)?.[1];
@@ -34,7 +34,7 @@ function bareNumber(text: string): { readonly sign: string; readonly digits: str
   return { sign: inner === undefined && !(before ?? within ?? behind) ? '' : '-', digits };
 }
 
-/** The number that a text spells where this sign stands before the decimals, in the grammar of JSON; null for any other text. */
+/** Parses a number with this sign before the decimals, into the grammar of JSON; null for any other text. */
 function parseNumberWith(text: string, decimalSign: Spelling['decimalSign']): string | null {
   if (text.length > LONGEST_NUMBER) return null;
   const { sign, digits } = bareNumber(text);
@@ -48,8 +48,8 @@ const otherDecimalSign = (decimalSign: Spelling['decimalSign']): Spelling['decim
   decimalSign === '.' ? ',' : '.';
 
 /**
- * A number as a person writes it, `1 234,50`, in the grammar of JSON; null for any other text. `1.234` where a comma stands before the
- * decimals may be thousands or thousandths, so it is none.
+ * Parses a number as a person writes it, `1 234,50`, into the grammar of JSON; null for any other text, and for `1.234` in a file with
+ * decimal commas: it may mean thousands or thousandths.
  */
 export function parseNumber(text: string, decimalSign: Spelling['decimalSign']): string | null {
   const expected = parseNumberWith(text, decimalSign);
@@ -86,7 +86,7 @@ function parseDateParts(text: string): DateParts | null {
   const [, first = '', sign = '', second, third = ''] = DATE.exec(text.trim()) ?? [];
   if (second === undefined) return null;
   const parts = [Number(first), Number(second), Number(third)] as const;
-  const hasYear = [first, third].some((one) => one.length === 4);
+  const hasYear = first.length === 4 || third.length === 4;
   return { parts, order: dateOrder(first, parts, sign), hasYear };
 }
 
@@ -96,7 +96,7 @@ function dateOrder(first: string, [a, b]: DateParts['parts'], sign: string): Dat
   return b > 12 ? 'month first' : 'unclear';
 }
 
-/** Whether dates of a file have the day before the month, as far as one of them can be read in one way only. */
+/** Whether dates of a file have the day before the month; null unless unambiguous dates show it. */
 export function detectDayFirst(texts: Iterable<string>): boolean | null {
   const orders = new Set<DateParts['order'] | undefined>();
   for (const text of texts) orders.add(parseDateParts(text.replace(/[ T,]+\d{1,2}[:h].*$/, ''))?.order);
@@ -104,14 +104,14 @@ export function detectDayFirst(texts: Iterable<string>): boolean | null {
   return isDayFirst === orders.has('month first') ? null : isDayFirst;
 }
 
-/** The date that a text spells, `YYYY-MM-DD`; null where it may be another one as well. */
+/** Parses a date into `YYYY-MM-DD`; null for an ambiguous one. */
 export function parseDate(text: string, dayFirst: boolean | null): string | null {
   const { parts, order, hasYear } = parseDateParts(text) ?? {};
   if (parts === undefined || hasYear !== true) return null;
   const [a, b, c] = parts;
-  const known = order === 'unclear' && a !== b ? dayFirst : order !== 'month first';
-  if (known === null) return null;
-  const [year, month, day] = order === 'year first' ? [a, b, c] : known ? [c, b, a] : [c, a, b];
+  const isDayFirst = order === 'unclear' && a !== b ? dayFirst : order !== 'month first';
+  if (isDayFirst === null) return null;
+  const [year, month, day] = order === 'year first' ? parts : isDayFirst ? [c, b, a] : [c, a, b];
   const padded = (part: number, length: number): string => String(part).padStart(length, '0');
   const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
   return isCalendarDate(date) ? date : null;
@@ -122,12 +122,12 @@ function isSameDate(text: string, shown: string, dayFirst: boolean | null): bool
   if (parts === undefined)
     return SERIAL.test(text) && secondsOf(text) === Date.parse(`${shown}T00:00:00Z`) / 1000;
   const [year = 0, month = 0, day = 0] = shown.split('-').map(Number);
-  const isAs = (...[y, m, d]: readonly [number, number, number]): boolean =>
+  const isShown = (y: number, m: number, d: number): boolean =>
     (y === year || (y < 100 && y === year % 100)) && m === month && d === day;
   const [a, b, c] = parts;
-  if (order === 'year first') return isAs(a, b, c);
+  if (order === 'year first') return isShown(a, b, c);
   const isDayFirst = order === 'unclear' ? dayFirst : order === 'day first';
-  return (isDayFirst !== false && isAs(c, b, a)) || (isDayFirst !== true && isAs(c, a, b));
+  return (isDayFirst !== false && isShown(c, b, a)) || (isDayFirst !== true && isShown(c, a, b));
 }
 
 /** The seconds since 1970 of an instant that Excel counts in days. */
@@ -140,8 +140,8 @@ const CLOCK = /^(\d{1,2})(?::| ?h ?)(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?:([ap])\.
 function parseTime(text: string): string | null {
   const [, hours, minutes = '', seconds, half] = CLOCK.exec(text.trim()) ?? [];
   if (hours === undefined) return null;
-  const noon = half === undefined ? Number(hours) : (Number(hours) % 12) + (/p/i.test(half) ? 12 : 0);
-  return [String(noon).padStart(2, '0'), minutes, ...(seconds === undefined ? [] : [seconds])].join(':');
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (/p/i.test(half) ? 12 : 0);
+  return [String(hour).padStart(2, '0'), minutes, ...(seconds === undefined ? [] : [seconds])].join(':');
 }
 
 function isSameTime(text: string, shown: string): boolean {
@@ -165,7 +165,7 @@ function isSameInstant(text: string, shown: string, dayFirst: boolean | null): b
 
 const LONGEST = 60;
 
-/** Compares a text with a value that an export has shown, whichever it is: `unclear` where the text may be it or another one. */
+/** Compares a text with a value of any type that an export has shown: `unclear` if the text may be the same value or another. */
 export function compareSpellings(text: string, shown: string, spelling: Spelling): Likeness {
   if (text === shown) return 'same';
   if (text === '' || shown === '') return 'other';
@@ -190,7 +190,7 @@ const TRUTH = /^(?:true|false|vrai|faux)$/i;
 
 const shapeOf = (text: string): string => text.replace(/\d/g, '9').replace(/\p{L}/gu, 'a');
 
-/** Whether a spreadsheet has probably made something else of a text: of `MAR1` or `3-4` a date, of `true` a truth. */
+/** Whether a spreadsheet has probably converted a text: `MAR1` or `3-4` into a date, `true` into a truth value. */
 export function isTakenForDate(text: string, shown: string): boolean {
   if (text.length > LONGEST || shown.length > LONGEST) return false;
   if (text.toLowerCase() === shown.toLowerCase()) return TRUTH.test(shown) || DATE_LIKE.test(shown);

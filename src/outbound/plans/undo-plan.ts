@@ -23,29 +23,28 @@ import { parseCells, type PlannedCell } from './judge-row.ts';
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 
 /**
- * Makes the plan that returns what an applied plan changed, except values that were changed since. Returns its
- * number, and what stays and why.
+ * Makes the plan that returns the values that an applied plan changed, except values that were changed since. Returns its number.
  *
- * @param asked `unproven`: also what another user may have written, because no answer to our request came.
- * @throws {SyncError} `plan.absent`, `plan.open` where it is not applied.
+ * @param decision `unproven`: also values that another user may have written, because our request got no answer.
+ * @throws {SyncError} `plan.absent`, `plan.open` if it is not applied.
  */
 export async function undoPlan(
   session: Session,
-  asked: PlanDecision & { readonly unproven?: boolean | undefined },
+  decision: PlanDecision & { readonly unproven?: boolean | undefined },
 ): Promise<number> {
-  const { kinds, id, by, now, unproven = false } = asked;
-  const { kind: name, state } = await readPlan(session, id);
-  const declared = kinds.find((one) => one.name === name);
-  if (state !== 'applied' || declared === undefined)
+  const { kinds, id, by, now, unproven = false } = decision;
+  const plan = await readPlan(session, id);
+  const kind = kinds.find((declared) => declared.name === plan.kind);
+  if (plan.state !== 'applied' || kind === undefined)
     throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
-  const made = await judgeThenStore(
+  const undoId = await judgeThenStore(
     session,
-    { kind: declared, now },
-    async () => judgeUndo(session, await readMirroredKind(session, declared), id, unproven),
+    { kind, now },
+    async () => judgeUndo(session, await readMirroredKind(session, kind), id, unproven),
     (tx, rows, createdAt) =>
-      insertPlan(tx, { kind: name, origin: `undo of plan ${id}`, createdBy: by, now, createdAt }, rows),
+      insertPlan(tx, { kind: kind.name, origin: `undo of plan ${id}`, createdBy: by, now, createdAt }, rows),
   );
-  return made ?? 0;
+  return undoId ?? 0;
 }
 
 async function judgeUndo(db: Queryable, kind: Kind, id: number, includesUnproven: boolean) {
@@ -75,7 +74,7 @@ interface SeenTarget {
 
 /** The cells of a row to undo, and why other cells stay. */
 async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: SeenTarget) {
-  const { record, includesUnproven } = seen;
+  const { record } = seen;
   const id = row.recordId ?? '';
   const reason = reasonToKeep(row, record);
   if (reason !== null || record === undefined) return { cells: [], refusal: reason };
@@ -86,7 +85,7 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: S
   const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
   const isOurs = (cell: PlannedCell): boolean => {
     const { field, old, new: written } = cell;
-    const isSame = (one: Json, other: Json): boolean => isSameInAnySpelling(kind, field, one, other);
+    const isSame = (value: Json, other: Json): boolean => isSameInAnySpelling(kind, field, value, other);
     const isAsMade = (value: Json): boolean =>
       isSame(written, value) ||
       made.some(([name, pair]) => name === field && isSame(newValueOf(pair), value));
@@ -96,29 +95,34 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: S
     );
     return !isTouched && isAsMade(shown(field));
   };
+  const unprovenFields = seen.includesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
+  const isProven = (cell: PlannedCell): boolean => !unprovenFields.includes(cell.field);
   const cells = parseCells(row.cells);
-  const ours = cells.filter(isOurs);
-  const unproven = includesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
-  const left = {
-    'touched since': cells.filter((cell) => !ours.includes(cell)),
-    'not proven to be ours (to undo it anyway: --unproven)': ours.filter((our) =>
-      unproven.includes(our.field),
+  const ownCells = cells.filter(isOurs);
+  const refusals = [
+    ...refusalOf(
+      'touched since',
+      cells.filter((cell) => !ownCells.includes(cell)),
     ),
-  };
-  const refusals = Object.entries(left).flatMap(([why, some]) =>
-    some.length === 0 ? [] : [`${why}: ${some.map((cell) => cell.field).join(', ')}`],
-  );
-  const returned = ours
-    .filter((our) => !unproven.includes(our.field))
-    .map((our) => ({ field: our.field, old: shown(our.field), new: our.old }))
+    ...refusalOf(
+      'not proven to be ours (to undo it anyway: --unproven)',
+      ownCells.filter((cell) => !isProven(cell)),
+    ),
+  ];
+  const undone = ownCells
+    .filter(isProven)
+    .map((cell) => ({ field: cell.field, old: shown(cell.field), new: cell.old }))
     .filter((cell) => !isSameJson(cell.old, cell.new));
-  return { cells: returned, refusal: refusals.join('; ') || null };
+  return { cells: undone, refusal: refusals.join('; ') || null };
 }
 
-/** The present one of `[old, new]`. */
+const refusalOf = (why: string, cells: readonly PlannedCell[]): readonly string[] =>
+  cells.length === 0 ? [] : [`${why}: ${cells.map((cell) => cell.field).join(', ')}`];
+
+/** The second of `[old, new]`. */
 const newValueOf = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
 
-const isSameJson = (one: Json, other: Json): boolean => canonicalJson(one) === canonicalJson(other);
+const isSameJson = (value: Json, other: Json): boolean => canonicalJson(value) === canonicalJson(other);
 
 function reasonToKeep(row: PlanRowWithEntry, record?: MirrorRow): string | null {
   const { operation, recordId, entryId, state, verdict } = row;
@@ -150,15 +154,15 @@ async function readEvents(db: Queryable, kind: string, ids: readonly string[]) {
   return Map.groupBy(events, (event) => event.recordId);
 }
 
-/** What our write changed, what has changed since, and the record as it was after our write. */
+/** Returns the fields that our write changed, the changes since, and the record as it was after our write. */
 function splitEvents(events: readonly RecordEvent[], entry: number | null) {
   const ownIndex = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
   const since = ownIndex < 0 ? [] : events.slice(ownIndex + 1);
-  const isReplaced = since.some((decoded) => decoded.change === 'deleted' || decoded.change === 'restored');
+  const isReplaced = since.some((event) => event.change === 'deleted' || event.change === 'restored');
   const before = events[ownIndex]?.after;
   return {
     made: Object.entries(parseObject(events[ownIndex]?.fields ?? '{}')),
-    later: since.flatMap((decoded) => Object.entries(parseObject(decoded.fields ?? '{}'))),
+    later: since.flatMap((event) => Object.entries(parseObject(event.fields ?? '{}'))),
     past: before === undefined ? null : { before, isReplaced },
   };
 }

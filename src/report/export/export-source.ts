@@ -37,17 +37,17 @@ export async function openExport(
   kinds: readonly Kind[],
   { what, asOf, ids, now, timezone, isRaw = false }: ExportRequest,
 ) {
-  const names = kinds.map((one) => one.name);
-  const name = names.includes(what) ? `bi_${what}` : what;
+  const kindNames = kinds.map((kind) => kind.name);
+  const name = kindNames.includes(what) ? `bi_${what}` : what;
   const declared = await readDeclaredColumns(session, name);
   if (declared.length === 0) {
-    const known = [...names, ...(await readViewNames(session))];
-    throw new UsageError(`Unknown record kind or view "${what}"${didYouMean(what, known)}`, {
+    const names = [...kindNames, ...(await readViewNames(session))];
+    throw new UsageError(`Unknown record kind or view "${what}"${didYouMean(what, names)}`, {
       code: 'usage.view',
-      hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
+      hint: `The kinds are: ${kindNames.join(', ')}. The views begin with bi_: docs/analysts.md.`,
     });
   }
-  const kind = names.find((each) => name === `bi_${each}`) ?? null;
+  const kind = kindNames.find((kindName) => name === `bi_${kindName}`) ?? null;
   const { table, ...shown } = await readShownColumns(session, name, declared, isRaw ? null : kind);
   const { columns } = shown;
   if (asOf === undefined)
@@ -61,14 +61,12 @@ export async function openExport(
     });
   if (past.unknown !== null) throw unknownStateError(past.kind.name, at, past.unknown);
   const batches = readAsOf(session, { ...past, ids }, columns, 'exact');
-  const read = isZoned
-    ? null
-    : `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
-  const remarks = [read, past.partial].filter((remark) => remark !== null);
+  const zoneRemark = `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
+  const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
 }
 
-/** What an export shows of a view: its columns, and the version of the records in a table, where it is of them. */
+/** Reads the columns that an export shows of a view; for the view of a kind, also the version of its records. */
 async function readShownColumns(
   db: Queryable,
   name: string,
@@ -98,7 +96,7 @@ const VERSION_MEANING = {
 interface Past extends PastRows {
   /** Why the state is unknown; null if it is known. */
   readonly unknown: string | null;
-  /** What the mirror did not know of it; null where it knew the whole list. */
+  /** A remark about an incompletely known list; null if the mirror knew the whole list. */
   readonly partial: string | null;
 }
 
@@ -115,9 +113,9 @@ export async function findPast(
     const kind = await readMirroredKind(db, declared);
     const nested = nestedTables(kind).find((nestedTable) => nestedTable.name === table) ?? null;
     if (table !== kind.name && nested === null) continue;
-    const known = await readKnownPast(db, kind.name, instant);
-    const unknown = unknownReason(kind.name, at, known);
-    const partial = unknown === null ? partialReason(kind.name, at, known) : null;
+    const past = await readKnownPast(db, kind.name, instant);
+    const unknown = unknownReason(kind.name, at, past);
+    const partial = unknown === null ? partialReason(kind.name, at, past) : null;
     return { kind, nested, instant, unknown, partial };
   }
   return null;

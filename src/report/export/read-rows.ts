@@ -11,7 +11,7 @@ export interface ExportSource {
   readonly name: string;
   readonly columns: readonly ExportColumn[];
   readonly batches: AsyncIterable<readonly Values[]>;
-  /** What `bi_dictionary` says of the columns, a row each. */
+  /** The rows of `bi_dictionary` for the columns. */
   readonly dictionary: readonly Row[];
 }
 
@@ -29,15 +29,15 @@ const ROWS_PER_QUERY = 250; // More rows use more memory and are barely faster.
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
   const { name, columns, table = null } = view;
   const toValues = (row: Row): Values =>
-    columns.map((exportColumn) => {
-      if (table !== null && exportColumn.name === VERSION_COLUMN) return versionOf(String(row['_raw']));
-      const exact = exportColumn.type === 'decimal' ? String(row[exportColumn.name + EXACT] ?? '') : ''; // An amount comes as its exact digits.
-      return isNumberText(exact) ? exact : (row[exportColumn.name] ?? null);
+    columns.map((column) => {
+      if (table !== null && column.name === VERSION_COLUMN) return versionOf(String(row['_raw']));
+      const exact = column.type === 'decimal' ? String(row[column.name + EXACT] ?? '') : ''; // An amount comes as its exact digits.
+      return isNumberText(exact) ? exact : (row[column.name] ?? null);
     });
   const key = orderingKey(name, columns);
   const shown = columns.filter((column) => table === null || column.name !== VERSION_COLUMN);
   const names: SQLChunk[] = shown.map((column) => sql.identifier(column.name));
-  if (table !== null) names.push(rawOf(name, table)); // By one statement: the version is that of the row.
+  if (table !== null) names.push(rawOf(name, table)); // In the same statement, so that the version fits the row.
   const listed = sql`select ${sql.join(names, sql`, `)} from ${sql.identifier(name)}`;
   if (key === null) {
     yield (await db.query(listed)).map(toValues);
@@ -53,7 +53,7 @@ export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator
 const rawOf = (view: string, table: string): SQL =>
   sql`(select k._raw from ${sql.identifier(table)} k where k.id = ${sql.identifier(view)}.id) as _raw`;
 
-/** What `bi_dictionary` says of a view's columns. */
+/** Reads the rows of `bi_dictionary` for a view's columns. */
 export const readDictionary = (db: Queryable, view: string): Promise<readonly Row[]> =>
   db.query(sql`select * from bi_dictionary where ${sql.identifier('view')} = ${view}`);
 
@@ -76,7 +76,7 @@ const keyPart = (name: string): SQL =>
 
 /**
  * Reads the rows of a kind, or the elements of one of its nested arrays, as they were at an instant, with the columns of the view.
- * @param amounts What stands for an amount: its exact digits, or the number that SQLite's views show.
+ * @param amounts The form of an amount: its exact digits, or the number that SQLite's views show.
  */
 export async function* readAsOf(
   db: WithDialect & Queryable,

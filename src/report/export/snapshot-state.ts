@@ -13,8 +13,8 @@ interface DialectReader extends Queryable {
 }
 
 /**
- * Returns, by view, a hash of all that the content of a kind's views depends on: its rows, by the index of their instants; how
- * they are decoded, mended by hand, excluded and forgotten; and the definition of the view. Without that index the rows are few.
+ * Returns, by view, a hash of everything that determines the content of a kind's views: its rows, by the index of their instants;
+ * decoding, backfills, exclusions and erasures; and the definition of the view. A table without that index has few rows.
  */
 export async function readViewStates(
   reader: DialectReader,
@@ -27,12 +27,8 @@ export async function readViewStates(
     const nested = nestedTables(await readMirroredKind(reader, kind)).map((table) => `bi_${table.name}`);
     for (const view of [`bi_${name}`, ...nested, ...(name === 'clients' ? [OLD_CONTACTS] : [])]) {
       const defined = await readTexts(reader, DEFINITION[reader.dialect](view));
-      states.set(
-        view,
-        createHash('sha256')
-          .update(JSON.stringify([facts, defined]))
-          .digest('hex'),
-      );
+      const content = JSON.stringify([facts, defined]);
+      states.set(view, createHash('sha256').update(content).digest('hex'));
     }
   }
   return states;
@@ -49,7 +45,7 @@ const MILLISECONDS: Record<Session['dialect'], (column: string) => SQL> = {
   postgres: (column) => sql`extract(epoch from ${sql.identifier(column)}) * 1000`,
 };
 
-/** Every write of a record gives its row another `_changed_at` or `_deleted_at`; a sum of instants shows it whatever the clock does. */
+/** Every write of a record changes `_changed_at` or `_deleted_at`. Their sum shows it even if the clock runs backwards. */
 function kindFacts(dialect: Session['dialect'], kind: string): SQL {
   const instants = ['_changed_at', '_deleted_at'].map(
     (column) => sql`coalesce(cast(sum(${MILLISECONDS[dialect](column)}) as text), '')`,

@@ -26,7 +26,7 @@ interface SnapshotRequest {
   readonly path: string;
   /** How long to wait for a running pull; null = do not wait, even if lists are half read. */
   readonly waitMs: number | null;
-  /** As of when; null = of now. What a pull under way finds is of later, and holds nothing up. */
+  /** As of when; null = now. A past instant need not wait for a pull, which only adds later states. */
   readonly asOf: Date | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -36,8 +36,8 @@ interface SnapshotRequest {
 
 /**
  * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
- * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`. It waits for an instant at
- * which no pull is under way, so that it holds no list in part.
+ * holds nothing else: neither the outbox nor secrets, and deleted records only in `bi_changes`. It waits for an instant at
+ * which no pull is under way, so that it holds no partial list.
  *
  * As of an instant it holds records and nested arrays as they were, the calendar, the dictionary and the relations, and no table
  * of a kind whose state at that instant is not known; `remarks` lists them, and the partly known lists.
@@ -126,7 +126,7 @@ async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly st
   return [...new Set(pulls.flatMap((pull) => pull.kinds))];
 }
 
-/** Says when the snapshot was taken, and as of when its rows are if that is another instant. */
+/** The table with the instant of the snapshot, and the instant of its rows if that is another one. */
 const INSTANTS = ['taken_at', 'as_of'].map((name) => ({ name, type: 'TIMESTAMP' }));
 const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: INSTANTS, key: [] };
 
@@ -180,7 +180,7 @@ async function tablesAsOf(
   return { tables, remarks: [...(reasons === '' ? [] : [`Left out: ${reasons}.`]), ...partial] };
 }
 
-/** What names a row of a small view. */
+/** The columns that identify a row of a small view. */
 const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
   bi_sync_status: ['kind'],
   bi_calendar: ['date'],
@@ -204,10 +204,15 @@ const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
 /** Returns the columns that name records of another of these tables, by the table that has them. */
 async function readReferences(reader: Queryable, tables: readonly SnapshotTable[]) {
   const columns = new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
-  const known = (await select(reader, RELATIONS, sql`order by view, "column"`)).filter(
+  const relations = (await select(reader, RELATIONS, sql`order by view, "column"`)).filter(
     ({ view, column, toView }) => columns.get(view)?.includes(column) === true && columns.has(toView),
   );
-  const references = known.map(({ view, column, toView: to, toColumn }) => ({ view, column, to, toColumn }));
+  const references = relations.map(({ view, column, toView: to, toColumn }) => ({
+    view,
+    column,
+    to,
+    toColumn,
+  }));
   return Map.groupBy(references, (reference) => reference.view);
 }
 

@@ -4,7 +4,7 @@ import { isNumberText, type ExportColumn, type ExportType } from './read-rows.ts
 /**
  * CSV by RFC 4180, batch after batch, with the header as `head`; null is an empty cell, an empty text is `""`.
  *
- * @param isRaw Leaves texts as they are. Otherwise an apostrophe stands before whatever a spreadsheet would run as a formula.
+ * @param isRaw Leaves texts as they are. Otherwise an apostrophe stands before each text that a spreadsheet would run as a formula.
  */
 export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
   const guard = createFormulaGuard(';', isRaw);
@@ -43,7 +43,7 @@ export function excelEncoding(columns: readonly ExportColumn[], isRaw: boolean) 
 
 const WHOLE_SECONDS = 'YYYY-MM-DD HH:MM:SS'.length;
 
-/** Excel takes such a text for a number, an amount, a date, a time or a truth: `000123`, `3-4`, `12 h`, `5 mars`, `1e5`, `VRAI`. */
+/** Texts that Excel reads as a number, an amount, a date, a time or a truth value: `000123`, `3-4`, `12 h`, `5 mars`, `1e5`, `VRAI`. */
 const TYPED_FORMS = [
   /^[\s\d.,:/%$€'+-]*\d[\s\d.,:/%$€'+ehapm-]*$/i,
   /^\(\s*\d[\d.,\s]*\)$/,
@@ -59,7 +59,7 @@ export const hasFewDigits = (text: string): boolean =>
     .replace(/\D/g, '')
     .replace(/^0+/, '').length <= EXACT_DIGITS;
 
-/** What a formula begins with, after spaces too; the wide signs are those of East Asian keyboards. */
+/** The first sign of a formula, after optional spaces; East Asian keyboards write the wide ones. */
 const SIGN = '[=+\\-@\uff1d\uff0b\uff0d\uff20]';
 const FORMULA = new RegExp(`^\\s*(?:${SIGN}|[\\t\\r])`);
 
@@ -99,7 +99,7 @@ function delimitedEncoding(
 
 export const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
 
-/** One JSON object a line: numbers and amounts with all their digits, dates and instants as text. */
+/** One JSON object per line: numbers and amounts with all their digits, dates and instants as text. */
 export function ndjsonEncoding(columns: readonly ExportColumn[]) {
   const members = columns.map((column, index) => {
     const head = `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:`;

@@ -7,8 +7,8 @@ import { isNumberText, type ExportColumn, type ExportSource, type ExportType } f
 import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
 /**
- * Writes rows as a workbook of Excel, batch after batch, with what `bi_dictionary` says of the columns as a second sheet.
- * Numbers, dates and times are such; everything else is text, and nothing a formula. Returns the number of rows.
+ * Writes rows as a workbook of Excel, batch after batch; the second sheet has the columns' rows of `bi_dictionary`.
+ * Numbers, dates and times have their types; everything else is text, never a formula. Returns the number of rows.
  *
  * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
  */
@@ -22,7 +22,7 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
     if (count >= MAX_ROWS) throw tooManyRows(name);
     for (const values of batch)
       sheet.addRow(columns.map((column, index) => cellOf(column.type, values[index] ?? null))).commit();
-    await turn(); // What the library has compressed meanwhile gets out.
+    await turn(); // Lets the library write what it has compressed.
   }
   sheet.commit();
   const dictionarySheet = addSheet(book, 'dictionary', DICTIONARY);

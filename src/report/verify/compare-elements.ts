@@ -18,8 +18,8 @@ interface AlteredElements {
 }
 
 /**
- * Finds records whose nested tables hold something else than the decoding of their arrays: another program has written there.
- * @returns What differs, by record.
+ * Finds records whose nested tables differ from the decoding of their arrays: another program has written there.
+ * @returns The differing elements, by record.
  */
 export async function findAlteredElements(
   db: Queryable & WithDialect,
@@ -56,13 +56,11 @@ async function readElements(
     select ${sql.join(names, sql`, `)} from ${sql.identifier(table.name)}
     where parent_id in ${idsIn(db, ids)} order by parent_id, position`);
   const byParent = new Map<string, (readonly (string | null)[])[]>();
-  for (const row of rows) {
-    const parent = String(row['parent_id']);
-    const values = columns.map((name) => valueText(row[name]));
-    const own = byParent.get(parent);
-    if (own === undefined) byParent.set(parent, [values]);
-    else own.push(values);
-  }
+  for (const [parent, elements] of Map.groupBy(rows, (row) => String(row['parent_id'])))
+    byParent.set(
+      parent,
+      elements.map((row) => columns.map((name) => valueText(row[name]))),
+    );
   return byParent;
 }
 

@@ -21,7 +21,7 @@ interface RecordComparison {
 }
 
 /**
- * Makes the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
+ * Creates the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
  * @param kind As mirrored: discovered fields have columns too.
  * @param keepsSearch Whether the rows have their search texts.
  */
@@ -47,8 +47,8 @@ export function recordComparer(
 }
 
 /**
- * Other spellings of the same value are not difference, but columns are filled from the spelling that `_raw` has: the content is
- * the record with those.
+ * Another spelling of the same value is not a difference. Columns are filled from the spelling in `_raw`, so the content of the
+ * comparison is the record with the spellings of `_raw`.
  */
 function compareRaw(kind: Kind, incoming: IncomingRecord, stored: string): RecordComparison {
   const { record, raw } = incoming;
@@ -58,12 +58,12 @@ function compareRaw(kind: Kind, incoming: IncomingRecord, stored: string): Recor
     return { differences: [{ field: '_raw', service: raw, mirror: stored }], content: record };
   const changed = listChangedFields(kind, held, record);
   if (changed.length === 0) return { differences: [], content: held };
-  const difference = {
-    field: '_raw',
-    service: pickMembers(record, changed),
-    mirror: pickMembers(held, changed),
+  const service = pickMembers(record, changed);
+  const mirror = pickMembers(held, changed);
+  return {
+    differences: [{ field: '_raw', service, mirror }],
+    content: { ...held, ...members(record, changed) },
   };
-  return { differences: [difference], content: { ...held, ...members(record, changed) } };
 }
 
 /** The record with these members only, so that equal members do not hide the others. */

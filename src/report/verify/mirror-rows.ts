@@ -23,11 +23,11 @@ export async function readComparedRows(
   const names = [...filled, '_raw', '_deleted_at'].map((name) => sql.identifier(name));
   const columns = sql.join(names, sql`, `);
   const rows = new Map<string, Row>();
-  for (const some of inChunks(ids, ROWS_PER_QUERY)) {
-    const found = await db.query(sql`
+  for (const chunk of inChunks(ids, ROWS_PER_QUERY)) {
+    const chunkRows = await db.query(sql`
       select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
-      where k.id in ${idsIn(db, some)}`);
-    for (const row of found) rows.set(String(row['id']), row);
+      where k.id in ${idsIn(db, chunk)}`);
+    for (const row of chunkRows) rows.set(String(row['id']), row);
     await yieldToEventLoop();
   }
   return rows;

@@ -92,29 +92,27 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
     if (id !== null) shown.add(id);
   }
   const comparable: IncomingRecord[] = [];
-  for (const one of sorted.incoming) {
-    shown.add(one.id);
-    if (suppressed.has(one.id)) continue;
-    if (recordsWithoutRow.has(one.id)) quarantined.add(one.id);
-    else comparable.push(one);
+  for (const incoming of sorted.incoming) {
+    const { id } = incoming;
+    shown.add(id);
+    if (suppressed.has(id)) continue;
+    if (recordsWithoutRow.has(id)) quarantined.add(id);
+    else comparable.push(incoming);
   }
   const ids = comparable.map((incoming) => incoming.id);
   const rows = await readComparedRows(session, kind, ids);
   const live: ParentRecord[] = [];
-  for (const one of comparable) {
-    const content = compareKnown(reading, one, rows.get(one.id));
-    if (content !== null) live.push({ id: one.id, record: content });
+  for (const incoming of comparable) {
+    const { id } = incoming;
+    const content = compareRow(reading, incoming, rows.get(id));
+    if (content !== null) live.push({ id, record: content });
   }
   await compareNested(reading, live);
   for (const id of ids) compared.add(id);
 }
 
 /** Returns the content that the elements must be decoded from; null where there is no live row. */
-function compareKnown(
-  reading: OpenReading,
-  incoming: IncomingRecord,
-  row: Row | undefined,
-): JsonObject | null {
+function compareRow(reading: OpenReading, incoming: IncomingRecord, row: Row | undefined): JsonObject | null {
   const { compare, onFinding } = reading;
   const { id } = incoming;
   if (row === undefined) {
@@ -134,16 +132,12 @@ function compareKnown(
 const PARENTS_AT_ONCE = 100;
 
 async function compareNested(reading: OpenReading, live: readonly ParentRecord[]): Promise<void> {
-  for (const some of inChunks(live, PARENTS_AT_ONCE)) {
-    for (const [id, altered] of await findAlteredElements(
-      reading.session,
-      reading.kind,
-      some,
-      reading.hasSearch,
-    ))
+  const { session, kind, hasSearch, onFinding } = reading;
+  for (const parents of inChunks(live, PARENTS_AT_ONCE)) {
+    for (const [id, altered] of await findAlteredElements(session, kind, parents, hasSearch))
       for (const { table, expected, held } of altered) {
-        const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shown` finds the place.
-        reading.onFinding({ id, is: 'value', field: table.name, ...values });
+        const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shortenDifference` finds the place.
+        onFinding({ id, is: 'value', field: table.name, ...values });
       }
     await yieldToEventLoop();
   }

@@ -47,12 +47,12 @@ export async function verifyKind(
   kind: ListedKind,
   pull: (kind: ListedKind) => Promise<PullOutcome>,
 ): Promise<KindComparison> {
-  const found = new Set<bigint>(); // Hashes: even a mirror that is wrong from end to end must fit into memory.
+  const firstFindings = new Set<bigint>(); // Hashes: even a mirror that is wrong from end to end must fit into memory.
   const suspects = new Set<string>();
   const surplus = new Set<string>(); // Rows without a record in the service.
   const confirmed = createConfirmed();
   const reading = await readKind(parts, kind, (finding) => {
-    found.add(hashOf(finding));
+    firstFindings.add(hashOf(finding));
     suspects.add(finding.id);
     if (finding.is === 'surplus') surplus.add(finding.id);
   });
@@ -66,7 +66,7 @@ export async function verifyKind(
   if (outcome.reason !== null) return abortedResult(first, outcome);
   const again = await readKind(parts, kind, (finding) => {
     suspects.add(finding.id);
-    if (!found.has(hashOf(finding))) return;
+    if (!firstFindings.has(hashOf(finding))) return;
     if (finding.is === 'surplus' && explainedIds.has(finding.id)) {
       confirmed.waiting.add(finding.id);
       return;

@@ -92,11 +92,11 @@ export function createReopeningClient(
     };
     opened = open(onFault);
     const { queue, worker } = opened;
-    for (const each of [queue, worker])
-      each?.on('error', (error) => {
+    for (const emitter of [queue, worker])
+      emitter?.on('error', (error) => {
         onFault(error); // Without a listener the error would end the process.
       });
-    // A worker that is run before it is ready, and never is, such as with a wrong password, would ask again without a pause.
+    // A worker that never becomes ready, such as with a wrong password, would ask again without a pause if it was run.
     worker
       ?.waitUntilReady()
       .then(() => worker.run())
@@ -151,6 +151,6 @@ const JOB = z.object({
 
 /** Reads a job; null for a foreign job. */
 export function readJob(job: { readonly name: unknown; readonly data: unknown }): WorkRef | null {
-  const read = JOB.safeParse({ name: job.name, data: job.data });
-  return read.success ? read.data.data : null;
+  const parsed = JOB.safeParse({ name: job.name, data: job.data });
+  return parsed.success ? parsed.data.data : null;
 }

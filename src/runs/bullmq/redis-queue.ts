@@ -5,7 +5,7 @@ import type { ClientOptions, QueueClient } from './queue-client.ts';
 const CONNECT_MS = 5_000;
 const QUEUE_OPTIONS = { streams: { events: { maxLen: 100 } } }; // No process reads the events.
 const WORKER_OPTIONS = {
-  autorun: false, // `createReopening` runs it once it is ready.
+  autorun: false, // `createReopeningClient` runs it once it is ready.
   maxStalledCount: 1_000_000, // By default the second crash of a worker fails the job.
   removeOnComplete: { count: 0 }, // For jobs that another client has added without options.
   removeOnFail: { count: 0 },
@@ -50,7 +50,7 @@ function closeConnection(connection: Redis): void {
 
 const MAX_PAUSE_MS = 2_000;
 
-/** Connects; `keep` gets the connection, and the ones that BullMQ duplicates from it. */
+/** Connects. @param track Gets the connection, and the ones that BullMQ duplicates from it. */
 function connectTo(
   url: string,
   options: Omit<CommonRedisOptions, 'replyMapping'>,

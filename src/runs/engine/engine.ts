@@ -115,7 +115,7 @@ async function shutDown(context: EngineContext, registered: Promise<void>): Prom
   closing.abort();
   await registered;
   const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
-  const stopped = Promise.all([...polls.values(), ...backgroundTasks].map((each) => each.stop()));
+  const stopped = Promise.all([...polls.values(), ...backgroundTasks].map((task) => task.stop()));
   const isLate = (await withTimeout(clock, timings.graceMs, work)) === TIMED_OUT_RESULT;
   if (isLate) stop.abort();
   await Promise.all([work, stopped]);

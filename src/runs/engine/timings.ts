@@ -1,4 +1,4 @@
-/** How often the engine does what, in milliseconds; tests pass smaller figures. */
+/** The intervals and limits of the engine, in milliseconds; tests pass smaller figures. */
 export const TIMINGS = {
   pollMs: 1_000, // Between two polls for due rows.
   batch: 100, // How many due rows a poll reads.

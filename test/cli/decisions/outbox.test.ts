@@ -10,7 +10,7 @@ import type { Session, Transaction } from '../../../src/db/session/session.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { VERDICTS, explain } from '../../../src/words/verdicts.ts';
-import { NOON, NOON_TEXT, later, putRecords } from '../../store/temp-mirror.ts';
+import { NOON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../../store/temp-mirror.ts';
 import { document, run, type Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';
@@ -135,7 +135,7 @@ describe('outbox list', () => {
       await saveBlock(tx, { kind: 'punches', reason: 'status 403', now: NOON, probeAt: later(300_000) });
     });
     const { stdout } = await run(['outbox'], env);
-    expect(stdout).toContain(`Sends have been paused since ${NOON_TEXT} UTC: restored from a back-up.`);
+    expect(stdout).toContain(`Sends have been paused since ${NOON_PRINTED}: restored from a back-up.`);
     expect(stdout).toContain('Writes of punches are refused (status 403)');
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       outbox: { ready: 1, sending: 1, unsettled: 1, parked: 2, rejected: 1, done: 1, abandoned: 1 },
@@ -144,10 +144,10 @@ describe('outbox list', () => {
     });
     const status = (await run(['status'], env)).stdout;
     expect(status.split('\n').filter((line) => line.startsWith('Needs you: '))).toEqual([
-      `Needs you: Sends are paused. Restored from a back-up. Since ${NOON_TEXT} UTC. (bms-sync outbox resume)`,
+      `Needs you: Sends are paused. Restored from a back-up. Since ${NOON_PRINTED}. (bms-sync outbox resume)`,
       expect.stringMatching(/^Needs you: Entry \d+ is parked: .*\(bms-sync outbox show \d+\)$/),
       expect.stringMatching(/^Needs you: Entry \d+ is parked: /),
-      `Needs you: Writes of punches are refused. The user of this token lacks the right in the service (status 403). Since ${NOON_TEXT} UTC. (bms-sync outbox)`,
+      `Needs you: Writes of punches are refused. The user of this token lacks the right in the service (status 403). Since ${NOON_PRINTED}. (bms-sync outbox)`,
     ]);
     expect(status).toContain(
       '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',
@@ -196,7 +196,7 @@ describe('outbox show', () => {
     expect(stdout).toContain('\n  To send it again: bms-sync outbox retry 3\n');
     expect(stdout).toContain('\ncandidates: 501, 502\n');
     expect(stdout).toContain(
-      `\nAttempt 1, ${NOON_TEXT} UTC: ambiguous at 2026-03-01 12:00:01.000 UTC, status 500\n`,
+      `\nAttempt 1, ${NOON_PRINTED}: ambiguous at 2026-03-01 12:00:01 UTC, status 500\n`,
     );
     expect(stdout).toContain('\n  POST /api/clients\n  {"code":"C-3"}\n  → <h1>\ufffd[31mOops\ufffd</h1>\n');
     expect(stdout).toMatch(/\nAttempt 2, .*: not answered yet\n/);
@@ -291,7 +291,7 @@ describe('a decision on an entry', () => {
       since: NOON_TEXT,
     });
     await again();
-    expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_TEXT} UTC: restored.`);
+    expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_PRINTED}: restored.`);
     expect(document(await run(['status', '--json'], env))).toMatchObject({ frozen: null });
     expect(ask(path, `select value from mirror_meta where key = 'outbox.sends'`)).toEqual([{ value: '12' }]);
   });

@@ -181,7 +181,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     });
     const { stdout } = await run(['status'], env);
     expect(stdout).toContain(
-      `Needs you: The endpoint gone is disabled. No delivery accepted for five days. Since ${since} UTC. (bms-sync webhooks)`,
+      `Needs you: The endpoint gone is disabled. No delivery accepted for five days. Since 2026-03-01 12:00:00 UTC. (bms-sync webhooks)`,
     );
     expect(stdout).toContain('Needs you: The endpoint weak accepts no deliveries. ');
     expect(stdout).not.toMatch(/endpoint (?:off|well)/);
