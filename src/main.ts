@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import type { Output } from './cli/parts/io.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
@@ -28,6 +29,10 @@ async function startNewer(): Promise<number> {
   };
   return await startAgain([...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
 }
+
+// V8 lets the space of new objects grow with every burst of them. A pull of 300,000 rows takes 282 instead of 396 MB without that,
+// and no more processor time.
+setFlagsFromString('--semi-space-growth-factor=1');
 
 // Passes a signal to the restarted process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
