@@ -29,7 +29,7 @@ const LONGEST_NAME = 255;
 interface ObservedFields {
   /** Only fields that are new or wider than known. */
   readonly fields: Map<string, SeenField>;
-  /** Names that are not tracked, for want of room or because of their length. */
+  /** Names that are not tracked, because there is no room or because of their length. */
   readonly untracked: ReadonlySet<string>;
 }
 
@@ -180,5 +180,5 @@ const takenNames = (kind: Shape): ReadonlySet<string> =>
 function namesOf({ name, type, recordOf }: Field): string[] {
   const derivedNames = type === 'decimal' ? DECIMAL_SUFFIXES.map((suffix) => name + suffix) : [];
   const ids = recordOf === undefined ? [] : [idColumnName(name)];
-  return [name, ...derivedNames, ...ids].map((each) => each.toLowerCase());
+  return [name, ...derivedNames, ...ids].map((column) => column.toLowerCase());
 }

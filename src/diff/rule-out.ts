@@ -6,7 +6,7 @@ import { decodeIfFits, type ColumnValue } from './decode-record.ts';
 import { hasNaturalKeyOf, keyFields } from './match.ts';
 import { isSameValue, isBlank, numberText, readNameOf, shownValue } from './merge-update.ts';
 
-/** A text that a create sent; `field` is its name of a read. */
+/** A text that a create sent; `field` is its name in a read. */
 export interface SentText {
   readonly field: string;
   readonly text: string;
@@ -40,7 +40,7 @@ export function isRuledOut(match: {
   const { kind, payload, distinctive, record } = match;
   if (hasNaturalKeyOf(kind, payload, record)) return false;
   const keyed = keyFields(kind, payload, record);
-  if (keyed.some((field) => isContradicted(findSentField(kind, field.name), field.sent, field.remote)))
+  if (keyed.some(({ name, sent, remote }) => isContradicted(findSentField(kind, name), sent, remote)))
     return true;
   // Where a record shows nothing, the service may have dropped what was sent.
   const shownDistinctive = distinctive.filter(
@@ -111,13 +111,10 @@ function isRounded(sent: Json, remote: Json): boolean {
 }
 
 /** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
-function showsText(kind: Kind, record: JsonObject, sentText: SentText): boolean {
-  const fieldValue = shownValue(kind, record, sentText.field);
-  if (fieldValue !== undefined && textsIn(fieldValue).some((shown) => isSpelledLike(sentText.text, shown)))
-    return true;
-  return textsIn(record).some(
-    (shown) => shown.length >= MIN_CHARACTERS && isSpelledLike(sentText.text, shown),
-  );
+function showsText(kind: Kind, record: JsonObject, { field, text }: SentText): boolean {
+  const isLike = (shown: string): boolean => isSpelledLike(text, shown);
+  if (textsIn(shownValue(kind, record, field) ?? null).some(isLike)) return true;
+  return textsIn(record).some((shown) => shown.length >= MIN_CHARACTERS && isLike(shown));
 }
 
 function textsIn(value: Json): readonly string[] {
