@@ -28,7 +28,7 @@ export async function readOldestRows(
  * Whether rows left a list at one end of it, by the id, a date or the natural key. If it is as long as before, a row that came has
  * pushed each of them out: such a list may be cut.
  *
- * @param fresh Those of the absent rows that the list has not lacked before.
+ * @param fresh The absent rows that the list has not lacked before.
  */
 export async function hasLeftAtOneEnd(
   db: Queryable,
@@ -65,5 +65,5 @@ async function idsBeyondListed(
   const listed = rows.find((row) => !absent.has(row.id));
   if (listed === undefined) return new Set(); // No row is listed: nothing is beyond it.
   const beyond = rows.slice(0, rows.indexOf(listed)).filter((row) => row.key !== listed.key);
-  return new Set(beyond.map((decoded) => decoded.id));
+  return new Set(beyond.map((row) => row.id));
 }

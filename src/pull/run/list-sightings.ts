@@ -39,8 +39,8 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const { sent, sweep: ofSweep, total } = certification.point;
   const pages = responses.filter((response) => response.sweep === ofSweep && response.rows > 0);
   const canBeMixed =
-    pages.some((seenPage) => seenPage.page > 1) &&
-    pages.some((page) => page.total === null || page.total !== total);
+    pages.some((response) => response.page > 1) &&
+    pages.some((response) => response.total === null || response.total !== total);
   return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began, canBeMixed };
 }
 
