@@ -46,18 +46,11 @@ export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): 
     sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
   );
   const shown = rows.filter((row) => !isExcludedName(kind, row.field));
-  const texts = shown.flatMap((decoded): AddedField[] =>
-    decoded.textColumn === null
-      ? []
-      : [
-          {
-            position: decoded.textPosition ?? 0,
-            field: { name: decoded.textColumn, type: 'text', textOf: decoded.field },
-          },
-        ],
+  const texts = shown.flatMap(({ field: textOf, textColumn: name, textPosition }): AddedField[] =>
+    name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf } }],
   );
   const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
-  const columns = new Map(added.map((addedField) => [addedField.field.name, addedField.field]));
+  const columns = new Map(added.map(({ field }) => [field.name, field]));
   const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
   return withDiscoveredItems(db, { ...kind, fields: [...documented, ...columns.values()] });
@@ -143,16 +136,16 @@ export async function saveFields(
   now: Date,
 ): Promise<void> {
   if (fields.size === 0) return;
-  const names = new Set(shape.fields.map((known) => known.name));
-  const after = await readNumber(tx, sql`select ${nextPosition(shape.name)}`);
+  const documented = new Set(shape.fields.map(({ name }) => name));
+  const next = await readNumber(tx, sql`select ${nextPosition(shape.name)}`);
   const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => ({
     kind: shape.name,
     field,
-    documented: names.has(field) ? 1 : 0,
+    documented: documented.has(field) ? 1 : 0,
     type,
     fitsHint: fitsHint ? 1 : 0,
     wire,
-    position: (after ?? 0) + index,
+    position: (next ?? 0) + index,
     firstSeenAt: formatInstant(now),
   }));
   for (const some of inChunks(rows, ROWS_A_STATEMENT)) {
