@@ -61,7 +61,7 @@ export function readEnvironment(env: Environment): ReadLayers {
   return combineLayers([
     ...unknown.map((name) => faultLayer(`${name}: unknown variable${didYouMean(name, PLAIN_VARIABLES)}`)),
     ...ownNames.map((name) => {
-      const node = SETTING_NODES.find(({ variable }) => variable === name);
+      const node = SETTING_NODES.find((candidate) => candidate.variable === name);
       if (node) return readVariableValue(node, name, env[name] ?? '');
       return faultLayer(`${name}: unknown setting${didYouMean(name, SETTING_VARIABLES)}`);
     }),

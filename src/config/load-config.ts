@@ -64,7 +64,7 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
   const allFaults = [
     ...faults,
     ...formatSchemaFaults(error?.issues ?? [], layers),
-    ...crossCheck(values).map(({ path, fault }) => `${nameWithOrigin(layers, path)}: ${fault}`),
+    ...crossCheck(values).map((found) => `${nameWithOrigin(layers, found.path)}: ${found.fault}`),
   ];
   const uniqueFaults = [...new Set(allFaults)];
   if (data !== undefined && uniqueFaults.length === 0) {
@@ -93,9 +93,9 @@ function readConfigFile(file: string): ReadLayers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // The parser's own messages quote the file, secrets included: only its codes are repeated.
-  const faults = document.errors.map(({ pos, code }) => {
-    const { line, col } = lines.linePos(pos[0]);
-    return `${file}:${line}:${col}: not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+  const faults = document.errors.map((error) => {
+    const { line, col } = lines.linePos(error.pos[0]);
+    return `${file}:${line}:${col}: not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`;
   });
   if (faults.length > 0) return { layers: [], faults };
   const values = documentValues(document);

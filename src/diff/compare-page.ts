@@ -214,7 +214,7 @@ export function listChangedFields(kind: Kind, before: JsonObject, after: JsonObj
     ...Object.keys(before),
     ...Object.keys(after).filter((name) => !Object.hasOwn(before, name)),
   ];
-  const sent = [...kind.hints, ...kind.fields].filter(({ textOf }) => textOf === undefined);
+  const sent = [...kind.hints, ...kind.fields].filter((field) => field.textOf === undefined);
   const fields = new Map(sent.map((field) => [field.name, field])); // A documented field comes before its hint.
   return names.filter((name) => {
     const old = ownValue(before, name);

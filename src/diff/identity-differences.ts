@@ -28,9 +28,11 @@ export function findIdentityDifferences(
   // Of a key of several fields, one is often corrected: its others count with the rest.
   const names = kind.fields
     .filter(isIdentifying)
-    .map(({ name }) => name)
+    .map((field) => field.name)
     .concat(kind.naturalKey);
-  const rest = shown.filter(({ field }) => field !== key.field && names.includes(field));
+  const rest = shown.filter(
+    (shownField) => shownField.field !== key.field && names.includes(shownField.field),
+  );
   const otherDifferences = rest.filter((difference) => differs(kind, difference, ourPayloads));
   return otherDifferences.length > 0 && otherDifferences.length >= rest.length / 2
     ? [key, ...otherDifferences]

@@ -17,8 +17,8 @@ const LONGEST_KEY = 500;
  * A text that is equal for payloads that a person would call the same, in any spelling of their values; the hash of a long one.
  */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
-  const parts = keyFields(kind, payload, {}).map(({ name, sent }) =>
-    canonicalJson([name, keyForm(findSentField(kind, name), sent)]),
+  const parts = keyFields(kind, payload, {}).map((field) =>
+    canonicalJson([field.name, keyForm(findSentField(kind, field.name), field.sent)]),
   );
   const key = `[${parts.sort().join(',')}]`;
   return key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('hex');

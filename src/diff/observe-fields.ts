@@ -44,7 +44,7 @@ export function observeFields(
 ): ObservedFields {
   const fields = new Map<string, SeenField>();
   const untracked = new Set<string>();
-  const columns = kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name);
+  const columns = kind.fields.filter((field) => field.textOf === undefined).map((field) => field.name);
   // Of a field that has its column only the JSON types count; nearly always they have come before.
   const wires = new Map(columns.map((name) => [name, known.get(name)?.wire ?? null]));
   let room = MAX_FIELDS - known.size;

@@ -40,7 +40,7 @@ export function isRuledOut(match: {
   const { kind, payload, distinctive, record } = match;
   if (hasNaturalKeyOf(kind, payload, record)) return false;
   const keyed = keyFields(kind, payload, record);
-  if (keyed.some(({ name, sent, remote }) => isContradicted(findSentField(kind, name), sent, remote)))
+  if (keyed.some((field) => isContradicted(findSentField(kind, field.name), field.sent, field.remote)))
     return true;
   // Where a record shows nothing, the service may have dropped what was sent.
   const shownDistinctive = distinctive.filter(
@@ -111,9 +111,9 @@ function isRounded(sent: Json, remote: Json): boolean {
 }
 
 /** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
-function showsText(kind: Kind, record: JsonObject, { field, text }: SentText): boolean {
-  const isLike = (shown: string): boolean => isSpelledLike(text, shown);
-  if (textsIn(shownValue(kind, record, field) ?? null).some(isLike)) return true;
+function showsText(kind: Kind, record: JsonObject, sent: SentText): boolean {
+  const isLike = (shown: string): boolean => isSpelledLike(sent.text, shown);
+  if (textsIn(shownValue(kind, record, sent.field) ?? null).some(isLike)) return true;
   return textsIn(record).some((shown) => shown.length >= MIN_CHARACTERS && isLike(shown));
 }
 

@@ -207,7 +207,8 @@ async function findInList(
   const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
   for await (const response of requireCompanies(pages, { kind, tenants })) {
     const { incoming, quarantined } = splitPage(response.read());
-    const isWanted = ({ id }: { readonly id: string | null }): boolean => id !== null && wanted.has(id);
+    const isWanted = (record: { readonly id: string | null }): boolean =>
+      record.id !== null && wanted.has(record.id);
     const page = { incoming: incoming.filter(isWanted), quarantined: quarantined.filter(isWanted) };
     for (const { id } of [...page.incoming, ...page.quarantined]) if (id !== null) wanted.delete(id);
     await landAnswers(parts, work, [{ ...response, ...page }], true);

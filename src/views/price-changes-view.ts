@@ -28,7 +28,7 @@ export const unitsOf = (text: string): string =>
  * values, and this one gives them their types: see `syncStatusViews`.
  */
 export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: Dialect): readonly View[] {
-  const names = new Set([...fields, ...hints].filter(isPrice).map(({ name }) => name));
+  const names = new Set([...fields, ...hints].filter(isPrice).map((field) => field.name));
   if (names.size === 0) return [];
   const oldPrice = VALUE[dialect](0);
   const newPrice = VALUE[dialect](1);

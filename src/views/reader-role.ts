@@ -74,9 +74,9 @@ export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
   const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>
     rows.filter(isMeant).map((row) => row.name);
   return {
-    unreadable: names(({ kind, reads }) => kind === 'v' && reads === 0),
-    writable: names(({ kind, writes }) => kind === 'v' && writes === 1),
-    tables: names(({ kind, reads, writes }) => kind === 'r' && (reads === 1 || writes === 1)),
+    unreadable: names((row) => row.kind === 'v' && row.reads === 0),
+    writable: names((row) => row.kind === 'v' && row.writes === 1),
+    tables: names((row) => row.kind === 'r' && (row.reads === 1 || row.writes === 1)),
   };
 }
 

@@ -78,7 +78,7 @@ const SECONDS: Record<Dialect, (time: string) => string> = {
 
 /** A field of the service with this name wins. */
 function minutesColumn(kind: Kind, dialect: Dialect): readonly ViewColumn[] {
-  const names = kind.fields.map(({ name }) => name);
+  const names = kind.fields.map((field) => field.name);
   if (kind.minutes === undefined || names.includes('minutes')) return [];
   const { from, to } = kind.minutes;
   if (![from, to].every((name) => names.includes(name))) return []; // One of them is excluded.

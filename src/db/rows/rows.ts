@@ -159,12 +159,12 @@ const joinWithCommas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', ')
 function encode(table: Columns<EngineColumn>, rows: readonly object[]): TableRows {
   const values = rows as readonly Readonly<Record<string, SqlValue>>[];
   const usedColumns = table.columns
-    .map(({ name }) => ({ name, key: toCamelCase(name) }))
-    .filter(({ key }) => values[0]?.[key] !== undefined);
+    .map((column) => ({ name: column.name, key: toCamelCase(column.name) }))
+    .filter((column) => values[0]?.[column.key] !== undefined);
   return {
     table: table.name,
-    columns: usedColumns.map(({ name }) => name),
-    rows: values.map((row) => usedColumns.map(({ key }) => row[key] ?? null)),
+    columns: usedColumns.map((column) => column.name),
+    rows: values.map((row) => usedColumns.map((column) => row[column.key] ?? null)),
   };
 }
 

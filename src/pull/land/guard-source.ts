@@ -151,9 +151,10 @@ export async function sortKindsByCompany(
  * @throws {OtherSourceError}
  */
 export function requireCompany(
-  { kind, tenants }: CompaniesOfKind,
+  companiesOfKind: CompaniesOfKind,
   response: { readonly isUnchanged: boolean; readonly read: () => readonly Json[] },
 ): boolean {
+  const { kind, tenants } = companiesOfKind;
   if (!hasCompanyField(kind)) return false;
   if (response.isUnchanged) return true;
   const records = response.read();

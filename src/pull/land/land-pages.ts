@@ -267,8 +267,8 @@ async function landPage(
   sweep.rows.putPage(page, content);
   noteSent(sweep, response);
   // Known to be in the list, although no row can be made of them.
-  const rowless = parsed.quarantined.filter(({ code }) => code === 'two_versions' || code === 'too_deep');
-  const rowlessIds = rowless.flatMap(({ id }) => id ?? []);
+  const rowless = parsed.quarantined.filter((record) => ['two_versions', 'too_deep'].includes(record.code));
+  const rowlessIds = rowless.flatMap((record) => record.id ?? []);
   const shownIds = rowlessIds.length === 0 ? ids : formatIds([...seen, ...rowlessIds]);
   return { ...landed, response, seen, fields, sighting: toSighting(sweep, response, shownIds) };
 }

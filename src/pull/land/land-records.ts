@@ -87,12 +87,12 @@ export async function landRecords(
     if (changedRecords.length > 0) {
       await sweep.rows.put({ records: changedRecords, response: answered });
       await yieldToEventLoop();
-      const written = changedRecords.map(({ record }) => record);
+      const written = changedRecords.map((changed) => changed.record);
       await saveNewFields(tx, sweep, written);
     }
     if (!sweep.isListed) {
       // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      const ids = current.filter((record) => !needsWrite(record)).map(({ id }) => id);
+      const ids = current.filter((record) => !needsWrite(record)).map((record) => record.id);
       const confirmed = new Map(ids.map((id) => [id, answered]));
       await confirmRows(tx, sweep.kind.name, ids, answered);
       await saveDirtyRows(tx, sweep.kind.name, confirmed);

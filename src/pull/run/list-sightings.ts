@@ -58,5 +58,5 @@ async function idsListedBefore(
     where _listed > ${lease.knownFrom} and _listed < ${first}
       and (_deleted_at is null or cast(id as text) in (
         select record_id from erasures where kind = ${kind.name} and suppressed = 1))`);
-  return rows.map(({ id }) => String(id));
+  return rows.map((row) => String(row['id']));
 }

@@ -91,8 +91,8 @@ function statusFault(received: ReceivedAnswer): SourceError {
   return new SourceError(isBlocked ? 'blocked' : reason, `${got}, ${body}`, { status });
 }
 
-const lengthText = ({ length }: Uint8Array): string =>
-  length === 0 ? 'without a body' : `with a body of ${length} bytes`;
+const lengthText = (bytes: Uint8Array): string =>
+  bytes.length === 0 ? 'without a body' : `with a body of ${bytes.length} bytes`;
 
 /** The service answers JSON; any other text comes from a proxy. */
 const isForeign = (headers: ReceivedAnswer['headers'], bytes: Uint8Array): boolean =>

@@ -137,8 +137,9 @@ const OF_THE_SERVICE: readonly SourceReason[] = [
 ];
 
 /** Whether other pages may be read although this one cannot. A service that asks to wait means all of them. */
-function isOfPage({ reason, passing }: SourceError, page: number): boolean {
-  const isAskedToWait = (passing?.waitMs ?? null) !== null;
+function isOfPage(fault: SourceError, page: number): boolean {
+  const { reason } = fault;
+  const isAskedToWait = (fault.passing?.waitMs ?? null) !== null;
   return !isAskedToWait && !OF_THE_LIST.includes(reason) && !(page === 1 && OF_THE_SERVICE.includes(reason));
 }
 

@@ -78,7 +78,7 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
   const failed = kinds.filter((kind) => kind.state === 'invalid' || kind.state === 'aborted');
   const alike = Map.groupBy(failed, (kind) => kind.reason ?? kind.state);
   const unread = [...alike.values()].flatMap((group) => {
-    const names = group.map(({ kind }) => kind);
+    const names = group.map((kind) => kind.kind);
     return group
       .slice(0, 1)
       .map(({ state, reason, last_sweep_at: since }) =>
@@ -87,10 +87,13 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
           : need('kind.unread', { kinds: names, state, reason, since }),
       );
   });
-  const failedNames = new Set(failed.map(({ kind }) => kind));
-  const others = stale.filter(({ kind }) => !failedNames.has(kind));
-  const names = others.map(({ kind }) => kind);
-  return [...unread, ...others.slice(0, 1).map(({ since }) => need('kind.stale', { kinds: names, since }))];
+  const failedNames = new Set(failed.map((kind) => kind.kind));
+  const others = stale.filter((kind) => !failedNames.has(kind.kind));
+  const names = others.map((kind) => kind.kind);
+  return [
+    ...unread,
+    ...others.slice(0, 1).map((kind) => need('kind.stale', { kinds: names, since: kind.since })),
+  ];
 }
 
 async function volatileNeeds(db: Queryable) {

@@ -190,7 +190,7 @@ export async function liveRecordsWith(
   kind: string,
   values: readonly { readonly column: string; readonly value: SqlValue }[],
 ): Promise<LiveRecord[]> {
-  const tests = values.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`);
+  const tests = values.map((wanted) => sql`${sql.identifier(wanted.column)} = ${wanted.value}`);
   const live = sql`
     select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
     where _deleted_at is null and ${sql.join(tests, sql` and `)}`;

@@ -62,7 +62,7 @@ function createContentTest(db: Queryable, kind: string, id: string, texts: reado
   const shared = new Map<string, boolean>();
   return async (searchedText: string): Promise<boolean> => {
     const searched = foldWords(searchedText);
-    for (const { text } of forms.filter(({ folded }) => searched.includes(folded))) {
+    for (const { text } of forms.filter((form) => searched.includes(form.folded))) {
       const elsewhere = sql`select 1 from ${sql.identifier(kind)} where id <> ${id}
         and replace(_raw, ${JSON.stringify(text)}, '') <> _raw limit 1`;
       const isShared = shared.get(text) ?? (await hasRow(db, elsewhere));

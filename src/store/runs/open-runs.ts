@@ -59,7 +59,8 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
 }
 
 /** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-export async function leasedKinds(db: Queryable, { now, isDead }: LivenessCheck): Promise<string[]> {
+export async function leasedKinds(db: Queryable, liveness: LivenessCheck): Promise<string[]> {
+  const { now, isDead } = liveness;
   const leased = sql`where owner is not null and lease_yields is null and lease_until > ${formatInstant(now)}`;
   const rows = await select(db, KIND_STATE, leased);
   return rows.filter((row) => !isDead(String(row.owner))).map((row) => row.kind);

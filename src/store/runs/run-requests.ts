@@ -70,7 +70,8 @@ export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<reado
  * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` returns true or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
-export async function closeStaleRuns(tx: Transaction, { now, isDead }: LivenessCheck): Promise<void> {
+export async function closeStaleRuns(tx: Transaction, liveness: LivenessCheck): Promise<void> {
+  const { now, isDead } = liveness;
   for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
     const hasEnded = isDead(String(run.owner));
     if (!hasEnded && !hasLeaseLapsed(run, now)) continue;

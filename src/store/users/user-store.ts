@@ -39,8 +39,9 @@ export const findUserByToken = (db: Queryable, token: string): Promise<User | nu
 /** Stores a user; false if the name is taken. */
 export async function insertUser(
   tx: Transaction,
-  { name, role, token }: Pick<User, 'name' | 'role'> & { readonly token: string },
+  user: Pick<User, 'name' | 'role'> & { readonly token: string },
 ): Promise<boolean> {
+  const { name, role, token } = user;
   const row = { nameKey: nameKey(name), name, role, tokenHash: tokenHash(token) };
   return hasRow(tx, sql`${insertInto(USERS, row)} on conflict (name_key) do nothing returning 1 as found`);
 }

@@ -197,7 +197,7 @@ export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): P
   const { endpoint, states, before, limit } = wanted;
   const endpoints = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
   const names = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.name]));
-  const selected = endpoints.find(({ name }) => name === endpoint);
+  const selected = endpoints.find((candidate) => candidate.name === endpoint);
   if (endpoint !== undefined && selected === undefined) return [];
   const conditions = [
     sql`true`,
