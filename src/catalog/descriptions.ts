@@ -1,3 +1,4 @@
+import { capitalize } from '../lib/text/text.ts';
 import { translateAll, type MessageKey, type Translations, type Translator } from '../lib/text/translator.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its name shows. */
@@ -49,6 +50,10 @@ export const fieldLabel = (translator: Translator, kind: string, name: string): 
 type FieldEntry = readonly [label: MessageKey, meaning: MessageKey, unit?: string];
 
 const MONEY = 'currency of the company';
+const TAX_RULE: FieldEntry = [
+  'Tax rule',
+  'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
+];
 
 /** By name, which nearly always means the same in every kind; `kind.name` where it does not. */
 const FIELDS: Readonly<Record<string, FieldEntry>> = {
@@ -101,14 +106,8 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
   ],
   product_serialnumber: ['Serial number', 'The serial number.'],
   produit_total: ['Total', 'The total of the line.', MONEY],
-  taxes_rules_id: [
-    'Tax rule',
-    'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
-  ],
-  tax_rule_id: [
-    'Tax rule',
-    'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',
-  ],
+  taxes_rules_id: TAX_RULE,
+  tax_rule_id: TAX_RULE,
   gestion_taxes: ['Taxes', 'The taxes, as a serialized list.'],
   province_id: ['Province', 'The province; the service has no list of them.'],
   system_id: ['Company', 'The company that the record belongs to.'],
@@ -181,17 +180,13 @@ interface NamedField {
   readonly textOf?: string;
 }
 
-/** The words for a field of a kind or of a nested table; an undocumented one is called by its own name, made readable. */
+/** Describes a field of a kind or of a nested table; an undocumented field is called by its own name, made readable. */
 export function describeField(owner: string, namedField: NamedField): FieldDescription {
   const { name, textOf } = namedField;
   if (textOf !== undefined) {
     const meaning = 'The text of a value of {field} that does not fit its type; null for values that fit.';
-    const field = textOf;
-    return {
-      ...translateAll('{field} as text', { field }),
-      meaning: translateAll(meaning, { field }),
-      unit: null,
-    };
+    const values = { field: textOf };
+    return { ...translateAll('{field} as text', values), meaning: translateAll(meaning, values), unit: null };
   }
   const entry = findEntry(`${owner}.${name}`) ?? findEntry(name);
   if (entry === undefined) {
@@ -203,29 +198,31 @@ export function describeField(owner: string, namedField: NamedField): FieldDescr
   return { ...translateAll(label), meaning: translateAll(meaning), unit };
 }
 
-/** A field of the service may have any name, that of an object's own members too. */
+/** A field of the service may have any name, even that of a member of every object. */
 const findEntry = (name: string): FieldEntry | undefined =>
   Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 
 /** `tax_rule_id` as "Tax rule id"; a name without letters stays as it is. */
 function labelFromName(name: string): string {
   const words = name.replaceAll(/[_\s]+/g, ' ').trim();
-  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
+  return words === '' ? name : capitalize(words);
 }
 
-/** The words for the columns that stand beside a decimal, and beside a nested record. */
+/** Describes the column of exact values beside a decimal. */
 export const describeExactColumn = (words: FieldDescription): FieldDescription => ({
   ...translateAll('{label}, exact', { label: words }),
   meaning: translateAll('{meaning} The exact value as text.', { meaning: words.meaning }),
   unit: words.unit,
 });
 
+/** Describes the column with the id beside a nested record. */
 export const describeIdColumn = (words: FieldDescription): FieldDescription => ({
   ...translateAll('{label}, id', { label: words }),
   meaning: translateAll('{meaning} Its id; 0 = none.', { meaning: words.meaning }),
   unit: null,
 });
 
+/** Describes the column of units of 0.0001 beside a decimal. */
 export const describeUnitColumn = (words: FieldDescription): FieldDescription => ({
   ...translateAll('{label}, in 0.0001', { label: words }),
   meaning: translateAll('{meaning} In units of 0.0001, for exact sums.', { meaning: words.meaning }),

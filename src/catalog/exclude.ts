@@ -5,12 +5,12 @@ import type { Field, Kind, Shape } from './kind.ts';
 export function excludeFields<K extends Kind>(kind: K, names: readonly string[]): K {
   if (names.length === 0) return kind;
   const isIncluded = ({ name }: Field): boolean => !names.includes(name);
-  const known = [...kind.fields, ...kind.hints];
+  const fields = [...kind.fields, ...kind.hints];
   return {
     ...kind,
     fields: kind.fields.filter(isIncluded),
     hints: kind.hints.filter(isIncluded),
-    excluded: names.map((name) => known.find((field) => field.name === name) ?? { name, type: 'text' }),
+    excluded: names.map((name) => fields.find((field) => field.name === name) ?? { name, type: 'text' }),
   };
 }
 
@@ -28,8 +28,8 @@ export function withoutExcluded<Value extends Json>(kind: Kind, record: Value): 
 }
 
 /**
- * The body of an answer to a write without them, at every depth: an answer may wrap its record in anything. Only the value of a
- * field of the kind stays whole, as it does where a list is read.
+ * The body of an answer to a write without excluded fields at any depth, because an answer may wrap its record in anything. Only
+ * the value of a field of the kind stays whole, as it does where a list is read.
  */
 export function bodyWithoutExcluded(kind: Kind, body: Json): Json {
   if (isArray(body)) return body.map((item) => bodyWithoutExcluded(kind, item));
@@ -49,10 +49,7 @@ export const NOT_SHOWN = '(not shown: privacy.exclude)';
 /** Names of members that wrap records or describe an error. */
 const ENVELOPE = new Set(['data', 'result', 'results', 'success', 'message', 'error', 'errors']);
 
-/**
- * Keeps only the kind's known, non-excluded fields of an answer. Any
- * other member may quote an excluded value, so it is dropped.
- */
+/** Keeps only the kind's known, non-excluded fields of an answer. Any other member may quote an excluded value, so it is dropped. */
 export function keepKnownFields(kind: Kind, answer: Json): Json {
   if (isArray(answer)) return answer.map((item) => keepKnownFields(kind, item));
   if (!isObject(answer)) return NOT_SHOWN;

@@ -88,7 +88,7 @@ interface WriteEndpoint extends Endpoint {
   readonly body: readonly string[];
 }
 
-/** What a table is derived from: that of a kind's records, or of the elements of a nested array. */
+/** The source of a table's columns: a kind, or the elements of a nested array. */
 export interface Shape {
   /** The name used everywhere: table, view, command line, settings. */
   readonly name: string;
@@ -96,7 +96,7 @@ export interface Shape {
   readonly fields: readonly Field[];
   /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
   readonly hints: readonly Field[];
-  /** Fields that the setting `privacy.exclude` keeps out: they are taken from every answer as soon as it is parsed. */
+  /** Fields that the setting `privacy.exclude` keeps out: they are removed from every answer as soon as it is parsed. */
   readonly excluded?: readonly Field[];
 }
 

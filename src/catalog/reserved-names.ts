@@ -44,7 +44,7 @@ export const OTHER_RESERVED_NAMES: readonly string[] = [
   'client_contacts',
   'timezone',
   'verify',
-  'constructor', // What every object of JavaScript has.
+  'constructor', // A member of every JavaScript object.
 ];
 
 /** Prefixes of our views and of names that each database reserves. */

@@ -10,7 +10,7 @@ import { SETTING_NODES, type SettingNode } from './settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const SETTING_PREFIX = 'BMS__';
-const SETTING_VARIABLES = SETTING_NODES.map((place) => place.variable);
+const SETTING_VARIABLES = SETTING_NODES.map((node) => node.variable);
 
 const ENV_FILE = '.env';
 
@@ -45,7 +45,7 @@ export function settingsFile(env: Environment, flag: string | undefined): string
 
 /** The files from which settings are read: `.env`, the settings file, and the files that variables name for one value. */
 export function listConfigFiles(env: Environment, flag: string | undefined): readonly string[] {
-  const variables = SETTING_NODES.flatMap((place) => place.info.variables ?? []).filter(isFile);
+  const variables = SETTING_NODES.flatMap((node) => node.info.variables ?? []).filter(isFile);
   const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
     (file) => file || [],
   );
@@ -61,15 +61,15 @@ export function readEnvironment(env: Environment): ReadLayers {
   return combineLayers([
     ...unknown.map((name) => faultLayer(`${name}: unknown variable${didYouMean(name, PLAIN_VARIABLES)}`)),
     ...ownNames.map((name) => {
-      const place = SETTING_NODES.find((place) => place.variable === name);
-      if (place) return readVariableValue(place, name, env[name] ?? '');
+      const node = SETTING_NODES.find((candidate) => candidate.variable === name);
+      if (node) return readVariableValue(node, name, env[name] ?? '');
       return faultLayer(`${name}: unknown setting${didYouMean(name, SETTING_VARIABLES)}`);
     }),
-    ...SETTING_NODES.flatMap((place) => readPlainVariable(place, env)),
+    ...SETTING_NODES.flatMap((node) => readPlainVariable(node, env)),
   ]);
 }
 
-const PLAIN_VARIABLES = ['BMS_CONFIG', ...SETTING_NODES.flatMap((place) => place.info.variables ?? [])];
+const PLAIN_VARIABLES = ['BMS_CONFIG', ...SETTING_NODES.flatMap((node) => node.info.variables ?? [])];
 /** Our tests and proofs have variables too. */
 const OTHER_VARIABLE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
 
@@ -80,34 +80,34 @@ const isUnknown = (name: string): boolean =>
 const faultLayer = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
-function readPlainVariable(place: SettingNode, env: Environment): ReadLayers[] {
-  const set = (place.info.variables ?? []).filter((name) => env[name]);
+function readPlainVariable(node: SettingNode, env: Environment): ReadLayers[] {
+  const set = (node.info.variables ?? []).filter((name) => env[name]);
   const [name] = set;
   if (name === undefined) return [];
   if (set.length > 1 && set.some(isFile))
-    return [faultLayer(`${place.name}: ${set.join(' and ')} are both set; unset one`)];
+    return [faultLayer(`${node.name}: ${set.join(' and ')} are both set; unset one`)];
   const text = env[name] ?? '';
-  return [isFile(name) ? readFileVariable(place, name, text) : readVariableValue(place, name, text)];
+  return [isFile(name) ? readFileVariable(node, name, text) : readVariableValue(node, name, text)];
 }
 
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
 export const readValueFile = (file: string): string => decodeText(readFileSync(file)).replace(/[\r\n]+$/, '');
 
-function readFileVariable(place: SettingNode, name: string, file: string): ReadLayers {
+function readFileVariable(node: SettingNode, name: string, file: string): ReadLayers {
   const fileFaultLayer = (fault: string): ReadLayers =>
-    faultLayer(`${place.name} (from ${name}): the file ${file} ${fault}`);
+    faultLayer(`${node.name} (from ${name}): the file ${file} ${fault}`);
   try {
     const text = readValueFile(file);
-    return text === '' ? fileFaultLayer('is empty') : readVariableValue(place, name, text);
+    return text === '' ? fileFaultLayer('is empty') : readVariableValue(node, name, text);
   } catch (error) {
     return fileFaultLayer(describeFileFault(error));
   }
 }
 
-function readVariableValue(place: SettingNode, origin: string, text: string): ReadLayers {
+function readVariableValue(node: SettingNode, origin: string, text: string): ReadLayers {
   return {
-    layers: [{ origin, values: nestAt(place.path, parseSettingText(text, place.schema)) }],
+    layers: [{ origin, values: nestAt(node.path, parseSettingText(text, node.schema)) }],
     faults: [],
   };
 }

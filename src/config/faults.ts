@@ -3,7 +3,7 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { nameWithOrigin, mergeLayers, valueAt, type Layer, type Path } from './layers.ts';
 import { SETTING_NODES, findSetting, type SettingNode } from './settings.ts';
 
-const NAMES = SETTING_NODES.map((place) => place.name);
+const NAMES = SETTING_NODES.map((node) => node.name);
 const MAX_SHOWN_LENGTH = 60;
 const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(:\d{2,5})?(\/[\w./-]*)?$/i;
 
@@ -29,7 +29,7 @@ const BROKEN_JSON = '; this is not valid JSON (names and texts need double quote
 function formatWrongValue(path: Path, expected: string, layers: readonly Layer[]): string {
   const value = valueAt(mergeLayers(layers), path);
   const setting = findSetting(path);
-  // From a variable, a list or a map in valid JSON would be one.
+  // A list or a map in valid JSON would have been parsed.
   const isBrokenJson = typeof value === 'string' && /^\s*[[{]/.test(value);
   const isShown = typeof value === 'string' && !isHidden(value, setting);
   const advice = isShown ? (CORRECTIONS[setting?.name ?? '']?.(value) ?? '') : '';

@@ -20,28 +20,28 @@ function kindsOf(config: Config): readonly Kind[] {
   return joinKinds(KINDS, [...fromDeclared(config.kinds), ...ready]);
 }
 
-/** An excluded field that neither the documentation nor the settings show: whether it exists, only a mirror can say. */
+/** An excluded field that neither the documentation nor the settings show: only a mirror shows whether it exists. */
 interface UnknownField {
   readonly kind: string;
   readonly name: string;
   readonly known: readonly string[];
 }
 
-/** The excluded fields that are known to a mirror at most. */
+/** The excluded fields that only a mirror can know. */
 export function listUnknownExclusions(config: Config): readonly UnknownField[] {
-  return kindsOf(config).flatMap((one) => {
-    const known = [...one.fields, ...one.hints].map(({ name }) => name);
-    const unknownNames = (config.privacy.exclude[one.name] ?? []).filter((name) => !known.includes(name));
-    return unknownNames.map((name) => ({ kind: one.name, name, known }));
+  return kindsOf(config).flatMap(({ name: kind, fields, hints }) => {
+    const known = [...fields, ...hints].map((field) => field.name);
+    const unknownNames = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
+    return unknownNames.map((name) => ({ kind, name, known }));
   });
 }
 
 /** @throws {UsageError} For an excluded field that neither the documentation nor the mirror knows. */
 export function refuseUnknownField(field: UnknownField, seen: Iterable<string>): void {
   const { kind, name, known } = field;
-  const names = [...seen];
-  if (names.includes(name)) return;
-  const guess = didYouMean(name, [...known, ...names]);
+  const seenNames = [...seen];
+  if (seenNames.includes(name)) return;
+  const guess = didYouMean(name, [...known, ...seenNames]);
   throw new UsageError(`privacy.exclude.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
     code: 'settings.unknown_field',
     hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
@@ -52,7 +52,7 @@ export function refuseUnknownField(field: UnknownField, seen: Iterable<string>):
  * Refuses settings without the mirror's exclusions: they may be incomplete. To end an exclusion, list its
  * kind under `privacy.exclude` without the field.
  *
- * @param kept The fields that the mirror keeps out, by kind.
+ * @param keptOut The fields that the mirror keeps out, by kind.
  * @throws {UsageError} `settings.exclusions_missing`
  */
 export function refuseMissingExclusions(
@@ -60,9 +60,9 @@ export function refuseMissingExclusions(
   keptOut: ReadonlyMap<string, readonly string[]>,
 ): void {
   const { exclude } = config.privacy;
-  const declared = allKinds(config);
+  const kinds = allKinds(config);
   const missing = [...keptOut].filter(
-    ([name]) => !Object.hasOwn(exclude, name) && declared.some((kind) => kind.name === name),
+    ([name]) => !Object.hasOwn(exclude, name) && kinds.some((kind) => kind.name === name),
   );
   if (missing.length === 0) return;
   const fields = missing.flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
@@ -101,10 +101,8 @@ export function requireListedKinds(config: Config, names: readonly string[] = []
     const kind = kinds.find((candidate) => candidate.name === name);
     if (kind !== undefined && isListed(kind)) return kind;
     const unlisted = `The service has no list of ${name}: it is read one record at a time.`;
-    throw new UsageError(kind === undefined ? unknownKindMessage(name, known) : unlisted, {
-      code: 'usage.kind',
-      hint,
-    });
+    const message = kind === undefined ? unknownKindMessage(name, known) : unlisted;
+    throw new UsageError(message, { code: 'usage.kind', hint });
   });
 }
 

@@ -1,7 +1,7 @@
 export type Path = readonly string[];
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** What is wrong with the value at a path. */
+/** A fault of the value at a path. */
 export interface SettingFault {
   readonly path: Path;
   readonly fault: string;

@@ -30,7 +30,7 @@ export interface ConfigInputs {
   readonly flags?: DeepPartial<Config> | undefined;
 }
 
-/** What the schema cannot check, because it sees each setting by itself. They run all the same where it has found faults. */
+/** Checks that need several settings at once, which the schema cannot do. They run even where it has found faults. */
 function crossCheck(values: Tree): readonly SettingFault[] {
   const ready = Object.assign({}, ...includedFiles(values).map(readReadyFile)) as Tree;
   const further = Object.entries(ready).filter(([name]) => documentedKind(name) === undefined);
@@ -42,7 +42,7 @@ function crossCheck(values: Tree): readonly SettingFault[] {
   ];
 }
 
-/** An unknown name is the schema's to report. */
+/** The schema reports an unknown name. */
 function includedFiles({ includeKinds: names }: Tree): readonly string[] {
   return listReadyFiles().filter((name) => Array.isArray(names) && names.includes(name));
 }
@@ -64,9 +64,7 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
   const allFaults = [
     ...faults,
     ...formatSchemaFaults(error?.issues ?? [], layers),
-    ...crossCheck(values).map(
-      (settingFault) => `${nameWithOrigin(layers, settingFault.path)}: ${settingFault.fault}`,
-    ),
+    ...crossCheck(values).map((found) => `${nameWithOrigin(layers, found.path)}: ${found.fault}`),
   ];
   const uniqueFaults = [...new Set(allFaults)];
   if (data !== undefined && uniqueFaults.length === 0) {
@@ -95,9 +93,9 @@ function readConfigFile(file: string): ReadLayers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // The parser's own messages quote the file, secrets included: only its codes are repeated.
-  const faults = document.errors.map((yAMLError) => {
-    const { line, col } = lines.linePos(yAMLError.pos[0]);
-    return `${file}:${line}:${col}: not valid YAML (${yAMLError.code.toLowerCase().replaceAll('_', ' ')})`;
+  const faults = document.errors.map((error) => {
+    const { line, col } = lines.linePos(error.pos[0]);
+    return `${file}:${line}:${col}: not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`;
   });
   if (faults.length > 0) return { layers: [], faults };
   const values = documentValues(document);
@@ -116,13 +114,12 @@ function documentValues(document: Document.Parsed): unknown {
 
 /** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
 export function listSecrets(config: Config): readonly string[] {
-  const passwords = [config.source.proxyUrl, config.database.url, config.queue.url, config.mail.url].flatMap(
-    (url) => {
-      if (url === null) return [];
-      const { password, searchParams } = new URL(url);
-      return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
-    },
-  );
+  const urls = [config.source.proxyUrl, config.database.url, config.queue.url, config.mail.url];
+  const passwords = urls.flatMap((url) => {
+    if (url === null) return [];
+    const { password, searchParams } = new URL(url);
+    return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
+  });
   return [config.source.token, config.server.adminToken, config.monitor.pingUrl, ...passwords]
     .filter((secret) => secret !== null)
     .filter((secret) => secret !== '');

@@ -24,7 +24,7 @@ export function findNamedKindFaults(values: Tree): readonly SettingFault[] {
     .flatMap(([name, value]) => {
       const wrongName = SCHEDULE_NAME.test(name) ? [] : [EXPECTED_NAME];
       const faults = kindsOf(name, value)
-        .filter((kind) => !Object.hasOwn(further, kind)) // Those have a list.
+        .filter((kind) => !Object.hasOwn(further, kind)) // Further kinds have a list.
         .flatMap((kind) => {
           if (!known.includes(kind)) return [unknownKind(kind, known)];
           const unlisted = `the service has no list of ${kind}, so it cannot be pulled`;
@@ -45,7 +45,7 @@ const unknownKind = (name: string, known: readonly string[]): string =>
 
 function kindsOf(name: string, value: unknown): string[] {
   if (typeof value === 'string') return name === 'all' ? [] : [name];
-  if (!isTree(value)) return []; // For the schema to say.
+  if (!isTree(value)) return []; // The schema reports it.
   const { kind, kinds } = value;
   return [kind, ...(Array.isArray(kinds) ? (kinds as unknown[]) : [])].filter(
     (each) => typeof each === 'string',
@@ -53,8 +53,8 @@ function kindsOf(name: string, value: unknown): string[] {
 }
 
 /**
- * Finds fields that `privacy.exclude` cannot name: they identify the record and its company. Unknown names are checked once the mirror is open,
- * because it knows undocumented fields.
+ * Finds fields that `privacy.exclude` cannot name, because they identify the record and its company. Unknown names are checked once
+ * the mirror is open, because it knows undocumented fields.
  */
 export function findPrivacyFaults(values: Tree): readonly SettingFault[] {
   return Object.entries(mapAt(values, ['privacy', 'exclude'])).flatMap(([kind, names]) => {

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/time/clock.ts';
 import { isDatabaseUnavailable } from './session/errors.ts';
 import type { Session } from './session/session.ts';
 
-/** What work on a mirror needs. */
+/** The parts that work on a mirror needs. */
 export interface MirrorContext {
   readonly session: Session;
   readonly clock: Clock;
@@ -19,17 +19,14 @@ export interface ProcessContext extends MirrorContext {
   readonly owner: Owner;
 }
 
-/** Runs a task at once and then with pauses, and logs its faults, but for outages of the database, which are logged once for all. */
+/** Runs a task at once and then with pauses, and logs its faults, except outages of the database, which are logged once for all tasks. */
 export function repeatMirrorTask(
   context: MirrorContext,
   name: string,
   everyMs: number,
   task: () => Promise<void>,
 ): RepeatingTask {
-  const faults = createFaultLog({
-    logger: context.logger,
-    clock: context.clock,
-    isReportedElsewhere: isDatabaseUnavailable,
-  });
-  return repeatTask({ clock: context.clock, faults, everyMs, name, task });
+  const { clock, logger } = context;
+  const faults = createFaultLog(logger, clock, isDatabaseUnavailable);
+  return repeatTask({ clock, faults, everyMs, name, task });
 }

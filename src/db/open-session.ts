@@ -9,7 +9,7 @@ import type { Queryable, Session } from './session/session.ts';
 export async function openSession(url: string, sqlite: SqliteOptions = {}): Promise<Session> {
   const path = sqlitePath(url);
   if (path !== null) {
-    const { openSqliteSession } = await import('./sqlite/session.ts'); // Each brings a driver that the other has no need of.
+    const { openSqliteSession } = await import('./sqlite/session.ts'); // Each brings a driver that the other does not need.
     return openSqliteSession(path, sqlite);
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
@@ -22,7 +22,7 @@ export async function openSession(url: string, sqlite: SqliteOptions = {}): Prom
   });
 }
 
-/** Opens a new connection to what an address leads to now, to read it only. @throws {MirrorError} If there is nothing. */
+/** Opens a new, read-only connection to the database that is at an address now. @throws {MirrorError} If there is none. */
 export async function openFreshReader(url: string): Promise<Queryable & AsyncDisposable> {
   const path = sqlitePath(url);
   if (path === null) return (await import('./postgres/session.ts')).openSnapshotReader(url);

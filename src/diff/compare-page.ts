@@ -78,7 +78,7 @@ export function splitPage(records: readonly Json[], texts: readonly string[] = [
     // Equal but for the order of keys and the spelling of numbers.
     if (new Set(versions.map((version) => canonicalJson(version.record))).size === 1) continue;
     firsts.delete(id); // One response cannot show which of two contents is true.
-    quarantined.push(...versions.map((each) => quarantine(id, 'two_versions', compacted(each).raw)));
+    quarantined.push(...versions.map((version) => quarantine(id, 'two_versions', compacted(version).raw)));
   }
   return { incoming: [...firsts.values()], quarantined };
 }
@@ -192,7 +192,7 @@ export interface ChangeEvent {
   readonly after: string | null;
   /** The fields that changed, `{name: [old, new]}` as compact JSON; `{}` for all but updates. */
   readonly fields: string;
-  /** No earlier than this it happened; null = unknown. */
+  /** It happened no earlier than this; null = unknown. */
   readonly observedFrom: string | null;
 }
 
@@ -214,7 +214,7 @@ export function listChangedFields(kind: Kind, before: JsonObject, after: JsonObj
     ...Object.keys(before),
     ...Object.keys(after).filter((name) => !Object.hasOwn(before, name)),
   ];
-  const sent = [...kind.hints, ...kind.fields].filter(({ textOf }) => textOf === undefined);
+  const sent = [...kind.hints, ...kind.fields].filter((field) => field.textOf === undefined);
   const fields = new Map(sent.map((field) => [field.name, field])); // A documented field comes before its hint.
   return names.filter((name) => {
     const old = ownValue(before, name);
@@ -233,11 +233,8 @@ export function listChangedFields(kind: Kind, before: JsonObject, after: JsonObj
 function normalizeValue(field: Field | undefined, value: Json | undefined): Json | undefined {
   if (isArray(value)) return value.map((item) => normalizeValue(undefined, item) ?? null);
   if (isObject(value)) {
-    const members = Object.entries(value).map(([name, item]) => [
-      name,
-      normalizeValue(undefined, item) ?? null,
-    ]);
-    return Object.fromEntries(members) as JsonObject;
+    const members = Object.entries(value);
+    return Object.fromEntries(members.map(([name, item]) => [name, normalizeValue(undefined, item) ?? null]));
   }
   if (typeof value === 'string')
     return (field?.type === 'text' ? null : roundFloatNoise(value, field?.scale)) ?? value.normalize('NFC');

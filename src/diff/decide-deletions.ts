@@ -1,3 +1,5 @@
+import { DAY_MS } from '../lib/time/zone-offset.ts';
+
 /** A live row that a certified list does not have, or that two complete sweeps running did not show. */
 export interface AbsentRow {
   readonly id: string;
@@ -32,7 +34,7 @@ export interface Absence {
 
 /** An answer named the record, and no list has ever shown it. */
 const NEVER_LISTED = 'never_listed';
-/** The list that lacks the record lacks such ones, too. */
+/** The list that lacks the record lacks records that an answer has named, too. */
 const OTHERS_HIDDEN = 'others_hidden';
 
 /** Another row has taken its place at one end of the list, which may be cut: where only the list can prove it, a person decides. */
@@ -115,7 +117,7 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
   const candidates = absent
     .filter((row) => !isProtected.has(row.id))
     .map((row): AbsenceCandidate => ({ ...row, absence: absenceOf(row, facts) }))
-    .filter((absentee) => absentee.absence.state !== 'rejected');
+    .filter((row) => row.absence.state !== 'rejected');
   if (!isCertified && !canRetrieve) {
     const held = candidates.filter((candidate) => candidate.absence.state === 'held');
     return { toSave: [], toForget, toRetrieve: [], tombstones: [], held: listHeld(held, storedAbsences) };
@@ -123,7 +125,7 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
   const open = candidates.filter(
     (row) => isUndecided(row) && !isKeptByDecision(row, facts) && !isStuck(row, facts),
   );
-  const older = open.filter((absentee) => facts.oldest?.ids.has(absentee.id));
+  const older = open.filter((row) => facts.oldest?.ids.has(row.id));
   // A row that is deleted at the same time does not hide that the list drops its oldest ones.
   const undecided = older.length >= HOLD_MIN_ROWS && facts.oldest?.isOutOfScope === false ? older : open;
   const hold = decideHoldState(undecided, facts, rules);
@@ -142,12 +144,11 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
   const provenByList = unheld.filter(
     (row) => (!canRetrieve || isApprovedByPerson(row, facts)) && isMissedAgain(row, facts, rules),
   );
-  const isEnough = (absentee: AbsenceCandidate): boolean =>
-    !facts.canBeMixed || absentee.absence.firstGoneAt !== null;
+  const isEnough = (row: AbsenceCandidate): boolean => !facts.canBeMixed || row.absence.firstGoneAt !== null;
   const missedOnce = new Set(provenByList.filter((row) => !isEnough(row)));
   const after = nextCandidates.map((row): Absence => {
-    const look = { sweep: facts.sweep, firstGoneAt: facts.now };
-    return missedOnce.has(row) ? { ...row.absence, ...look } : row.absence;
+    if (!missedOnce.has(row)) return row.absence;
+    return { ...row.absence, sweep: facts.sweep, firstGoneAt: facts.now };
   });
   // Until a person has approved, a record that no list has shown may wait for an approval in the service.
   const asked = unheld.filter((row) => !isApprovedByPerson(row, facts) && (row.isListed || isApproved(row)));
@@ -155,7 +156,7 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
     toSave: after.filter((absence) => isChanged(absence, storedAbsences.get(absence.id))),
     toForget,
     toRetrieve: canRetrieve ? dueForRetrieval(asked, facts, rules) : [],
-    tombstones: provenByList.filter(isEnough).map((absentee) => absentee.id),
+    tombstones: provenByList.filter(isEnough).map((row) => row.id),
     held: listHeld(
       candidates.filter((_, index) => after[index]?.state === 'held'),
       storedAbsences,
@@ -169,17 +170,17 @@ const isChanged = (absence: Absence, before: Absence | undefined): boolean =>
   before.isCertified !== absence.isCertified ||
   before.why !== absence.why;
 
-const isUndecided = ({ absence: { state } }: Pick<AbsenceCandidate, 'absence'>): boolean =>
+const isUndecided = ({ absence: { state } }: AbsenceCandidate): boolean =>
   state === 'suspected' || state === 'held';
 
 /** Older than every row of a list whose older rows stay, by a person's decision. */
-const isKeptByDecision = (absentee: AbsenceCandidate, facts: AbsenceFacts): boolean =>
+const isKeptByDecision = (row: AbsenceCandidate, facts: AbsenceFacts): boolean =>
   facts.oldest?.isOutOfScope === true &&
-  facts.oldest.ids.has(absentee.id) &&
-  absentee.absence.state !== 'approved' &&
-  absentee.absence.state !== 'released';
+  facts.oldest.ids.has(row.id) &&
+  row.absence.state !== 'approved' &&
+  row.absence.state !== 'released';
 
-const isApproved = (absentee: AbsenceCandidate): boolean => absentee.absence.state === 'approved';
+const isApproved = (row: AbsenceCandidate): boolean => row.absence.state === 'approved';
 
 /** Retrieving cannot prove the deletion; after approval, the list does. */
 const isApprovedByPerson = (row: AbsenceCandidate, facts: AbsenceFacts): boolean =>
@@ -191,15 +192,14 @@ const isApprovedByPerson = (row: AbsenceCandidate, facts: AbsenceFacts): boolean
 const mayHideRecords = (facts: AbsenceFacts): boolean =>
   !facts.canRetrieve && facts.absent.some((row) => !row.isListed);
 
-const DAY_MS = 86_400_000;
 const STUCK_MS = 7 * DAY_MS;
 
 /** Whether the proof of an absence cannot come by itself: such a record needs a person after a week, a cached one after a day. */
-function isStuck(absentee: AbsenceCandidate, facts: AbsenceFacts): boolean {
-  const { state, absentSince } = absentee.absence;
-  const why = waitReason(absentee.absence, facts);
+function isStuck(row: AbsenceCandidate, facts: AbsenceFacts): boolean {
+  const { state, absentSince } = row.absence;
+  const why = waitReason(row.absence, facts);
   if (why === undefined || olderThanField(why) !== null) return false;
-  if (state === 'held' || why === NEVER_LISTED) return isUndecided({ absence: absentee.absence });
+  if (state === 'held' || why === NEVER_LISTED) return isUndecided(row);
   const after = why === 'cached' ? DAY_MS : STUCK_MS;
   const isOpen = state === 'suspected' || state === 'unlisted';
   return isOpen && facts.now.getTime() - absentSince.getTime() >= after;
@@ -221,7 +221,7 @@ function nextState(row: AbsenceCandidate, facts: AbsenceFacts): Absence {
     : absence;
 }
 
-/** The same of what is undecided together. */
+/** The state after this sweep of an absence that is undecided together with others. */
 function nextHeldState(absence: Absence, hold: Hold, facts: AbsenceFacts): Absence {
   const older = olderThanField(absence.why) === null ? undefined : absence.why;
   if (hold.is === 'held') return { ...absence, state: 'held', why: hold.why ?? older };
@@ -242,8 +242,8 @@ function listHeld(
 ): DeletionDecision['held'] {
   const heldBefore = [...storedAbsences.values()].filter((absence) => absence.state === 'held').length;
   return {
-    ids: [...held].sort((a, b) => lastRetrievedAt(a) - lastRetrievedAt(b)).map((absentee) => absentee.id),
-    isSame: held.length === heldBefore && held.every((absentee) => absentee.absence.state === 'held'),
+    ids: [...held].sort((a, b) => lastRetrievedAt(a) - lastRetrievedAt(b)).map((row) => row.id),
+    isSame: held.length === heldBefore && held.every((row) => row.absence.state === 'held'),
   };
 }
 
@@ -263,24 +263,18 @@ interface AbsenceCandidate extends AbsentRow {
 /** A noted absence counts until any sweep shows the record again. */
 function absenceOf(row: AbsentRow, facts: AbsenceFacts): Absence {
   const { sweep, now, isCertified } = facts;
-  const storedAbsences = facts.storedAbsences.get(row.id);
-  if (storedAbsences === undefined || row.lastShown > storedAbsences.sweep) {
-    const first = {
-      id: row.id,
-      state: 'suspected',
-      sweep,
-      absentSince: now,
-      firstGoneAt: null,
-      isCertified,
-    } as const;
+  const stored = facts.storedAbsences.get(row.id);
+  const begun = { sweep, absentSince: now, isCertified };
+  if (stored === undefined || row.lastShown > stored.sweep) {
+    const first = { id: row.id, state: 'suspected', firstGoneAt: null, ...begun } as const;
     if (!row.isListed) return { ...first, why: NEVER_LISTED };
     return facts.isReplaced === true ? { ...first, why: REPLACED } : first;
   }
-  if (storedAbsences.isCertified || !isCertified) return storedAbsences;
-  return { ...storedAbsences, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
+  if (stored.isCertified || !isCertified) return stored;
+  return { ...stored, ...begun }; // The first certified list without it: the list's proof begins here.
 }
 
-/** What happens to the undecided rows together; `freed`: most held records are back, so the rest are treated as never held. */
+/** The decision about all undecided rows together; `freed`: most held records are back, so the rest are treated as never held. */
 interface Hold {
   readonly is: 'held' | 'freed' | 'open';
   readonly why?: string | undefined;
@@ -294,13 +288,13 @@ function decideHoldState(
   const { live, oldest, storedAbsences, absent } = facts;
   const count = undecided.length;
   if (count === 0) return { is: 'open' };
-  const areReplaced = !facts.canRetrieve && undecided.some((absentee) => absentee.absence.why === REPLACED);
+  const areReplaced = !facts.canRetrieve && undecided.some((row) => row.absence.why === REPLACED);
   const isDoubtful = facts.isDoubtful || areReplaced;
   if (oldest && isOldest(undecided, oldest, isDoubtful)) return { is: 'held', why: olderThan(oldest.by) };
   const { rows, share } = rules.holdAbove;
   const isMany = count > Math.max(rows, share * live) || (count >= HOLD_MIN_ROWS && 3 * count > live);
   if (isMany || isDoubtful) return { is: 'held' };
-  if (!undecided.some((absentee) => absentee.absence.state === 'held')) return { is: 'open' };
+  if (!undecided.some((row) => row.absence.state === 'held')) return { is: 'open' };
   const still = new Set(absent.map((row) => row.id));
   const returned = [...storedAbsences.values()].filter(
     (absence) => absence.state === 'held' && !still.has(absence.id),
@@ -310,7 +304,7 @@ function decideHoldState(
 
 function isOldest(undecided: readonly AbsenceCandidate[], rows: OldestRows, isDoubtful: boolean): boolean {
   const isEnough = isDoubtful || undecided.length >= HOLD_MIN_ROWS || rows.waves >= HOLD_MIN_ROWS - 1;
-  return !rows.isOutOfScope && isEnough && undecided.every((absentee) => rows.ids.has(absentee.id));
+  return !rows.isOutOfScope && isEnough && undecided.every((row) => rows.ids.has(row.id));
 }
 
 /** This many rows at once are held if they are exactly the oldest rows, or more than a third of all. The third such wave is held, too. */
@@ -324,10 +318,10 @@ function dueForRetrieval(
   const due = unheld.filter(
     ({ absence: { firstGoneAt } }) => firstGoneAt === null || isPast(firstGoneAt, facts.now, rules),
   );
-  const isUnlisted = (absentee: AbsenceCandidate): boolean => absentee.absence.state === 'unlisted';
+  const isUnlisted = (row: AbsenceCandidate): boolean => row.absence.state === 'unlisted';
   const unlisted = due.filter(isUnlisted).sort((a, b) => lastRetrievedAt(a) - lastRetrievedAt(b));
   const asked = [...due.filter((row) => !isUnlisted(row)), ...unlisted.slice(0, UNLISTED_ASKED)];
-  return asked.map((absentee) => absentee.id);
+  return asked.map((row) => row.id);
 }
 
 const lastRetrievedAt = ({ absence: { firstGoneAt } }: AbsenceCandidate): number =>

@@ -61,7 +61,7 @@ export function createRecordDecoder(kind: Pick<Kind, 'fields'>): (record: JsonOb
   };
 }
 
-/** Nearly every record fits: no list is made for it. */
+/** Nearly every record fits: no list is made for such a record. */
 const NO_MISFITS: DecodedRecord['misfits'] = [];
 const NOTHING_LOST: ReadonlyMap<string, Json> = new Map();
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isReference } from './rule-out.ts';
 import { isShownAsWritten, isBlank, isSameInAnySpelling, readNameOf, shownValue } from './merge-update.ts';
 
-/** A field that a record shows otherwise than it did; by its name of a read. */
+/** A field that a record shows otherwise than before, by its name in a read. */
 export type IdentityDifference = {
   readonly field: string;
   readonly base: Json;
@@ -14,7 +14,7 @@ export type IdentityDifference = {
  * Finds differences that suggest that the id now belongs to another record: the natural key differs, and at least half of
  * the other texts, references and dates that both show. Empty if it is the same record, perhaps renamed, or if that is unknown.
  *
- * @param ourPayloads The payloads of this and of earlier updates, by the names of a write: a value that they wanted does not count.
+ * @param ourPayloads The payloads of this and of earlier updates, by the names in a write: a value that they wanted does not count.
  */
 export function findIdentityDifferences(
   kind: Kind,
@@ -25,11 +25,15 @@ export function findIdentityDifferences(
   const shown = shownInBoth(kind, base, remote);
   const [key] = findKeyDifferences(kind, base, remote, ourPayloads);
   if (key === undefined) return [];
-  const identifyingNames = kind.fields.filter((field) => isIdentifying(field)).map(({ name }) => name);
   // Of a key of several fields, one is often corrected: its others count with the rest.
-  const names = identifyingNames.concat(kind.naturalKey);
-  const rest = shown.filter((one) => one.field !== key.field && names.includes(one.field));
-  const otherDifferences = rest.filter((one) => differs(kind, one, ourPayloads));
+  const names = kind.fields
+    .filter(isIdentifying)
+    .map((field) => field.name)
+    .concat(kind.naturalKey);
+  const rest = shown.filter(
+    (shownField) => shownField.field !== key.field && names.includes(shownField.field),
+  );
+  const otherDifferences = rest.filter((difference) => differs(kind, difference, ourPayloads));
   return otherDifferences.length > 0 && otherDifferences.length >= rest.length / 2
     ? [key, ...otherDifferences]
     : [];
@@ -49,10 +53,10 @@ export function findKeyDifferences(
 }
 
 const shownInBoth = (kind: Kind, base: JsonObject, remote: JsonObject): readonly IdentityDifference[] =>
-  kind.fields.flatMap((known) => {
-    const old = shownValue(kind, base, known.name) ?? null;
-    const now = shownValue(kind, remote, known.name) ?? null;
-    return isBlank(known, old) || isBlank(known, now) ? [] : [{ field: known.name, base: old, remote: now }];
+  kind.fields.flatMap((field) => {
+    const old = shownValue(kind, base, field.name) ?? null;
+    const now = shownValue(kind, remote, field.name) ?? null;
+    return isBlank(field, old) || isBlank(field, now) ? [] : [{ field: field.name, base: old, remote: now }];
   });
 
 function differs(kind: Kind, shown: IdentityDifference, ourPayloads: readonly JsonObject[]): boolean {

@@ -24,7 +24,7 @@ export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   return key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('hex');
 }
 
-/** The sent fields of the natural key, with a record's values: all sent fields with content where none is of the key. */
+/** The sent fields of the natural key, with a record's values; if none of them is in the key, all sent fields with content. */
 export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): readonly SentField[] {
   const filled = sentFields(kind, payload, record).filter(
     (field) => !isBlank(findSentField(kind, field.name), field.sent),
@@ -50,7 +50,7 @@ export function hasAllSentValues(kind: Kind, payload: JsonObject, record: JsonOb
   return isFilled && fields.every((field) => isShownAsSent(kind, field));
 }
 
-/** The sent fields that a record shows otherwise; a field that it does not show is none of them. */
+/** The sent fields that a record shows with another value. */
 export function alteredFields(kind: Kind, payload: JsonObject, record: JsonObject) {
   return sentFields(kind, payload, record).flatMap((field) => {
     const { name, sent, remote } = field;

@@ -5,7 +5,7 @@ import { canonicalNumber } from '../lib/json/decimal.ts';
 import { listChangedFields } from './compare-page.ts';
 import { normalizeSpelling } from './normalize-spelling.ts';
 
-/** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
+/** One field in three states; `field` is its name in a read. A field that a state does not show is null. */
 type FieldStates = {
   readonly field: string;
   readonly base: Json;
@@ -38,28 +38,23 @@ export function merge(update: {
   readonly remote: JsonObject;
 }): Merge {
   const { kind, wanted, base, remote } = update;
-  const states = listDifferences(kind, wanted, remote).map(([name, value]) => {
-    const field = readNameOf(kind, name);
+  const isSame = (field: string, valueA: Json, valueB: Json | undefined): boolean =>
+    valueB !== undefined && isSameInAnySpelling(kind, field, valueA, valueB);
+  const changes: [name: string, value: Json][] = [];
+  const conflicts: FieldStates[] = [];
+  for (const { name, field, value, shown } of listDifferences(kind, wanted, remote)) {
     const seen = base === null ? undefined : shownValue(kind, base, field);
-    return { name, field, base: seen, remote: shownValue(kind, remote, field), wanted: value };
-  });
-  const isSame = (field: string, valueA?: Json, valueB?: Json): boolean =>
-    valueA !== undefined && valueB !== undefined && isSameInAnySpelling(kind, field, valueA, valueB);
-  // What is there in another spelling need not be sent, unless its author wants that spelling changed.
-  const changes = states.filter(
-    ({ field, base: seen, remote: shownNow, wanted: value }) =>
-      !isSame(field, value, shownNow) ||
-      seen === undefined ||
-      (isSame(field, seen, value) && !isShownAsWritten(kind, field, value, seen)),
-  );
-  const conflicts = changes.flatMap(({ field, base: seen, remote: shownNow, wanted: value }) => {
+    // A value that is there in another spelling need not be sent, unless its author wants that spelling changed.
+    const isSpellingWanted =
+      seen === undefined || (isSame(field, seen, value) && !isShownAsWritten(kind, field, value, seen));
+    if (isSame(field, value, shown) && !isSpellingWanted) continue;
+    changes.push([name, value]);
     // A field that one state does not show is unknown, so no change can be proved.
-    if (seen === undefined || shownNow === undefined || isSame(field, seen, shownNow)) return [];
-    return [{ field, base: seen, remote: shownNow, wanted: value }];
-  });
+    if (seen !== undefined && shown !== undefined && !isSame(field, seen, shown))
+      conflicts.push({ field, base: seen, remote: shown, wanted: value });
+  }
   if (conflicts.length > 0) return { is: 'conflict', conflicts };
-  if (changes.length === 0) return { is: 'nothing' };
-  return { is: 'set', body: Object.fromEntries(changes.map((change) => [change.name, change.wanted])) };
+  return changes.length === 0 ? { is: 'nothing' } : { is: 'set', body: Object.fromEntries(changes) };
 }
 
 /** Compares the readings before and after a write of `body`: fields that were not kept, and other fields that changed. */
@@ -70,25 +65,21 @@ export function compareReadBack(write: {
   readonly after: JsonObject;
 }): ReadBack {
   const { kind, body, before, after } = write;
-  const missed = listDifferences(kind, body, after).map(([name, wanted]) => {
-    const field = readNameOf(kind, name);
-    const base = shownValue(kind, before, field);
-    const remote = shownValue(kind, after, field);
-    return { field, base: base ?? null, remote: remote ?? null, wanted };
+  const missed = listDifferences(kind, body, after).map(({ field, value, shown = null }) => {
+    return { field, base: shownValue(kind, before, field) ?? null, remote: shown, wanted: value };
   });
   const written = new Set(Object.keys(body).flatMap((name) => [name, readNameOf(kind, name)]));
   return { missed, alsoChanged: listChangedFields(kind, before, after).filter((name) => !written.has(name)) };
 }
 
-function listDifferences(
-  kind: Kind,
-  wanted: JsonObject,
-  record: JsonObject,
-): readonly (readonly [string, Json])[] {
-  return Object.entries(wanted).filter(([name, sent]) => {
-    const field = readNameOf(kind, name);
-    return !isShownAsWritten(kind, field, sent, shownValue(kind, record, field));
-  });
+/** The values of an update that a record does not show as written, by the field's name in a write (`name`) and in a read (`field`). */
+function listDifferences(kind: Kind, wanted: JsonObject, record: JsonObject) {
+  return Object.entries(wanted)
+    .map(([name, value]) => {
+      const field = readNameOf(kind, name);
+      return { name, field, value, shown: shownValue(kind, record, field) };
+    })
+    .filter(({ field, value, shown }) => !isShownAsWritten(kind, field, value, shown));
 }
 
 /** The name of a field in a write. */
@@ -100,14 +91,14 @@ export function readNameOf(kind: Kind, writeName: string): string {
   return fields.find((field) => writeNameOf(field) === writeName)?.name ?? writeName;
 }
 
-/** A record's value of a field: under its name of a read or, as some copies do, under its name of a write. */
+/** A record's value of a field: under its name in a read or, as some copies do, under its name in a write. */
 export function shownValue(kind: Kind, record: JsonObject, name: string): Json | undefined {
   const value = ownValue(record, name);
   const field = findSentField(kind, name);
   return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
 }
 
-/** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
+/** Whether the service shows the sent value, under the field's normaliser; `name` is the name in a read. */
 export function isShownAsWritten(kind: Kind, name: string, sent: Json, remote: Json | undefined): boolean {
   return isSameValue(findSentField(kind, name), sent, remote);
 }
@@ -131,11 +122,11 @@ export function isSameValue(field: Field | undefined, sent: Json, remote: Json |
 
 /** The service adds ids and further members to the elements of an array, so only the sent members must hold. */
 function isSameArray(items: readonly Field[], sent: readonly Json[], remote: readonly Json[]): boolean {
-  const isSameElement = (element: Json, shownNow: Json | undefined): boolean => {
-    if (!isObject(element) || !isObject(shownNow)) return isSameValue(undefined, element, shownNow);
+  const isSameElement = (element: Json, shown: Json | undefined): boolean => {
+    if (!isObject(element) || !isObject(shown)) return isSameValue(undefined, element, shown);
     return Object.entries(element).every(([name, value]) => {
       const field = items.find((item) => item.name === name);
-      return isSameValue(field, value, ownValue(shownNow, name));
+      return isSameValue(field, value, ownValue(shown, name));
     });
   };
   return sent.length === remote.length && sent.every((element, at) => isSameElement(element, remote[at]));
@@ -175,7 +166,7 @@ function hasType(field: Field | undefined): field is Field {
   return field !== undefined && field.type in FORMS;
 }
 
-/** The shortest text of a number, or of a text that is one; null for all else. */
+/** The shortest text of a number, or of a text that is a number; null for any other value. */
 export function numberText(value: Json): string | null {
   return isNumber(value) || typeof value === 'string' ? canonicalNumber(String(value)) : null;
 }

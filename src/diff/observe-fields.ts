@@ -29,7 +29,7 @@ const LONGEST_NAME = 255;
 interface ObservedFields {
   /** Only fields that are new or wider than known. */
   readonly fields: Map<string, SeenField>;
-  /** Names that are not tracked, for want of room or because of their length. */
+  /** Names that are not tracked, because there is no room or because of their length. */
   readonly untracked: ReadonlySet<string>;
 }
 
@@ -44,7 +44,7 @@ export function observeFields(
 ): ObservedFields {
   const fields = new Map<string, SeenField>();
   const untracked = new Set<string>();
-  const columns = kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name);
+  const columns = kind.fields.filter((field) => field.textOf === undefined).map((field) => field.name);
   // Of a field that has its column only the JSON types count; nearly always they have come before.
   const wires = new Map(columns.map((name) => [name, known.get(name)?.wire ?? null]));
   let room = MAX_FIELDS - known.size;
@@ -180,5 +180,5 @@ const takenNames = (kind: Shape): ReadonlySet<string> =>
 function namesOf({ name, type, recordOf }: Field): string[] {
   const derivedNames = type === 'decimal' ? DECIMAL_SUFFIXES.map((suffix) => name + suffix) : [];
   const ids = recordOf === undefined ? [] : [idColumnName(name)];
-  return [name, ...derivedNames, ...ids].map((each) => each.toLowerCase());
+  return [name, ...derivedNames, ...ids].map((column) => column.toLowerCase());
 }

@@ -14,9 +14,8 @@ export function findRepeatedIds(
 ) {
   const readings = new Map<number, readonly string[]>();
   for (const { page, ids } of sightings) readings.set(page, [ids, ...(readings.get(page) ?? [])].slice(0, 2));
-  const present = new Set(
-    sightings.filter((sighting) => sighting.sweep === began).map((sighting) => sighting.page),
-  );
+  const ofSweep = sightings.filter((sighting) => sighting.sweep === began);
+  const present = new Set(ofSweep.map((sighting) => sighting.page));
   const pagesOf = new Map<string, number[]>();
   for (const [page, [last = '[]', before = '[]']] of readings) {
     const earlier = new Set(parseIds(before));

@@ -6,7 +6,7 @@ import { decodeIfFits, type ColumnValue } from './decode-record.ts';
 import { hasNaturalKeyOf, keyFields } from './match.ts';
 import { isSameValue, isBlank, numberText, readNameOf, shownValue } from './merge-update.ts';
 
-/** A text that a create sent; `field` is its name of a read. */
+/** A text that a create sent; `field` is its name in a read. */
 export interface SentText {
   readonly field: string;
   readonly text: string;
@@ -111,13 +111,10 @@ function isRounded(sent: Json, remote: Json): boolean {
 }
 
 /** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
-function showsText(kind: Kind, record: JsonObject, sentText: SentText): boolean {
-  const fieldValue = shownValue(kind, record, sentText.field);
-  if (fieldValue !== undefined && textsIn(fieldValue).some((shown) => isSpelledLike(sentText.text, shown)))
-    return true;
-  return textsIn(record).some(
-    (shown) => shown.length >= MIN_CHARACTERS && isSpelledLike(sentText.text, shown),
-  );
+function showsText(kind: Kind, record: JsonObject, sent: SentText): boolean {
+  const isLike = (shown: string): boolean => isSpelledLike(sent.text, shown);
+  if (textsIn(shownValue(kind, record, sent.field) ?? null).some(isLike)) return true;
+  return textsIn(record).some((shown) => shown.length >= MIN_CHARACTERS && isLike(shown));
 }
 
 function textsIn(value: Json): readonly string[] {

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isProcessRunning } from './process-id.ts';
+import { hasProcessEnded } from './process-id.ts';
 
 /**
  * Begins a file: it is written in a private folder with a random name beside its place, so that
@@ -46,8 +46,7 @@ function removeDrafts(path: string): void {
   const start = `${basename(path)}${DRAFT_SUFFIX}`;
   for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
     const [, pid] = name.startsWith(start) ? (/^([1-9]\d*)-\w{6}$/.exec(name.slice(start.length)) ?? []) : [];
-    // A container's processes all have number 1: another one of our own number was here before us.
-    const isStale = pid !== undefined && (Number(pid) === process.pid || !isProcessRunning(Number(pid)));
-    if (isStale) fs.rmSync(join(folder, name), { recursive: true, force: true });
+    if (pid !== undefined && hasProcessEnded(Number(pid)))
+      fs.rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { isProcessRunning, processNamespace } from './process-id.ts';
+import { hasProcessEnded, processNamespace } from './process-id.ts';
 
 /** A process of bms-sync in the rows that it works. */
 export interface Owner {
@@ -10,9 +10,8 @@ export interface Owner {
 }
 
 /**
- * Names this process. Host and process number are for the reader of a message; two containers may share both. So a process
- * is judged by its number only where that number means it: by a process that runs in the same place. The life of any other
- * is its lease.
+ * Names this process. Host and process number are for the reader of a message; two containers may share both. So only a process
+ * that runs in the same place judges another one by its number. Any other process lives as long as its lease.
  */
 export function createOwner(): Owner {
   const place = processNamespace();
@@ -21,8 +20,7 @@ export function createOwner(): Owner {
     name,
     isDead: (other) => {
       const [, pid, otherPlace] = other.split(':');
-      if (other === name || place === null || otherPlace !== place) return false;
-      return Number(pid) === process.pid || !isProcessRunning(Number(pid)); // Of our own number there can have been only another one before us.
+      return other !== name && place !== null && otherPlace === place && hasProcessEnded(Number(pid));
     },
   };
 }

@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { errorCode } from './sync-error.ts';
 
-/** Whether a process of this place runs. */
-export function isProcessRunning(pid: number): boolean {
+/**
+ * Whether an earlier process of this place, known by its number, has ended. It has where the number is now our own: the processes of
+ * a container all have number 1.
+ */
+export function hasProcessEnded(pid: number): boolean {
+  if (pid === process.pid) return true;
   try {
     process.kill(pid, 0); // Signal 0 only checks that the process exists.
-    return true;
+    return false;
   } catch (error) {
-    return errorCode(error) !== 'ESRCH';
+    return errorCode(error) === 'ESRCH';
   }
 }
 

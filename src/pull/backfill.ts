@@ -69,16 +69,16 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       const reading = { kind, runId, binding, rules: request, isPartial: true } as const;
       const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
       const work = { sweep, tally: createTally(), missing: [], surplus: 0 };
-      const ending = await readExtent(parts, request, work)
-        .then(async (found) => {
-          if (found.state === 'complete') await mend(parts, request, work);
-          return found;
-        })
-        .catch(async (error: unknown) => {
-          if (error instanceof OtherSourceError) await endBackfill(parts, work, 'refused'); // The lease is still ours.
-          throw error;
-        })
-        .finally(stopHeartbeat);
+      let ending: BackfillEnding;
+      try {
+        ending = await readExtent(parts, request, work);
+        if (ending.state === 'complete') await correctRows(parts, request, work);
+      } catch (error) {
+        if (error instanceof OtherSourceError) await endBackfill(parts, work, 'refused'); // The lease is still ours.
+        throw error;
+      } finally {
+        stopHeartbeat();
+      }
       await endBackfill(parts, work, ending.state);
       const counts = { ...work.tally.counts(), missing: work.missing, surplus: work.surplus };
       const isInterrupted = ending.reason === 'interrupted';
@@ -122,17 +122,17 @@ async function readExtent(
 }
 
 /**
- * Fills the columns and nested rows of what was read again from `_raw`; after the whole list, live rows that it did not show and
- * that are not records become tombstones.
+ * Fills the columns and nested rows of all records that were read, from `_raw`; after the whole list, live rows that it did not show
+ * and that are not records become tombstones.
  */
-async function mend(parts: PullParts, request: BackfillRequest, work: BackfillWork): Promise<void> {
+async function correctRows(parts: PullParts, request: BackfillRequest, work: BackfillWork): Promise<void> {
   const { kind, extent } = request;
   const { session, clock } = parts;
   const { sweep, tally } = work;
-  const readExtent = tally.ids();
-  await refill(session, await readMirroredKind(session, kind), readExtent, clock.now());
+  const readIds = tally.ids();
+  await refill(session, await readMirroredKind(session, kind), readIds, clock.now());
   if ('ids' in extent || extent.pages.from > 1 || extent.pages.to < Infinity) return;
-  const shown = new Set(readExtent);
+  const shown = new Set(readIds);
   const { lastShown } = spansOf(await readSightings(session, kind.name), []);
   for await (const rows of liveRows(session, kind.name)) {
     const unseen = rows.filter((row) => !shown.has(row.id)).map((row) => row.id);
@@ -180,8 +180,8 @@ async function backfillIds(
   const askable = withUsableRetrieve(kind);
   if (askable === null) return isListed(kind) ? findInList(parts, work, kind, new Set(ids)) : undefined;
   const { ticks, tenants } = work.sweep;
-  for (let from = 0; from < ids.length; from += RETRIEVED_AT_ONCE) {
-    const batch = ids.slice(from, from + RETRIEVED_AT_ONCE);
+  let retrieved = 0;
+  for (const batch of inChunks(ids, RETRIEVED_AT_ONCE)) {
     const options = { tick: ticks.next, signal: parts.signal };
     const answers = await Promise.all(batch.map((id) => parts.source.retrieve(askable, id, options)));
     const records = answers.flatMap((answer) => answer.record ?? []);
@@ -191,7 +191,8 @@ async function backfillIds(
     );
     for (const [index, id] of batch.entries()) if (answers[index]?.record === null) work.missing.push(id);
     await landAnswers(parts, work, shown, false);
-    parts.onProgress?.({ kind: kind.name, pages: from + batch.length, lastPage: ids.length });
+    retrieved += batch.length;
+    parts.onProgress?.({ kind: kind.name, pages: retrieved, lastPage: ids.length });
   }
 }
 
@@ -206,12 +207,11 @@ async function findInList(
   const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
   for await (const response of requireCompanies(pages, { kind, tenants })) {
     const { incoming, quarantined } = splitPage(response.read());
-    const found = {
-      incoming: incoming.filter((incoming) => wanted.has(incoming.id)),
-      quarantined: quarantined.filter((quarantined) => quarantined.id !== null && wanted.has(quarantined.id)),
-    };
-    for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
-    await landAnswers(parts, work, [{ ...response, ...found }], true);
+    const isWanted = (record: { readonly id: string | null }): boolean =>
+      record.id !== null && wanted.has(record.id);
+    const page = { incoming: incoming.filter(isWanted), quarantined: quarantined.filter(isWanted) };
+    for (const { id } of [...page.incoming, ...page.quarantined]) if (id !== null) wanted.delete(id);
+    await landAnswers(parts, work, [{ ...response, ...page }], true);
     parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.walk.lastPage });
     if (wanted.size === 0) return;
   }

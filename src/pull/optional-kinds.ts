@@ -35,8 +35,8 @@ export async function askForKind(source: Source, kind: ListedKind): Promise<Show
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     const { reason } = error;
-    const found = Object.entries(ABSENT).find(([, reasons]) => reasons.includes(reason));
-    return { answer: found?.[0] ?? 'unknown', list: null, reason, detail: errorText(error) };
+    const [answer = 'unknown'] = Object.entries(ABSENT).find(([, reasons]) => reasons.includes(reason)) ?? [];
+    return { answer, list: null, reason, detail: errorText(error) };
   }
 }
 
@@ -48,18 +48,18 @@ export async function answersDocumentedList(source: Source): Promise<boolean> {
 }
 
 /**
- * Finds the kinds to sweep: all but the optional ones that were never read to their end and that the service does not show. Those are
- * off, with the reason in their state, until a later pull finds them.
+ * Finds the kinds to sweep: all except the optional kinds that were never read to their end and that the service does not show. Such
+ * kinds are off, with the reason in their state, until a later pull finds them.
  */
 export async function withoutOffKinds(
   parts: PullParts,
   kinds: readonly ListedKind[],
 ): Promise<readonly ListedKind[]> {
-  const unread = kinds.filter((kind) => kind.isOptional);
-  if (unread.length === 0) return kinds;
+  const optional = kinds.filter((kind) => kind.isOptional);
+  if (optional.length === 0) return kinds;
   const swept = await sweptKinds(parts.session);
   const off = new Map<string, string>();
-  for (const kind of unread.filter((kind) => !swept.has(kind.name))) {
+  for (const kind of optional.filter((kind) => !swept.has(kind.name))) {
     if (parts.signal?.aborted === true) return kinds;
     const showing = await askForKind(parts.source, kind);
     if (showing.list === null && showing.answer !== 'unknown') off.set(kind.name, showing.reason);

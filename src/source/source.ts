@@ -49,9 +49,9 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
       const read = recordReader(id);
       const scope = createDeadline(null, [options.signal, requester.closing]);
-      const question = { path, query: '', page: null, header: retrieve.header, read };
-      const asked = requester.requestWithRetries({ ...question, ...options, signal: scope.signal });
-      const { value, sent, answered } = await asked.finally(scope.release);
+      const request = { path, query: '', page: null, header: retrieve.header, read, ...options };
+      const answer = requester.requestWithRetries({ ...request, signal: scope.signal });
+      const { value, sent, answered } = await answer.finally(scope.release);
       return { record: value && withoutExcluded(kind, value), sent, answered };
     },
     probe: async (kind, header) => {

@@ -38,13 +38,13 @@ export async function readKnownPast(db: Queryable, kind: string, instant: string
   };
 }
 
-/** Selects the rows to read, and as of when. */
+/** The rows to read, and the instant. */
 export interface PastRows {
   /** The kind as mirrored. */
   readonly kind: Kind;
   /** The nested array whose elements are wanted; null = the records themselves. */
   readonly nested: NestedTable | null;
-  /** UTC, as `instantText` writes it. */
+  /** UTC, as `formatInstant` writes it. */
   readonly instant: string;
   /** Of these records only, which are found by their index; left out = of all. */
   readonly ids?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ const RECORDS_A_QUERY = 1_000;
 /**
  * Yields the rows of a kind as they were at an instant, in the order of their ids, in batches: the present rows, with the
  * events after the instant undone, decoded as landing decodes them. A row has the columns of the kind's table in SQLite, with
- * the twins of decimals, or those of the table of the nested array.
+ * the columns derived from decimals, or those of the table of the nested array.
  */
 export async function* rowsAsOf(db: WithDialect & Queryable, past: PastRows): AsyncGenerator<readonly Row[]> {
   const toRows = past.nested === null ? recordRows(past.kind) : elementRows(past.nested);
@@ -76,11 +76,14 @@ function recordRows(kind: Kind): ToRows {
   const decode = createRecordDecoder(kind);
   const names = writtenColumns(kind, 'sqlite', true);
   const writeRow = rowWriter(kind, 'sqlite', true);
-  return (row) => {
-    const { id, record, firstSeenAt, changedAt } = row;
+  return ({ id, record, firstSeenAt, changedAt }) => {
     const { values } = decode(parseObject(record));
-    const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
-    const ownValues = OWN_COLUMNS.map((name) => known[name] ?? null);
+    const ownColumns: Row = {
+      _raw: record,
+      _first_seen_at: firstSeenAt,
+      _changed_at: changedAt ?? firstSeenAt,
+    };
+    const ownValues = OWN_COLUMNS.map((name) => ownColumns[name] ?? null);
     const past = toRow(names, writeRow(values, ownValues));
     return [{ minutes: minutesOf(kind, past), ...past, id }];
   };
@@ -101,9 +104,9 @@ function minutesOf(kind: Kind, row: Row): number | null {
 
 function elementRows(table: NestedTable): ToRows {
   const names = nestedColumns(table, 'sqlite').map((column) => column.name);
-  return (one) => {
+  return ({ id, record }) => {
     const { read } = createElementDecoder(table, 'sqlite', []);
-    return read({ id: one.id, record: parseObject(one.record) }).map((row) => toRow(names, row));
+    return read({ id, record: parseObject(record) }).map((row) => toRow(names, row));
   };
 }
 

@@ -36,13 +36,13 @@ const DAYS: Record<Dialect, string> = {
 /** The table of days. It is derived, like a view: `migrate` fills it again if the time zone changes. */
 export const CALENDAR = 'calendar_days';
 
-/** The day of an instant of ours by the clocks of the company, as SQL that both databases read alike; null outside the calendar. */
+/** The day of one of our instants by the clocks of the company, as SQL that both databases read alike; null outside the calendar. */
 export const dayOfInstant = (instant: string): string =>
   `(select d.date from ${CALENDAR} d where d.ends_at > ${instant} and d.starts_at <= ${instant} order by d.ends_at limit 1)`;
 
 /**
- * Fills the table of days by the clocks of a time zone, unless it is by this zone already, or by any where none is asked for. No database computes days by itself:
- * SQLite knows no zones, and PostgreSQL follows the session.
+ * Fills the table of days by the clocks of a time zone, unless it is filled by this zone already; without a wanted zone, any will
+ * do. No database computes days by itself: SQLite knows no zones, and PostgreSQL follows the session.
  */
 export async function fillCalendar(tx: Transaction, wanted: string | undefined): Promise<void> {
   const { dialect } = tx;
@@ -61,8 +61,9 @@ export async function fillCalendar(tx: Transaction, wanted: string | undefined):
   const numbers = [year, month, iso_year, iso_week, weekday, 'row_number() over (order by d.date)'].map(
     (number) => `cast(${number} as ${dialect === 'sqlite' ? 'integer' : 'bigint'})`,
   );
-  const [begin, end] = dialect === 'sqlite' ? ['d.date', `date(d.date, '+1 day')`] : ['d.date', 'd.date + 1'];
-  const columns = ['d.date', ...numbers, startOf(begin, dialect, timezone), startOf(end, dialect, timezone)];
+  const next = dialect === 'sqlite' ? `date(d.date, '+1 day')` : 'd.date + 1';
+  const bounds = ['d.date', next].map((day) => startOf(day, dialect, timezone));
+  const columns = ['d.date', ...numbers, ...bounds];
   await tx.execute(`insert into ${CALENDAR} select ${columns.join(', ')} ${DAYS[dialect]}`);
   await writeMeta(tx, 'calendar', timezone);
 }

@@ -6,7 +6,7 @@ import type { View } from './create-views.ts';
 import { asText } from './engine-views.ts';
 import { MONTHS, WEEKDAYS, engineColumns } from './engine-columns.ts';
 
-/** One row a day, with the instants between which it lies by the clocks of the company. */
+/** One row per day, with the instants at which it begins and ends by the clocks of the company. */
 export const calendarView = (dialect: Dialect): View => {
   const name = (number: string, names: string): string =>
     dialect === 'sqlite' ? asText(nameOf(`n.${number}`, names)) : nameOf(`n.${number}`, names);

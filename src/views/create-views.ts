@@ -25,7 +25,7 @@ export interface View {
   readonly isInner?: true;
 }
 
-/** One column of a view, with what the dictionary says of it. */
+/** One column of a view, with its entry in the dictionary. */
 export interface ViewColumn {
   readonly name: string;
   readonly expression: string;
@@ -60,7 +60,7 @@ export async function createViews(tx: Transaction, views: readonly View[], diale
   await grantToReader(tx, names);
 }
 
-/** The columns that a view has in its order, each with what stands for "no value" of its type. */
+/** The columns that a view has in its order, each with the null of its type. */
 async function presentColumns(tx: Transaction, view: string): Promise<ReadonlyMap<string, string>> {
   if (tx.dialect === 'sqlite')
     return new Map([...(await tx.listColumns(view))].map((name) => [name, 'null']));
@@ -112,7 +112,7 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
 /**
  * Replaces the rows of these views in `bi_dictionary` and `bi_relations`, and writes PostgreSQL's comments in
  * the language of the setting.
- * @param extent `all`: whatever they say of other views is removed.
+ * @param extent `all`: the rows of all other views are removed.
  */
 export async function writeDictionary(
   tx: Transaction,
@@ -125,7 +125,7 @@ export async function writeDictionary(
     await tx.query(
       sql`delete from ${sql.identifier(table.name)}${extent === 'all' ? sql`` : sql` where view in (${names})`}`,
     );
-  const columns = described.flatMap((one) => one.columns.map((column) => ({ view: one.name, ...column })));
+  const columns = described.flatMap((view) => view.columns.map((column) => ({ view: view.name, ...column })));
   const places = new Map<string, readonly string[]>();
   for (const { name } of described) places.set(name, [...(await presentColumns(tx, name)).keys()]);
   const entries = columns.map(({ view, name: column, type, description, section = null }) => {
@@ -144,18 +144,16 @@ export async function writeDictionary(
   await tx.execute(views.flatMap((view) => commentsOn(view, language)).join(';\n'));
 }
 
-function commentsOn(options: View, language: Language): string[] {
+function commentsOn({ name, meaning, columns }: View, language: Language): string[] {
   const { t, term } = translatorFor(language);
-  const view = qualifiedName(options.name);
+  const view = qualifiedName(name);
   return [
-    `comment on view ${view} is ${literal(options.meaning[language])}`,
-    ...options.columns.map((viewColumn) => {
-      const text = viewColumn.description.meaning[language];
-      const comment =
-        viewColumn.description.unit === null
-          ? text
-          : t('{text} Unit: {unit}.', { text, unit: term(viewColumn.description.unit) });
-      return `comment on column ${view}.${identifier(viewColumn.name)} is ${literal(comment)}`;
+    `comment on view ${view} is ${literal(meaning[language])}`,
+    ...columns.map(({ name: column, description }) => {
+      const text = description.meaning[language];
+      const unit = description.unit === null ? null : term(description.unit);
+      const comment = unit === null ? text : t('{text} Unit: {unit}.', { text, unit });
+      return `comment on column ${view}.${identifier(column)} is ${literal(comment)}`;
     }),
   ];
 }
@@ -191,8 +189,8 @@ async function hasSameColumnTypes(tx: Transaction, view: View): Promise<boolean>
 }
 
 /**
- * Changes tables. SQLite would refuse because of views that read what is dropped, although they are made again or stay texts
- * that it only resolves when they are read.
+ * Changes tables. SQLite would refuse it where views read a dropped column, although our views are created again, and it resolves
+ * any other view only when that is read.
  */
 export async function withoutViewChecks(tx: Transaction, change: () => Promise<void>): Promise<void> {
   if (tx.dialect === 'postgres') {

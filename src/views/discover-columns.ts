@@ -35,11 +35,10 @@ import { changeKindTables } from '../store/schema/change-kind-tables.ts';
  */
 export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
   return session.atomically(async (tx) => {
-    await addDiscovered(tx, kind, { now, nested: null });
+    await addDiscovered(tx, kind, null, now);
     await retypeLateNested(tx, kind);
     await addTextColumns(tx, await readMirroredKind(tx, kind), now);
-    for (const table of nestedTables(kind))
-      await addDiscovered(tx, elementShape(kind, table), { now, nested: table });
+    for (const table of nestedTables(kind)) await addDiscovered(tx, elementShape(kind, table), table, now);
     const extended = await readMirroredKind(tx, kind);
     if (!(await needsNewViews(tx, kind, extended))) return kind;
     const views = kindViews(extended, session.dialect);
@@ -59,14 +58,13 @@ async function needsNewViews(tx: Transaction, kind: Kind, extended: Kind): Promi
   );
 }
 
-interface Discovery {
-  readonly now: Date;
-  /** The table of the elements whose fields these are; null = they are those of the records. */
-  readonly nested: NestedTable | null;
-}
-
-async function addDiscovered(tx: Transaction, shape: Shape, discovery: Discovery): Promise<void> {
-  const { now, nested } = discovery;
+/** @param nested The table of the elements that have the fields; null = the records have them. */
+async function addDiscovered(
+  tx: Transaction,
+  shape: Shape,
+  nested: NestedTable | null,
+  now: Date,
+): Promise<void> {
   let extended = shape;
   const unusable: Drift[] = [];
   const place = nested === null ? '' : `${nested.array}[].`;
@@ -80,12 +78,8 @@ async function addDiscovered(tx: Transaction, shape: Shape, discovery: Discovery
       extended = { ...extended, fields: [...extended.fields, column] };
     } else {
       await saveUnusable(tx, shape.name, [name]);
-      unusable.push({
-        kind: nested?.kind ?? shape.name,
-        code: 'unusable_field',
-        field: `${place}${name}`,
-        detail: obstacle,
-      });
+      const owner = nested?.kind ?? shape.name;
+      unusable.push({ kind: owner, code: 'unusable_field', field: `${place}${name}`, detail: obstacle });
     }
   }
   await saveDrift(tx, unusable, now);
@@ -114,9 +108,8 @@ async function viewObstacle(tx: Transaction, shape: Shape, { name, type }: Field
     RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) ||
     (!isOurs && (await tx.listColumns(view)).size > 0);
   if (isReserved) return `the view bi_${view} is another one's`;
-  return Buffer.byteLength(`bi_${view}`) > MAX_IDENTIFIER_BYTES
-    ? `the name of its view, bi_${view}, is too long`
-    : null;
+  const isTooLong = Buffer.byteLength(`bi_${view}`) > MAX_IDENTIFIER_BYTES;
+  return isTooLong ? `the name of its view, bi_${view}, is too long` : null;
 }
 
 /** Codes of misfits whose value cannot stand in the column and is a text that a database can store. */
@@ -133,9 +126,8 @@ const LOST: readonly MisfitCode[] = [
 /**
  * Registers `<field>_text` for each discovered field, and each reference documented as a text, that has an open misfit. The
  * table and the view do not have the column yet.
- * @returns The kind with these columns.
  */
-async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
+async function addTextColumns(tx: Transaction, kind: Kind, now: Date): Promise<void> {
   let extended = kind;
   for (const field of await fieldsWithLostTexts(tx, kind)) {
     const name = textColumnName(extended, field);
@@ -147,7 +139,6 @@ async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Dat
     await saveTextColumn(tx, kind, { field, column: name, now });
     extended = { ...extended, fields: [...extended.fields, { name, type: 'text', textOf: field }] };
   }
-  return extended;
 }
 
 /** An empty text cannot stand in the column either, but needs no column to be kept. */

@@ -113,7 +113,7 @@ const LAG: Record<Dialect, string> = {
   postgres: `case when isfinite(s.last_sweep_at) then round(extract(epoch from now() - s.last_sweep_at)) end`,
 };
 
-/** One row per kind: how fresh and how sound its copy is. In SQLite the analysts' view reads another one, which has no types. */
+/** One row per kind: how fresh and how sound its copy is. In SQLite the analysts' view reads an inner one, which has no types. */
 export function syncStatusViews(kinds: readonly ListedKind[], dialect: Dialect): readonly View[] {
   const view = statusView(kinds, dialect);
   return dialect === 'postgres' ? [view] : [{ ...view, name: STATUS_NOW, isInner: true }, typedStatus(view)];

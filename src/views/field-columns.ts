@@ -21,7 +21,7 @@ interface ColumnOwner {
 /** The columns in which a view shows fields. In SQLite plain references: only these keep their type in every client. */
 export function fieldColumns(fields: readonly Field[], owner: ColumnOwner): ViewColumn[] {
   const { kind, array, dialect } = owner;
-  const documented = new Set(documentedKind(kind)?.fields.map(({ name }) => name));
+  const documented = new Set(documentedKind(kind)?.fields.map((field) => field.name));
   const { section } = describeKindName(kind);
   return fields.flatMap((field) => {
     const description = describeField(array === undefined ? kind : `${kind}_${array}`, field);

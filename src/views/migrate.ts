@@ -22,13 +22,13 @@ import { changeKindTables } from '../store/schema/change-kind-tables.ts';
 import { renameSearchColumns } from './rename-search.ts';
 import { retypeReferences } from './retype-references.ts';
 
-/** What a release asks of a mirror, apart from its kinds. */
+/** The demands of a release on a mirror, apart from its kinds. */
 export interface Release {
   /** Raised with every release whose mirror an older release must not write. */
   readonly version: number;
   /** As `--version` prints it. */
   readonly name: string;
-  /** The folder with the migrations of the engine tables, one folder a database. */
+  /** The folder with the migrations of the engine tables, one folder per database. */
   readonly migrations: string;
 }
 
@@ -42,9 +42,9 @@ export const THIS_RELEASE: Release = {
 interface MigrateOptions {
   /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
   readonly readerRole?: string | null;
-  /** That of PostgreSQL's comments: the setting `language`. */
+  /** The language of PostgreSQL's comments: the setting `language`. */
   readonly language?: keyof Translations;
-  /** In which days are counted: the setting `schedules.timezone`; where it is not set, those of the mirror stay, of a new one UTC's. */
+  /** The time zone of days: the setting `schedules.timezone`. Without it, a mirror keeps its zone, and a new one counts by UTC. */
   readonly timezone?: string;
   readonly release?: Release;
   /** Runs in the transaction before anything is changed; what it throws leaves the mirror as it is. */
@@ -107,7 +107,7 @@ function createTarget(
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
-  const layout = hashLayout(kinds, dialect, [language]);
+  const layout = hashLayout(kinds, dialect, language);
   return { kinds, dialect, location, readerRole, language, timezone, release, layout };
 }
 
@@ -179,9 +179,8 @@ function newerMirror(target: MigrationTarget, writer: string | null): MirrorErro
 async function migrateEngine(tx: Transaction, target: MigrationTarget): Promise<void> {
   const isNew = (await tx.listColumns('mirror_meta')).size === 0;
   const done = isNew ? 0 : Number(await readMeta(tx, 'migrations'));
-  const migrations = readMigrationFiles({
-    migrationsFolder: join(target.release.migrations, target.dialect),
-  });
+  const migrationsFolder = join(target.release.migrations, target.dialect);
+  const migrations = readMigrationFiles({ migrationsFolder });
   await withoutViewChecks(tx, async () => {
     for (const statement of migrations.slice(done).flatMap((migration) => migration.sql))
       await tx.execute(statement);
@@ -189,16 +188,16 @@ async function migrateEngine(tx: Transaction, target: MigrationTarget): Promise<
   await writeMeta(tx, 'migrations', String(migrations.length));
 }
 
-/** A digest of every declared table and view, and the settings of language and time zone: it changes with their shape. Discovered columns are added by pulls instead. */
-function hashLayout(kinds: readonly Kind[], dialect: Dialect, settings: readonly string[]): string {
-  const schemaState = JSON.stringify([
+/** A hash of every declared table and view, and of the language. It does not cover discovered columns, which pulls add. */
+function hashLayout(kinds: readonly Kind[], dialect: Dialect, language: string): string {
+  const layout = JSON.stringify([
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
     kinds.flatMap(nestedTables).map((table) => [table.name, nestedColumns(table, dialect)]),
     listViews(kinds, dialect),
     kinds.flatMap(({ name, excluded = [] }) => excluded.map((field) => [name, field.name])),
-    settings,
+    [language],
   ]);
-  return createHash('sha256').update(schemaState).digest('hex');
+  return createHash('sha256').update(layout).digest('hex');
 }
 
 /**

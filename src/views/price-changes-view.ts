@@ -7,13 +7,13 @@ import type { View } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
 import { asInteger, asText } from './engine-views.ts';
 
-/** The old (0) or new (1) value of a field of an event, as text. */
-const VALUE: Record<Dialect, (field: string, at: 0 | 1) => string> = {
-  sqlite: (field, at) => {
-    const path = `'$.' || ${field} || '[${at}]'`; // A number is taken as it is written: `json_extract` makes a double of it.
+/** The old (0) or new (1) value of the field `p.field` of an event, as text. */
+const VALUE: Record<Dialect, (at: 0 | 1) => string> = {
+  sqlite: (at) => {
+    const path = `'$.' || p.field || '[${at}]'`; // A number is taken as it is written: `json_extract` makes a double of it.
     return `case json_type(c.fields, ${path}) when 'text' then json_extract(c.fields, ${path}) else nullif(c.fields -> (${path}), 'null') end`;
   },
-  postgres: (field, at) => `(cast(${withoutEscapes('c.fields')} as json) -> ${field} ->> ${at})`,
+  postgres: (at) => `(cast(${withoutEscapes('c.fields')} as json) -> p.field ->> ${at})`,
 };
 
 /** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
@@ -28,9 +28,10 @@ export const unitsOf = (text: string): string =>
  * values, and this one gives them their types: see `syncStatusViews`.
  */
 export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: Dialect): readonly View[] {
-  const names = new Set([...fields, ...hints].filter(isPrice).map(({ name }) => name));
+  const names = new Set([...fields, ...hints].filter(isPrice).map((field) => field.name));
   if (names.size === 0) return [];
-  const text = VALUE[dialect];
+  const oldPrice = VALUE[dialect](0);
+  const newPrice = VALUE[dialect](1);
   const prices = [...names].map((name) => `(${literal(name)})`).join(', ');
   const view: View = {
     name: 'bi_price_changes',
@@ -43,10 +44,10 @@ export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: 
       observed_at: 'c.observed_at',
       product_id: 'c.record_number',
       field: 'p.field',
-      old_price: text('p.field', 0),
-      new_price: text('p.field', 1),
-      old_price_e4: unitsOf(text('p.field', 0)),
-      new_price_e4: unitsOf(text('p.field', 1)),
+      old_price: oldPrice,
+      new_price: newPrice,
+      old_price_e4: unitsOf(oldPrice),
+      new_price_e4: unitsOf(newPrice),
       origin: 'c.origin',
       changed_by: 'o.pushed_by',
     }),
@@ -55,7 +56,7 @@ export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: 
       cross join (select column1 as field from (values ${prices}) v) p
       left join outbox o on c.origin = 'outbox:' || o.id
       where c.kind = ${literal(kind)} and c.change = 'updated' and c.fields like '%"' || p.field || '"%'
-        and (${text('p.field', 0)} is not null or ${text('p.field', 1)} is not null)`,
+        and (${oldPrice} is not null or ${newPrice} is not null)`,
   };
   if (dialect === 'postgres') return [view];
   const typed = view.columns.map((column) => {

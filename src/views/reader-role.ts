@@ -74,9 +74,9 @@ export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
   const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>
     rows.filter(isMeant).map((row) => row.name);
   return {
-    unreadable: names((decoded) => decoded.kind === 'v' && decoded.reads === 0),
-    writable: names((decoded) => decoded.kind === 'v' && decoded.writes === 1),
-    tables: names((decoded) => decoded.kind === 'r' && (decoded.reads === 1 || decoded.writes === 1)),
+    unreadable: names((row) => row.kind === 'v' && row.reads === 0),
+    writable: names((row) => row.kind === 'v' && row.writes === 1),
+    tables: names((row) => row.kind === 'r' && (row.reads === 1 || row.writes === 1)),
   };
 }
 

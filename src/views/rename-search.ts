@@ -9,7 +9,7 @@ import { withoutViewChecks } from './create-views.ts';
 
 const OLD_COLUMN = '_found';
 
-/** Renames the column that landing has always filled until now, and its index, which SQLite makes again in a moment. */
+/** Renames the search column of earlier releases, and its index; SQLite drops the index, which is created again afterwards. */
 export async function renameSearchColumns(tx: Transaction, kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds)
     for (const { name } of searchTables(kind)) {

@@ -72,15 +72,13 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
 /** Seconds since midnight, as SQL: a time is a text in SQLite. */
 const SECONDS: Record<Dialect, (time: string) => string> = {
   sqlite: (time) =>
-    [`cast(substr(${time}, 1, 2) as integer) * 3600`, `cast(substr(${time}, 4, 2) as integer) * 60`]
-      .concat(`cast(substr(${time}, 7, 2) as integer)`)
-      .join(' + '),
+    `cast(substr(${time}, 1, 2) as integer) * 3600 + cast(substr(${time}, 4, 2) as integer) * 60 + cast(substr(${time}, 7, 2) as integer)`,
   postgres: (time) => `cast(extract(epoch from ${time}) as bigint)`,
 };
 
 /** A field of the service with this name wins. */
 function minutesColumn(kind: Kind, dialect: Dialect): readonly ViewColumn[] {
-  const names = kind.fields.map(({ name }) => name);
+  const names = kind.fields.map((field) => field.name);
   if (kind.minutes === undefined || names.includes('minutes')) return [];
   const { from, to } = kind.minutes;
   if (![from, to].every((name) => names.includes(name))) return []; // One of them is excluded.
@@ -138,12 +136,11 @@ export async function namesOfViews(
   kinds: readonly Kind[],
   dialect: Dialect,
 ): Promise<ReadonlySet<string>> {
-  const nested = await select(db, pickColumns(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
+  const arrays = await select(db, pickColumns(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
+  const ofKinds = arrays.filter((array) => kinds.some((kind) => kind.name === array.kind));
   return new Set([
     ...listViews(kinds, dialect).map((view) => view.name),
-    ...nested
-      .filter((decoded) => kinds.some((kind) => kind.name === decoded.kind))
-      .map((decoded) => `bi_${decoded.kind}_${decoded.field}`),
+    ...ofKinds.map(({ kind, field }) => `bi_${kind}_${field}`),
   ]);
 }
 

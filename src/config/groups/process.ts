@@ -138,7 +138,8 @@ const alert = z
     changed: z.literal(true, WANTED).optional(),
   })
   .refine(
-    (one) => [one.above, one.below, one.changed].filter((each) => each !== undefined).length === 1,
+    ({ above, below, changed }) =>
+      [above, below, changed].filter((wanted) => wanted !== undefined).length === 1,
     WANTED,
   );
 

@@ -41,7 +41,7 @@ export interface Connection {
 
 /**
  * Opens a connection. It has no settings of its own: behind a transaction pooler the server's connection is another one for
- * each transaction, and the next one to use it may be another application. Each transaction begins with `localSettings`.
+ * each transaction, and the next one to use it may be another application. Each transaction begins with `settings`.
  */
 export async function openConnection(target: Target): Promise<Connection> {
   const client = newClient(target);

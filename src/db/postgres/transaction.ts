@@ -43,9 +43,9 @@ export async function attemptTransaction<T>(
   }
 }
 
-const ABORTED = '25P02'; // What PostgreSQL says of every statement after one that failed.
+const ABORTED = '25P02'; // PostgreSQL's answer to every statement after a failed one.
 
-/** @param earlier The first statement that failed; work may have caught its error. */
+/** @param earlierFault The error of the first failed statement; work may have caught it. */
 async function commit<T>(
   connection: Connection,
   result: T,
@@ -113,12 +113,12 @@ function createTransaction(connection: Connection) {
   /** Sends a statement that is short; several that are asked for together are answered in the time of one. */
   const ask = async (statement: SQL): Promise<Row[]> => {
     refuseEnded();
-    const { answer } = await enqueue(() => {
+    const sent = await enqueue(() => {
       const answer = noteErrors(() => runPostgresStatement(connection, statement));
       latestAnswer = answer.catch(() => undefined);
       return Promise.resolve({ answer });
     });
-    return answer;
+    return sent.answer;
   };
   /** Does not wait for the server unless it is far behind. The commit waits for all writes and fails if one of them failed. */
   const queueStep = async (work: () => Promise<unknown>): Promise<void> => {
@@ -209,9 +209,9 @@ async function beginFirstSetup(connection: Connection, begin: string): Promise<s
   return null;
 }
 
-async function withWriterBusy<T>(turn: Promise<T>): Promise<T> {
+async function withWriterBusy<T>(locking: Promise<T>): Promise<T> {
   try {
-    return await turn;
+    return await locking;
   } catch (error) {
     if (!(error instanceof MirrorError && error.code === LOCKED)) throw error;
     throw new MirrorError(error.message, { code: WRITER_BUSY, hint: error.hint ?? '', cause: error });

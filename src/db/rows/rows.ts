@@ -42,45 +42,42 @@ type NamedColumn<Column extends EngineColumn, Name> = Extract<Column, { readonly
 
 /** Some columns of a table. */
 export function pickColumns<Column extends EngineColumn, Name extends Column['name']>(
-  options: Columns<Column>,
+  table: Columns<Column>,
   ...names: readonly Name[]
 ): Columns<NamedColumn<Column, Name>> {
   const isPicked = (column: Column): column is NamedColumn<Column, Name> =>
-    names.some((each) => each === column.name);
-  return { name: options.name, columns: options.columns.filter(isPicked) };
+    names.some((name) => name === column.name);
+  return { name: table.name, columns: table.columns.filter(isPicked) };
 }
 
 /** All columns of a table but some. */
 export function omitColumns<Column extends EngineColumn, Name extends Column['name']>(
-  options: Columns<Column>,
+  table: Columns<Column>,
   ...names: readonly Name[]
 ): Columns<Exclude<Column, { readonly name: Name }>> {
   const isRemaining = (column: Column): column is Exclude<Column, { readonly name: Name }> =>
-    names.every((each) => each !== column.name);
-  return { name: options.name, columns: options.columns.filter(isRemaining) };
+    names.every((name) => name !== column.name);
+  return { name: table.name, columns: table.columns.filter(isRemaining) };
 }
 
 /** Reads rows of one table. @param rest What follows `select … from …`. */
 export async function select<Column extends EngineColumn>(
   db: Queryable,
-  options: Columns<Column>,
+  table: Columns<Column>,
   rest: SQL,
 ): Promise<Decoded<Column>[]> {
-  const names = options.columns.map((column) => identifier(column.name)).join(', ');
-  return readRows(
-    db,
-    options.columns,
-    sql`${sql.raw(`select ${names} from ${identifier(options.name)} `)}${rest}`,
-  );
+  const names = table.columns.map((column) => identifier(column.name)).join(', ');
+  const start = sql.raw(`select ${names} from ${identifier(table.name)} `);
+  return readRows(db, table.columns, sql`${start}${rest}`);
 }
 
 /** Reads the first row; null if there is none. @param rest What follows `select … from …`. */
 export async function selectOne<Column extends EngineColumn>(
   db: Queryable,
-  from: Columns<Column>,
+  table: Columns<Column>,
   rest: SQL,
 ): Promise<Decoded<Column> | null> {
-  return (await select(db, from, rest))[0] ?? null;
+  return (await select(db, table, rest))[0] ?? null;
 }
 
 /** Runs a statement that returns these columns. */
@@ -128,7 +125,7 @@ export async function insertRows<Column extends EngineColumn>(
   if (rows.length > 0) await tx.insertRows(encode(table, rows));
 }
 
-/** Gives rows that exist new values. All of them have the same columns, and those without which none can be inserted. */
+/** Gives existing rows new values. All of them have the same columns, among them all that an insert needs. */
 export async function upsertRows<Column extends EngineColumn>(
   tx: Transaction,
   table: Columns<Column>,
@@ -137,16 +134,15 @@ export async function upsertRows<Column extends EngineColumn>(
   if (rows.length > 0) await tx.upsertRows(encode(table, rows));
 }
 
-/** `insert into … values …`: a conflict or a result is for the caller to add. All rows have the same columns. */
+/** `insert into … values …`; the caller adds `on conflict` or `returning`. All rows have the same columns. */
 export function insertInto<Column extends EngineColumn>(
   table: Columns<Column>,
   ...inserted: readonly NewRow<Column>[]
 ): SQL {
   const { columns, rows } = encode(table, inserted);
-  const into = sql.raw(
-    `insert into ${identifier(table.name)} (${columns.map(identifier).join(', ')}) values `,
-  );
-  return sql`${into}${joinWithCommas(rows.map((row) => sql`(${joinWithCommas(row.map((value) => sql.param(value)))})`))}`;
+  const names = columns.map(identifier).join(', ');
+  const values = rows.map((row) => sql`(${joinWithCommas(row.map((value) => sql.param(value)))})`);
+  return sql`${sql.raw(`insert into ${identifier(table.name)} (${names}) values `)}${joinWithCommas(values)}`;
 }
 
 /** The assignments of an update: `set …`. */
@@ -160,15 +156,15 @@ export function assignments<Column extends EngineColumn>(
 
 const joinWithCommas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
 
-function encode(options: Columns<EngineColumn>, rows: readonly object[]): TableRows {
+function encode(table: Columns<EngineColumn>, rows: readonly object[]): TableRows {
   const values = rows as readonly Readonly<Record<string, SqlValue>>[];
-  const usedColumns = options.columns
+  const usedColumns = table.columns
     .map((column) => ({ name: column.name, key: toCamelCase(column.name) }))
-    .filter((one) => values[0]?.[one.key] !== undefined);
+    .filter((column) => values[0]?.[column.key] !== undefined);
   return {
-    table: options.name,
+    table: table.name,
     columns: usedColumns.map((column) => column.name),
-    rows: values.map((row) => usedColumns.map((usedColumn) => row[usedColumn.key] ?? null)),
+    rows: values.map((row) => usedColumns.map((column) => row[column.key] ?? null)),
   };
 }
 

@@ -13,7 +13,7 @@ const UNAVAILABLE_CODES: readonly string[] = [
   'mirror.busy',
 ];
 
-/** Whether an error says that the database cannot be reached now, and that the same work may succeed later. */
+/** Whether the database cannot be reached now, so that the same work may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof MirrorError && UNAVAILABLE_CODES.includes(error.code);
 }
@@ -28,12 +28,12 @@ export class LeaseError extends SyncError {
   override readonly name = 'LeaseError';
 }
 
-/** What a driver's errors mean, and what to do. */
+/** The meaning of some errors of a driver, and the cure. */
 export interface DatabaseFault {
   readonly code: string;
   readonly problem: string;
   readonly hint: string;
-  /** Its code begins like this, or the driver's message where there is no code. */
+  /** The beginning of the driver's code, or of its message where there is no code. */
   readonly driverCode: RegExp;
 }
 
@@ -78,7 +78,7 @@ const UNREADABLE: DatabaseFault = {
   hint: 'Run bms-sync doctor. If the file is damaged, restore it from a copy, or move it away; if it is sound, this is a bug: please report it.',
 };
 
-/** As `sqliteError`, of a statement that only reads: what is written in the file may be damaged, such as the text of a view. */
+/** As `sqliteError`, for a statement that only reads: the file may be damaged, such as the text of a view. */
 export const sqliteReadError = (error: unknown, path: string): unknown =>
   mirrorError(error, errorCode(error), path, [...SQLITE_FAULTS, UNREADABLE]);
 
@@ -93,7 +93,7 @@ export function mirrorError(
   location: string,
   faults: readonly DatabaseFault[],
 ): unknown {
-  const fault = faults.find((each) => each.driverCode.test(driverCode));
+  const fault = faults.find((candidate) => candidate.driverCode.test(driverCode));
   if (fault === undefined) return error;
   const { code, problem, hint } = fault;
   return new MirrorError(`The mirror ${location} ${problem} (${driverCode}).`, { code, hint, cause: error });

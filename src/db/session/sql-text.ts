@@ -19,7 +19,7 @@ export function literal(text: string): string {
 
 /**
  * Takes the escapes out of an expression of JSON text. PostgreSQL reads no member of a text in which any escape stands for NUL or half a
- * character; `\/` stands for a slash, also behind an escaped backslash. What has such an escape itself is not kept.
+ * character; `\/` stands for a slash, also behind an escaped backslash. Text with such an escape is not kept.
  */
 export const withoutEscapes = (json: string): string => String.raw`replace(${json}, '\u', '\/')`;
 

@@ -16,7 +16,7 @@ const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and rarely reads a page twice.
 const PAGE_BYTES = 16_384; // A record is a kilobyte: with pages of 4 KB each commit writes three times as much.
 const CHECKPOINT_PAGES = 3_000; // 48 MB: a first pull touches the same pages often, and each checkpoint waits for the disk.
-const LOG_BYTES = CHECKPOINT_PAGES * PAGE_BYTES; // A log that a long transaction of a reader let grow is cut back to this afterwards.
+const LOG_BYTES = CHECKPOINT_PAGES * PAGE_BYTES; // A reader's long transaction lets the log grow; afterwards it is cut back to this.
 const OWNER_ONLY = 0o600; // The mirror holds personal data of clients.
 
 /** Opens the writing connection, with the settings that SQLite does not store in the file. */
@@ -155,8 +155,7 @@ function exactRow(row: Record<string, Native>): Row {
 }
 
 /** An integer beyond what a JS number holds exactly travels as text. */
-function exact(value: Native): SqlValue {
-  if (typeof value !== 'bigint') return value;
+function exact(value: bigint): SqlValue {
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
 

@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3';
+import type { SQL } from 'drizzle-orm';
 import { sqliteError } from '../session/errors.ts';
 import { runStatementSync } from './connection.ts';
 
@@ -8,8 +9,7 @@ export function openFreshFile(path: string) {
     const file = new Sqlite(path, { readonly: true });
     return {
       dialect: 'sqlite' as const,
-      query: (statement: Parameters<typeof runStatementSync>[1]) =>
-        Promise.resolve().then(() => runStatementSync(file, statement)),
+      query: (statement: SQL) => Promise.resolve().then(() => runStatementSync(file, statement)),
       [Symbol.asyncDispose]: () => Promise.resolve(file.close()).then(() => undefined),
     };
   } catch (error) {

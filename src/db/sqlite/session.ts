@@ -82,7 +82,7 @@ function openReaderHere(path: string, writer: Database): SqliteReader {
 const ROWS_A_TURN = 200; // Counted, not timed, so that a test repeats the same order.
 const PARTS_A_ROW = 10;
 
-/** How many rows a statement is worth: a list of ids, or many rows to insert, take time whatever they return. */
+/** How many rows a statement is worth: a list of ids, or many rows to insert, take time even if they return nothing. */
 const weightOf = (statement: SQL): number => 1 + Math.floor(countParts(statement) / PARTS_A_ROW);
 
 const countParts = (statement: SQL): number =>
@@ -113,8 +113,9 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
         step(() => void connection.runStatementSync(writer, statement), weightOf(statement)),
       readRowsById: (table, columns, ids) =>
         step(() => connection.readByIdSync(writer, table, columns, ids), ids.length),
-      upsertRows: (some) => step(() => connection.insertAllSync(writer, some, 'replace'), some.rows.length),
-      insertRows: (some) => step(() => connection.insertAllSync(writer, some, 'refuse'), some.rows.length),
+      upsertRows: (batch) =>
+        step(() => connection.insertAllSync(writer, batch, 'replace'), batch.rows.length),
+      insertRows: (batch) => step(() => connection.insertAllSync(writer, batch, 'refuse'), batch.rows.length),
       listColumns: (table) => step(() => connection.tableColumnsSync(writer, table)),
       execute: (statement) => step(() => void writer.exec(statement)),
     });
@@ -176,8 +177,8 @@ async function runGroup(
   await retryWhileBusy(file.busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
   try {
     const settlers: (() => void)[] = [];
-    for (const each of group)
-      settlers.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each, file.path)));
+    for (const pending of group)
+      settlers.push(await (group.length === 1 ? pending.run() : inSavepoint(writer, pending, file.path)));
     writer.exec('commit');
     for (const settle of settlers) settle();
   } catch (error) {
@@ -186,17 +187,17 @@ async function runGroup(
   }
 }
 
-async function inSavepoint(writer: Database, waiting: PendingTransaction, path: string): Promise<() => void> {
+async function inSavepoint(writer: Database, pending: PendingTransaction, path: string): Promise<() => void> {
   writer.exec('savepoint work');
   try {
-    const settle = await waiting.run();
+    const settle = await pending.run();
     writer.exec('release work');
     return settle;
   } catch (error) {
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
     writer.exec('release work');
-    return () => waiting.fail(sqliteError(error, path));
+    return () => pending.fail(sqliteError(error, path));
   }
 }
 

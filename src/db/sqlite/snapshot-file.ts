@@ -17,7 +17,7 @@ export interface SnapshotTable {
     readonly to: string;
     readonly toColumn: string;
   }[];
-  /** What the content depends on, as a hash: a former snapshot with an equal one has the same rows. Null if that is not known. */
+  /** A hash that decides the content: a former snapshot with an equal one has the same rows. Null if there is none. */
   readonly state?: string | null;
 }
 
@@ -97,9 +97,9 @@ export function beginSnapshot(path: string) {
     /** Creates an empty table; returns functions that add rows to it, and that index them at last. */
     create: (table: SnapshotTable) => {
       create(table);
-      return { add: inserter(file, table), end: createIndexes.bind(null, file, table) };
+      return { add: inserter(file, table), end: (): void => createIndexes(file, table) };
     },
-    /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
+    /** Puts the file in its place at once: a reader of the former one keeps reading that one. Returns its bytes. */
     finish: (): number => {
       if (file.inTransaction) file.exec('commit');
       file.close();
@@ -113,7 +113,7 @@ export function beginSnapshot(path: string) {
   };
 }
 
-/** What follows `create table`: the columns, the keys, and the state as a comment, which SQLite keeps. */
+/** The text after `create table`: the columns, the keys, and the state as a comment, which SQLite keeps. */
 function definition({ name, columns, key, references = [], state = null }: SnapshotTable): string {
   const list = (names: readonly string[]): string => names.map(identifier).join(', ');
   const parts = [

@@ -18,10 +18,10 @@ type Unchanging<T> = [Json] extends [T]
     ? { readonly [Name in keyof T]: Unchanging<T[Name]> }
     : T;
 
-/** What a builder makes of a document's schema. */
+/** A document as its builder returns it, by its schema. */
 export type DocumentOf<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
 
-/** Makes a document of the members that its schema names, in their order; the others are left out. */
+/** Makes a document of the members that its schema names, in their order, without any others. */
 export function documentOf<Schema extends z.ZodObject>(
   schema: Schema,
   from: DocumentOf<Schema>,

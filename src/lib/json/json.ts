@@ -95,7 +95,7 @@ export function isNestedDeeper(value: Json, levels: number): boolean {
   return levels === 0 || hasMember(value, isNestedDeeper, levels - 1);
 }
 
-/** Whether some nested member is such a one; copies none, because this runs for every record. */
+/** Whether the predicate holds for a nested member; copies nothing, because this runs for every record. */
 function hasMember(
   value: readonly Json[] | JsonObject,
   predicate: (member: Json, levels: number) => boolean,

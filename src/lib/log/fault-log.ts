@@ -10,18 +10,14 @@ const EVERY_MS = 60_000;
  * Creates a log for faults that come by the thousand while a server is away: each kind of fault once a minute, with a count, and
  * only a bug with its stack. Skips faults that are reported elsewhere: a database outage is logged once, by its own line.
  */
-export function createFaultLog({
-  logger,
-  clock,
-  isReportedElsewhere,
-}: {
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly isReportedElsewhere?: (error: unknown) => boolean;
-}): FaultLog {
+export function createFaultLog(
+  logger: Logger,
+  clock: Clock,
+  isReportedElsewhere: (error: unknown) => boolean = () => false,
+): FaultLog {
   const faultsByName = new Map<string, { loggedAt: number; suppressed: number }>();
   return (work, error) => {
-    if (isReportedElsewhere?.(error) === true) return;
+    if (isReportedElsewhere(error)) return;
     const now = clock.monotonicMs();
     const name = `${work} ${codeOf(error)}`;
     const lastFault = faultsByName.get(name);

@@ -55,10 +55,10 @@ interface ProbeOptions extends Dependency {
 export function createProbingLog(
   logger: Logger,
   clock: Clock,
-  { probe, answerMs, everyMs, ...subject }: ProbeOptions,
+  { probe, answerMs, everyMs, ...dependency }: ProbeOptions,
 ): { readonly faults: FaultLog; readonly stop: () => Promise<void> } {
-  const log = createFaultLog({ clock, logger });
-  const outage = createOutageLog({ clock, logger }, subject);
+  const log = createFaultLog(logger, clock);
+  const outage = createOutageLog({ clock, logger }, dependency);
   const stopping = new AbortController();
   let probing: Promise<void> | null = null;
   const isReachable = (): Promise<boolean> =>

@@ -1,8 +1,8 @@
 /**
- * Gathers chunks in one buffer, which takes twice their size at most; most answers are one chunk, which is kept as it is. Kept
- * like that, many would take many times their size: each holds everything that came off the socket with it.
+ * Gathers chunks in one buffer, which takes twice their size at most; most answers are one chunk, which is kept as it is. Many
+ * chunks kept like that would take many times their size: each holds everything that came off the socket with it.
  *
- * @param most The bytes that a caller takes at most.
+ * @param maxBytes The most bytes that a caller adds.
  */
 export function createByteBuffer(maxBytes: number) {
   let buffer: Buffer = Buffer.alloc(0);

@@ -1,7 +1,7 @@
-/** Interim answers (`103 Early Hints`, `102 Processing`) that are let pass before an answer. */
+/** Interim answers (`103 Early Hints`, `102 Processing`) that may precede an answer. */
 const MAX_INTERIM_ANSWERS = 32;
 
-/** They came without end: reading them would leave the process no time for anything else. */
+/** Interim answers without end would leave the process no time for anything else. */
 class TooManyInterimAnswers extends Error {
   override readonly name = 'TooManyInterimAnswers';
   readonly code = 'too_many_interim_answers';

@@ -23,7 +23,7 @@ interface Translate {
   ): string | Part | readonly (string | Part)[];
 }
 
-/** What our texts are in one language. */
+/** Our texts in one language. */
 export interface Translator {
   readonly language: Language;
   readonly t: Translate;
@@ -58,7 +58,6 @@ export const dateFormat = (language: Language, timeZone: string): Intl.DateTimeF
     timeStyle: 'short',
   });
 
-/** Our texts in a language. */
 export const translatorFor = (language: Language): Translator => TRANSLATORS[language];
 
 /** A text in both languages. */
@@ -67,7 +66,7 @@ export interface Translations {
   readonly fr: string;
 }
 
-/** Says a text in both languages, each of its bilingual values in the same one. */
+/** Translates a text into both languages, each of its bilingual values into the same one. */
 export function translateAll(
   text: MessageKey,
   values: Readonly<Record<string, string | Translations>> = {},
@@ -95,19 +94,11 @@ function createTranslator(language: Language): Translator {
     compiled.set(english, format);
     return format;
   };
-  function t(text: MessageKey, values?: MessageValues): string;
-  function t<Part extends object>(
-    text: MessageKey,
-    values: MessageValues<Part>,
-  ): string | Part | (string | Part)[];
-  function t<Part extends object>(
-    text: MessageKey,
-    values?: MessageValues<Part>,
-  ): string | Part | (string | Part)[] {
+  const t = <Part extends object>(text: MessageKey, values?: MessageValues<Part>) => {
     const plain = term(text);
     // Most texts have no argument, and a parser for them would cost each command a tenth of its start.
     return /[{}]|''/.test(plain) ? formatOf(text).format<Part>(values) : plain;
-  }
+  };
   return {
     language,
     t,

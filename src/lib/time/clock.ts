@@ -49,14 +49,14 @@ export function formatInstant(instant: Date): string {
   return instant.toISOString().replace('T', ' ').replace('Z', '');
 }
 
-/** Reads an instant that `instantText` wrote. */
+/** Reads an instant that `formatInstant` wrote. */
 export function parseInstant(text: string): Date {
   return new Date(`${text.replace(' ', 'T')}Z`);
 }
 
 const CLOCK_TOLERANCE_MS = 300_000;
 
-/** Whether a stored instant lies so far in the future that a clock which was ahead has written it: it counts as none. */
+/** Whether a stored instant lies so far in the future that a clock that was ahead wrote it: such an instant does not count. */
 export const isFromFastClock = (stored: string, now: Date): boolean =>
   stored > formatInstant(latestPlausible(now));
 

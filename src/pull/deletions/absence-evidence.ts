@@ -66,11 +66,21 @@ export function sweepEvidence(sweeps: {
   };
 }
 
+interface RetrievedAnswers {
+  readonly gone: readonly string[];
+  readonly there: readonly string[];
+  /** By record: why the answer proves neither presence nor absence. */
+  readonly unclear: ReadonlyMap<string, string>;
+  readonly isControlFound: boolean;
+}
+
+const UNSOUND: RetrievedAnswers = { gone: [], there: [], unclear: new Map(), isControlFound: false };
+
 /**
  * Asks the service for records that its list no longer has.
  *
- * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control,
- * before and after (`isSound`); else there are no answers.
+ * @param request `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control,
+ * before and after (`isControlFound`); else there are no answers.
  */
 export async function retrieveAbsent(
   parts: PullParts,
@@ -80,31 +90,25 @@ export async function retrieveAbsent(
     readonly control: string;
     readonly ticks: Ticks;
   },
-) {
+): Promise<RetrievedAnswers> {
   const checkPresence = (id: string): Promise<Presence> =>
     retrievePresence(parts, request.kind, id, request.ticks);
-  const none: readonly string[] = [];
-  const unsound = { gone: none, there: none, unclear: new Map<string, string>(), isControlFound: false };
-  if ((await checkPresence(request.control)) !== 'there') return unsound;
+  if ((await checkPresence(request.control)) !== 'there') return UNSOUND;
   const answers = await Promise.all(
     request.ids.map(async (id) => ({ id, presence: await checkPresence(id) })),
   );
-  if ((await checkPresence(request.control)) !== 'there') return unsound;
-  const idsWith = (presence: Presence) =>
-    answers.filter((answer) => answer.presence === presence).map((answer) => answer.id);
-  const unclearAnswers = answers.filter(
-    (answer) => answer.presence !== 'gone' && answer.presence !== 'there',
-  );
-  const unclear = new Map(
-    unclearAnswers.map((unclearAnswer): readonly [string, string] => [
-      unclearAnswer.id,
-      unclearAnswer.presence,
-    ]),
-  );
-  return { gone: idsWith('gone'), there: idsWith('there'), unclear, isControlFound: true };
+  if ((await checkPresence(request.control)) !== 'there') return UNSOUND;
+  const gone: string[] = [];
+  const there: string[] = [];
+  const unclear = new Map<string, SourceReason>();
+  for (const { id, presence } of answers)
+    if (presence === 'gone') gone.push(id);
+    else if (presence === 'there') there.push(id);
+    else unclear.set(id, presence);
+  return { gone, there, unclear, isControlFound: true };
 }
 
-/** What the service shows of one record; a reason if its answer proves neither presence nor absence. */
+/** The service's answer about one record; a reason if it proves neither presence nor absence. */
 type Presence = 'there' | 'gone' | SourceReason;
 
 /** Retrieves one record. */
@@ -148,6 +152,6 @@ export async function retrievalMethod(
     return { path: null, isUsable: askable !== null && !hasFailed, failures };
   const path = { kind: askable, control };
   if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await retrievePresence(parts, askable, control, sweep.ticks)) === 'there';
-  return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
+  const isUsable = (await retrievePresence(parts, askable, control, sweep.ticks)) === 'there';
+  return { path: isUsable ? path : null, isUsable, failures: isUsable ? 0 : failures };
 }

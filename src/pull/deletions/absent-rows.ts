@@ -18,25 +18,27 @@ interface AbsentRows {
 
 /**
  * Sorts the live rows that a list does not have.
- * @param outside Those of a certified list. @param noted Ids that were absent before.
+ * @param ids `outside`: those of a certified list; `noted`: ids that were absent before.
  */
 export async function sortAbsent(
   session: Session,
-  { kind: { name }, lease: { knownFrom } }: Sweep,
+  sweep: Sweep,
   evidence: AbsenceEvidence,
-  { outside, noted }: { readonly outside: readonly string[]; readonly noted: Iterable<string> },
+  ids: { readonly outside: readonly string[]; readonly noted: Iterable<string> },
 ): Promise<AbsentRows> {
+  const { name } = sweep.kind;
+  const { knownFrom } = sweep.lease;
   const { isCertified, isOutside, lastShown } = evidence;
   const rows = isCertified
-    ? await liveRowsOf(session, name, outside)
-    : await unseenRows(session, name, evidence, noted);
+    ? await liveRowsOf(session, name, ids.outside)
+    : await unseenRows(session, name, evidence, ids.noted);
   const surplus = await findSurplus(session, name, rows, { knownFrom, lastShown });
   const records = rows.filter((row) => !surplus.has(row.id));
-  const absent = records.filter(isOutside).map((record): AbsentRow => ({
-    id: record.id,
-    isListed: record.listed !== null,
-    changedAt: parseInstant(record.changedAt),
-    lastShown: lastShown(record.id) ?? 0,
+  const absent = records.filter(isOutside).map(({ id, listed, changedAt }): AbsentRow => ({
+    id,
+    isListed: listed !== null,
+    changedAt: parseInstant(changedAt),
+    lastShown: lastShown(id) ?? 0,
   }));
   const neverListed = records.filter((row) => !isOutside(row) && row.listed === null).length;
   return { absent, neverListed, surplus: surplus.size };
@@ -53,6 +55,6 @@ async function unseenRows(
   const rows = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
   if ((await countLiveRows(session, kind)) <= evidence.shown + rows.length) return rows;
   const all: LiveRow[] = []; // Some row was last seen before the oldest kept response.
-  for await (const some of liveRows(session, kind)) all.push(...some.filter(evidence.isOutside));
+  for await (const batch of liveRows(session, kind)) all.push(...batch.filter(evidence.isOutside));
   return all;
 }

@@ -51,6 +51,8 @@ export interface AbsenceConclusion {
   readonly controlFailures: number;
 }
 
+export const NO_ABSENCES = { deleted: 0, waiting: 0, neverListed: 0, keptOlder: 0, surplus: 0 };
+
 interface CompleteReading {
   readonly list: ListCertification;
   readonly tally: Tally;
@@ -68,15 +70,7 @@ export async function concludeAbsences(
   const noted = await readAbsences(parts.session, sweep.kind.name);
   const retrieval = await retrievalMethod(parts, sweep, reading.tally.latestId());
   const evidence = chooseEvidence(sweep, reading, noted, retrieval.isUsable);
-  if (evidence === null)
-    return {
-      deleted: 0,
-      waiting: 0,
-      neverListed: 0,
-      keptOlder: 0,
-      surplus: 0,
-      controlFailures: retrieval.failures,
-    };
+  if (evidence === null) return { ...NO_ABSENCES, controlFailures: retrieval.failures };
   const facts = { ...reading, noted, retrieval, evidence };
   const { absent, neverListed, surplus } = await sortAbsent(parts.session, sweep, evidence, {
     outside: reading.outside,
@@ -161,7 +155,7 @@ function chooseEvidence(
 
 const NOTED_PER_TRANSACTION = 500;
 
-/** Stores the decision in batches, so that a mass disappearance does not block other writers.. */
+/** Stores the decision in batches, so that a mass disappearance does not block other writers. */
 async function noteAbsences(
   parts: PullParts,
   sweep: Sweep,
@@ -191,19 +185,19 @@ async function noteAbsences(
 
 async function decideAbsences(
   parts: PullParts,
-  options: Sweep,
+  sweep: Sweep,
   absences: KnownAbsences,
   absent: readonly AbsentRow[],
 ) {
   const { evidence, list, noted, retrieval, rules } = absences;
-  const { kind, knownRows, lease } = options;
+  const { kind, knownRows, lease } = sweep;
   const { session, clock } = parts;
   const fresh = absent.filter((row) => !noted.has(row.id));
   // Counting reads an index of the whole table; so few are never held for their number.
   const isFew = absent.length < Math.min(HOLD_MIN_ROWS, rules.holdAbove.rows + 1);
   const live = isFew ? 0 : await countLiveRows(session, kind.name);
   const now = clock.now();
-  const { isCertified, isEmpty, sweep } = evidence;
+  const { isCertified, isEmpty } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
   const isAsLong = fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
@@ -217,7 +211,7 @@ async function decideAbsences(
       live,
       canRetrieve: canAsk,
       isCertified,
-      sweep,
+      sweep: evidence.sweep,
       now,
       isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
@@ -244,9 +238,9 @@ function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): 
 async function isAsLongAsBefore(
   db: Queryable,
   kind: string,
-  certification: ListCertification,
+  { certification }: ListCertification,
 ): Promise<boolean> {
   const last = await lastReading(db, kind);
   const isWhole = last?.state === 'certified' || last?.state === 'complete';
-  return isWhole && certification.certification.certified && certification.certification.size === last.rows;
+  return isWhole && certification.certified && certification.size === last.rows;
 }

@@ -15,9 +15,9 @@ export async function readOldestRows(
   if (rows.length === 0) return null;
   const absent = new Set(rows.map((row) => row.id));
   const { by: decided, waves } = await readScope(db, kind.name);
-  const dates = kind.fields.filter(({ type }) => type === 'date' || type === 'timestamp');
+  const dates = kind.fields.filter((field) => field.type === 'date' || field.type === 'timestamp');
   let oldest: OldestRows | null = null;
-  for (const by of decided === null ? ['id', ...dates.map(({ name }) => name)] : [decided]) {
+  for (const by of decided === null ? ['id', ...dates.map((field) => field.name)] : [decided]) {
     const ids = await idsBeyondListed(db, kind.name, { by, end: 'first' }, absent);
     if (ids.size > (oldest?.ids.size ?? 0)) oldest = { by, ids, isOutOfScope: decided !== null, waves };
   }
@@ -28,7 +28,7 @@ export async function readOldestRows(
  * Whether rows left a list at one end of it, by the id, a date or the natural key. If it is as long as before, a row that came has
  * pushed each of them out: such a list may be cut.
  *
- * @param fresh Those of the absent rows that the list has not lacked before.
+ * @param fresh The absent rows that the list has not lacked before.
  */
 export async function hasLeftAtOneEnd(
   db: Queryable,
@@ -40,7 +40,7 @@ export async function hasLeftAtOneEnd(
   const orders = kind.fields.filter(
     ({ name, type }) => type === 'date' || type === 'timestamp' || kind.naturalKey.includes(name),
   );
-  for (const by of ['id', ...orders.map(({ name }) => name)])
+  for (const by of ['id', ...orders.map((field) => field.name)])
     for (const end of ['first', 'last'] as const) {
       const beyond = await idsBeyondListed(db, kind.name, { by, end }, absent);
       if (fresh.every((row) => beyond.has(row.id))) return true;
@@ -65,5 +65,5 @@ async function idsBeyondListed(
   const listed = rows.find((row) => !absent.has(row.id));
   if (listed === undefined) return new Set(); // No row is listed: nothing is beyond it.
   const beyond = rows.slice(0, rows.indexOf(listed)).filter((row) => row.key !== listed.key);
-  return new Set(beyond.map((decoded) => decoded.id));
+  return new Set(beyond.map((row) => row.id));
 }

@@ -38,8 +38,8 @@ export async function proveByRetrieving(
     );
     deleted += first.deleted;
     if (again.length === 0) continue;
-    deleted += (await retrieveOnce(parts, sweep, { ...request, ids: again.map((absence) => absence.id) }))
-      .deleted;
+    const second = await retrieveOnce(parts, sweep, { ...request, ids: again.map((absence) => absence.id) });
+    deleted += second.deleted;
   }
   return { deleted, isControlFound: true };
 }
@@ -62,9 +62,9 @@ async function retrieveOnce(parts: PullParts, sweep: Sweep, request: RetrievalRe
   );
   const newlyGone = absencesOf(gone)
     .filter((absence) => !proven.includes(absence))
-    .map(({ state, ...absence }): Absence => {
-      const stateNow = state === 'unlisted' ? 'suspected' : state;
-      return { ...absence, state: stateNow, firstGoneAt: now, why: undefined };
+    .map((absence): Absence => {
+      const state = absence.state === 'unlisted' ? 'suspected' : absence.state;
+      return { ...absence, state, firstGoneAt: now, why: undefined };
     });
   const unlisted = absencesOf(there).map((absence): Absence => ({
     ...absence,
@@ -112,7 +112,7 @@ const HELD_RETRIEVED_PER_SWEEP = 20;
  * Ends a hold if the settings allow that: retrieves some of the held records, restarts the clock if one of them
  * exists, and releases all to their proof once they have been gone long enough.
  *
- * @param held `ids`: those retrieved longest ago first; `asking`: how to retrieve them, null if only the list can show them.
+ * @param held `ids`: those retrieved longest ago first; `request`: how to retrieve them, null if only the list can show them.
  * @returns Whether the control was found before and after; null if none was retrieved.
  */
 export async function releaseOverdue(

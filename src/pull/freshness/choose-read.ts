@@ -62,9 +62,9 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
     }
     return { ...readable, created: history.created + 0.5, updates };
   });
-  const created = sumOf(counted.map((one) => one.created));
-  const updated = sumOf(counted.flatMap((one) => one.updates));
-  const mean = updated / sumOf(counted.map((one) => one.updates.length));
+  const created = sumOf(counted.map((list) => list.created));
+  const updated = sumOf(counted.flatMap((list) => list.updates));
+  const mean = updated / sumOf(counted.map((list) => list.updates.length));
   let best: NextRead | null = null;
   let bestWorth = -1;
   for (const { list, isFree, isAwaited, created: newRecords, updates } of counted) {

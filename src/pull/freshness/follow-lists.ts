@@ -78,7 +78,7 @@ const countKindChanges = (
     notes.filter((note) => note.kind === kind && note.origin === 'service'),
   );
 
-/** Makes a list of its last complete sweep; null if it is too long to be followed. */
+/** Begins to follow a list from its last complete sweep; null if it is too long. */
 async function startFollowing(
   db: Queryable,
   order: WatchedList['order'],
@@ -92,10 +92,9 @@ async function startFollowing(
   // A page that was read twice is as it was the second time; a list that ignores the page, or repeats its last, has no more.
   const firsts = new Map<string, number>();
   for (const { page, ids } of responses) firsts.set(ids, Math.min(page, firsts.get(ids) ?? page));
-  const pages = new Map(
-    responses.filter((response) => firsts.get(response.ids) === response.page).map((one) => [one.page, one]),
-  );
-  const list = watchList({ kind, order, total }, [...pages.values()].map(toPageReading), pageSize);
+  const shown = responses.filter((response) => firsts.get(response.ids) === response.page);
+  const pages = new Map(shown.map((response) => [response.page, toPageReading(response)]));
+  const list = watchList({ kind, order, total }, [...pages.values()], pageSize);
   return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
 }
 

@@ -25,7 +25,7 @@ export interface FreshnessRules {
 export function startFreshnessReads(parts: PullParts, rules: FreshnessRules): () => Promise<void> {
   const { clock, logger } = parts;
   const stop = new AbortController();
-  const faults = createFaultLog({ clock, logger, isReportedElsewhere: isDatabaseUnavailable });
+  const faults = createFaultLog(logger, clock, isDatabaseUnavailable);
   const task = createFreshnessTask({ ...parts, signal: stop.signal }, rules);
   const reading = repeatTask({ clock, faults, everyMs: 250, name: 'reading between sweeps', task });
   return () => {

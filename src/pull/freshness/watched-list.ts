@@ -126,12 +126,10 @@ function placesInOrder(list: WatchedList, ids: readonly string[], offset: number
     const place = list.places.get(id);
     return place === undefined ? [] : [{ place, shift: offset + index - place }];
   });
-  const shifts = known.map((one) => one.shift).sort((a, b) => a - b);
+  const shifts = known.map((record) => record.shift).sort((a, b) => a - b);
   const median = shifts[shifts.length >> 1] ?? 0;
-  return known
-    .filter((one) => Math.abs(one.shift - median) <= list.rowsPerPage / 4)
-    .map((one) => one.place)
-    .sort((a, b) => a - b);
+  const unmoved = known.filter((record) => Math.abs(record.shift - median) <= list.rowsPerPage / 4);
+  return unmoved.map((record) => record.place).sort((a, b) => a - b);
 }
 
 /** Begins to search for rows. If one page is expected to have the new ones, deleted rows are left to the next sweep. */

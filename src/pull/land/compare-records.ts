@@ -27,7 +27,7 @@ export type ComparedRecord =
 export const isCompared = (compared: ComparedRecord): compared is RecordWithChange =>
   compared.change.is !== 'overtaken';
 
-export const needsWrite = (judged: RecordWithChange): boolean => judged.change.is !== 'unchanged';
+export const needsWrite = (record: RecordWithChange): boolean => record.change.is !== 'unchanged';
 
 /** Compares records with their rows. */
 export async function compareRecords(
@@ -44,12 +44,12 @@ export async function compareRecords(
     return isUnchanged ? record : compacted(record);
   });
   const lagging = await readLaggingIds(tx, sweep, rows);
-  const judgeRecord = sweep.isListed ? compareListed : compareRetrieved;
+  const compare = sweep.isListed ? compareListed : compareRetrieved;
   return records.map((record): ComparedRecord => {
     const row = rows.get(record.id);
     if (isOutdated(row, sent) || sending.has(record.id) || lagging.has(record.id))
       return { ...record, change: { is: 'overtaken' } };
-    return judgeRecord(kind, row, record);
+    return compare(kind, row, record);
   });
 }
 

@@ -119,8 +119,8 @@ async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promi
 async function isKnown(guard: TenantGuard, response: ListResponse): Promise<boolean> {
   if (response.isUnchanged) return true; // Records shown before belong to the same company.
   const ids = recordIdsOf(response.read());
-  const known = await guard.parts.session.atomically((tx) => tx.readRowsById(guard.kind.name, ['id'], ids));
-  return known.size > 0;
+  const rows = await guard.parts.session.atomically((tx) => tx.readRowsById(guard.kind.name, ['id'], ids));
+  return rows.size > 0;
 }
 
 function recordIdsOf(records: readonly Json[]): string[] {
@@ -152,27 +152,25 @@ export async function sortKindsByCompany(
  */
 export function requireCompany(
   companiesOfKind: CompaniesOfKind,
-  {
-    isUnchanged: hasSameBytes,
-    read,
-  }: { readonly isUnchanged: boolean; readonly read: () => readonly Json[] },
+  response: { readonly isUnchanged: boolean; readonly read: () => readonly Json[] },
 ): boolean {
   const { kind, tenants } = companiesOfKind;
   if (!hasCompanyField(kind)) return false;
-  if (hasSameBytes) return true;
+  if (response.isUnchanged) return true;
+  const records = response.read();
   if (tenants.isLearning) {
-    for (const company of companiesOf(read())) tenants.companies.add(company);
+    for (const company of companiesOf(records)) tenants.companies.add(company);
     return false;
   }
-  const named = countCompanies(read(), tenants.companies);
-  const judgement = judgeCompany(named);
-  if (judgement === 'other') {
+  const named = countCompanies(records, tenants.companies);
+  const owner = judgeCompany(named);
+  if (owner === 'other') {
     const listed = (ids: Iterable<string>): string => [...ids].slice(0, COMPANIES_SHOWN).join(', ');
     throw otherCompanyError(
       `The list of ${kind.name}: the token reads company ${listed(named.otherCompanies.keys())} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
     );
   }
-  return judgement === 'own';
+  return owner === 'own';
 }
 
 const COMPANIES_SHOWN = 3;

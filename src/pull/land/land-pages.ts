@@ -139,13 +139,13 @@ async function landParsed(
         landings.push(await landPage(tx, landing, response, page));
       }
     }
-    const sightings = landings.map((one) => one.sighting);
+    const sightings = landings.map((landing) => landing.sighting);
     await saveSightings(tx, sightings);
     return landings;
   });
 }
 
-/** The records of a page, sorted, and what its sighting says of them. */
+/** The records of a page, sorted, and the facts for its sighting. */
 interface ParsedPage extends SplitPage {
   readonly seen: readonly string[];
   readonly ids: string;
@@ -205,7 +205,7 @@ export async function landTogether<T>(
   const savedCompanies = tenants.companies.size;
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
-    // Asked at once: PostgreSQL answers all of them in the time of one.
+    // Sent together: PostgreSQL answers all of them in the time of one.
     const [tick, sending, dirty, suppressed, excluded, keepsSearch, hasFieldIssues] = await Promise.all([
       renewLease(tx, lease, ticks.latest(), now),
       readSending(tx, kind.name),
@@ -267,17 +267,10 @@ async function landPage(
   sweep.rows.putPage(page, content);
   noteSent(sweep, response);
   // Known to be in the list, although no row can be made of them.
-  const unstorableIds = parsed.quarantined.flatMap((quarantined) =>
-    quarantined.id !== null && (quarantined.code === 'two_versions' || quarantined.code === 'too_deep')
-      ? [quarantined.id]
-      : [],
-  );
-  const sighting = toSighting(
-    sweep,
-    response,
-    unstorableIds.length === 0 ? ids : formatIds([...seen, ...unstorableIds]),
-  );
-  return { ...landed, response, seen, fields, sighting };
+  const rowless = parsed.quarantined.filter((record) => ['two_versions', 'too_deep'].includes(record.code));
+  const rowlessIds = rowless.flatMap((record) => record.id ?? []);
+  const shownIds = rowlessIds.length === 0 ? ids : formatIds([...seen, ...rowlessIds]);
+  return { ...landed, response, seen, fields, sighting: toSighting(sweep, response, shownIds) };
 }
 
 function noteSent(sweep: LandingSweep, response: ListResponse): void {

@@ -64,12 +64,7 @@ export async function landRecords(
 ): Promise<LandedRecords> {
   const { sent, answered } = answer;
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
-  const issues = quarantined.map((quarantined) => ({
-    recordId: quarantined.id,
-    field: null,
-    code: quarantined.code,
-    detail: quarantined.raw,
-  }));
+  const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
   const { state, effects } = sweep;
   const newIssues = issues.filter((issue) => {
     const key = issueKey(issue);
@@ -81,27 +76,23 @@ export async function landRecords(
   for (const records of slicesOf(incoming)) {
     const compared = await compareRecords(tx, sweep, records, sent);
     for (const record of compared) {
-      const place = resultListOf(record, sweep);
-      if (place !== null) landed[place].push(record.id);
+      const list = resultListOf(record, sweep);
+      if (list !== null) landed[list].push(record.id);
     }
-    const judged = compared.filter(isCompared);
-    for (const { id, change: verdict } of judged)
-      if (verdict.is === 'changed')
-        landed.fieldsChanged.set(
-          id,
-          verdict.fields.filter((name) => !sweep.ignoredFields.has(name)),
-        );
-    const changedRecords = judged.filter(needsWrite);
+    const current = compared.filter(isCompared);
+    for (const { id, change } of current)
+      if (change.is === 'changed') landed.fieldsChanged.set(id, countedFields(change.fields, sweep));
+    const changedRecords = current.filter(needsWrite);
     await yieldToEventLoop();
     if (changedRecords.length > 0) {
       await sweep.rows.put({ records: changedRecords, response: answered });
       await yieldToEventLoop();
-      const written = changedRecords.map((judged) => judged.record);
+      const written = changedRecords.map((changed) => changed.record);
       await saveNewFields(tx, sweep, written);
     }
     if (!sweep.isListed) {
       // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      const ids = judged.filter((record) => !needsWrite(record)).map((judged) => judged.id);
+      const ids = current.filter((record) => !needsWrite(record)).map((record) => record.id);
       const confirmed = new Map(ids.map((id) => [id, answered]));
       await confirmRows(tx, sweep.kind.name, ids, answered);
       await saveDirtyRows(tx, sweep.kind.name, confirmed);
@@ -128,16 +119,22 @@ function resultListOf(
   sweep: Sweep,
 ): Exclude<keyof LandedRecords, 'quarantined' | 'fieldsChanged'> | null {
   if (!isCompared(compared)) return 'overtaken';
-  const { change: verdict } = compared;
-  if (verdict.is === 'unchanged') return null;
-  if (verdict.is !== 'changed') return verdict.is;
-  return verdict.fields.some((name) => !sweep.ignoredFields.has(name)) ? 'changed' : null;
+  const { change } = compared;
+  if (change.is === 'unchanged') return null;
+  if (change.is !== 'changed') return change.is;
+  return countedFields(change.fields, sweep).length > 0 ? 'changed' : null;
 }
+
+const countedFields = (fields: readonly string[], sweep: Sweep): readonly string[] =>
+  fields.filter((name) => !sweep.ignoredFields.has(name));
 
 const EXAMPLES = 3;
 const LONGEST_EXAMPLE = 40;
 
-/** Notes fields that appear for the first time, or with another type. The first reading is the baseline. That a kind has more names than are tracked is noted once. */
+/**
+ * Notes fields that appear for the first time, or with another type; the first reading is the baseline. Notes once that a kind has
+ * more names than are tracked.
+ */
 async function saveNewFields(
   tx: Transaction,
   { kind, lease, now, effects: { fields } }: LandingSweep,

@@ -22,7 +22,7 @@ export interface LandingSweep extends Sweep {
   readonly keepsSearch: boolean;
   /** Issues of fields were open when the transaction began. */
   readonly hasFieldIssues: boolean;
-  /** What the transaction adds to the state of the sweep. */
+  /** The changes of the transaction to the state of the sweep. */
   readonly effects: SweepState;
   /** The instant of landing. */
   readonly now: Date;
@@ -61,12 +61,12 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows
     read: async (ids: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> => {
       if (pending.hasAny(ids)) await pending.write();
       if (!ids.every((id) => current.has(id))) return readStoredRows(tx, kind, ids);
-      const found = new Map<string, StoredRow>();
+      const wanted = new Map<string, StoredRow>();
       for (const id of ids) {
         const row = rows.get(id);
-        if (row !== undefined) found.set(id, row);
+        if (row !== undefined) wanted.set(id, row);
       }
-      return found;
+      return wanted;
     },
     /** The row of a record was written by a statement of its own. */
     forget: (id: string): void => {

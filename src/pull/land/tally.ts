@@ -6,23 +6,27 @@ import type { LandedRecords } from './land-records.ts';
 
 /** Counts in how many records each field has changed: a record that is read twice in a sweep counts once. */
 function countFields(counts: Map<string, number>, records: LandedRecords, changedIds: IdSet): void {
-  for (const [id, names] of records.fieldsChanged)
-    for (const name of changedIds.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const [id, names] of records.fieldsChanged) {
+    if (changedIds.has(id)) continue;
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
 }
 
 /** How a list is wrapped and paged: as its first page is, unless another one is wrapped oddly. */
 function mergeShape(shape: ListShape, response: Landing['response']): ListShape {
   const first =
     response.page === 1 ? { envelope: response.envelope, pageSize: response.meta?.perPage ?? null } : shape;
-  const odd = [response.envelope, shape.envelope].find((each) => each !== null && isUnusualEnvelope(each));
+  const odd = [response.envelope, shape.envelope].find(
+    (envelope) => envelope !== null && isUnusualEnvelope(envelope),
+  );
   return odd === undefined ? first : { ...first, envelope: odd };
 }
 
-const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
 
 export type Tally = ReturnType<typeof createTally>;
 
-/** Counts what a reading of a list lands. */
+/** Counts the landed pages and records of a reading. */
 export function createTally() {
   const seen = createIdSet();
   const changedIds = createIdSet();
@@ -44,8 +48,7 @@ export function createTally() {
     for (const key of landed.quarantined) quarantined.add(key);
     countFields(fieldsChanged, landed, changedIds);
     for (const id of ids) seen.add(id);
-    for (const some of [landed.created, landed.changed, landed.restored])
-      for (const id of some) changedIds.add(id);
+    for (const id of [...landed.created, ...landed.changed, ...landed.restored]) changedIds.add(id);
   };
 
   return {

@@ -39,8 +39,8 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const { sent, sweep: ofSweep, total } = certification.point;
   const pages = responses.filter((response) => response.sweep === ofSweep && response.rows > 0);
   const canBeMixed =
-    pages.some((seenPage) => seenPage.page > 1) &&
-    pages.some((page) => page.total === null || page.total !== total);
+    pages.some((response) => response.page > 1) &&
+    pages.some((response) => response.total === null || response.total !== total);
   return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began, canBeMixed };
 }
 
@@ -58,5 +58,5 @@ async function idsListedBefore(
     where _listed > ${lease.knownFrom} and _listed < ${first}
       and (_deleted_at is null or cast(id as text) in (
         select record_id from erasures where kind = ${kind.name} and suppressed = 1))`);
-  return rows.map(({ id }) => String(id));
+  return rows.map((row) => String(row['id']));
 }

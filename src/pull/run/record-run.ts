@@ -18,10 +18,7 @@ export interface RunFacts {
 /** Records work as a run: inserts a row before the work, and closes it however the work ends. */
 export async function recordRun<T>(
   parts: PullParts,
-  {
-    kinds,
-    ...request
-  }: {
+  request: {
     /** A requested run that this process has claimed; absent if the work inserts its own run. */
     readonly runId?: number;
     readonly command: string;
@@ -36,8 +33,8 @@ export async function recordRun<T>(
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
   const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
-  const names = kinds.map((kind) => kind.name);
-  const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
+  const kinds = request.kinds.map((kind) => kind.name);
+  const runId = request.runId ?? (await startRun(session, { ...request, kinds, ...begun }));
   const run = { runId, owner: owner.name };
   // Between its lists too.
   const stopHeartbeat = startRenewal(logger, 'the lease of the run', { runId }, () =>
@@ -91,17 +88,15 @@ export function startHeartbeat(parts: PullParts, lease: KindLease): () => void {
 
 function startRenewal(
   logger: Logger,
-  what: string,
-  about: object,
+  lease: string,
+  facts: object,
   renew: () => Promise<unknown>,
 ): () => void {
   const timer = setInterval(() => {
     renew().catch((error: unknown) => {
       if (!isDatabaseUnavailable(error))
-        logger.warn({ err: error, ...about }, `${what} could not be renewed`);
+        logger.warn({ err: error, ...facts }, `${lease} could not be renewed`);
     });
   }, HEARTBEAT_MS);
-  return () => {
-    clearInterval(timer);
-  };
+  return () => clearInterval(timer);
 }

@@ -56,7 +56,7 @@ export function createTicks(from: number, clock: Clock) {
   };
 }
 
-/** What landing has learned of a list; a transaction collects its effects apart, in the same form, until it has landed. */
+/** The state of a list, as landing has learned it; a transaction collects its effects apart, in the same form, until it has landed. */
 export interface SweepState {
   /** Rows written again since the oldest known page was landed, each with the response that wrote it last. */
   readonly dirty: Map<string, number>;

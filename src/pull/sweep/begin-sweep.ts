@@ -109,7 +109,7 @@ async function readLandingState(
   // filled from `_raw`, for older rows too.
   const ignored = rules.ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);
-  const excluded = (kind.excluded ?? []).map(({ name }) => name);
+  const excluded = (kind.excluded ?? []).map((field) => field.name);
   const scope = [rules.hashScope, decoderHash(kind), hints, ignored, ...excluded];
   const dirty = await readDirtyRows(parts.session, kind.name, 0);
   return {

@@ -91,9 +91,8 @@ export async function endSweep(
       await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
       await storeUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
-      if (report.state === 'certified') {
+      if (report.state === 'certified')
         await saveVanishedIssues(tx, kind.name, await readVanished(tx, kind), now);
-      }
       await wakeAfterSweep(tx, kind.name, now);
     }
     if (ending.state === 'invalid' && began !== null) await clearEnds(tx, kind.name, began);
@@ -107,14 +106,14 @@ export async function endSweep(
 function nextStanding(sweep: Sweep, tally: Tally, ending: ReadingEnd, now: Date) {
   const { lease, began } = sweep;
   if (ending.state !== 'complete') return lease;
-  const { list: certification } = ending;
-  const certifiedAt = certification.certifiedAt ?? lease.certifiedAt; // Not the later one: a clock may have been set back.
+  const { list } = ending;
+  const certifiedAt = list.certifiedAt ?? lease.certifiedAt; // Not the later one: a clock may have been set back.
   const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
   return {
     certifiedAt,
     baselineAt: lease.baselineAt ?? (isConcluded ? formatInstant(now) : null),
     lastCompleteSweep: tally.hasHoles() ? null : began,
-    uncertifiedSweeps: certification.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
+    uncertifiedSweeps: list.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
   };
 }
 
@@ -155,8 +154,8 @@ async function noteDrift(
 ): Promise<void> {
   const { kind, lease, hasHoles: hadHoles } = sweep;
   const drifts = findPresenceDrift(fieldsBefore, tally.fields);
-  const fieldsWith = (wanted: string) =>
-    drifts.filter((drift) => drift.code === wanted).map((drift) => drift.field);
+  const fieldsWith = (code: string) =>
+    drifts.filter((drift) => drift.code === code).map((drift) => drift.field);
   await saveVanished(tx, kind.name, fieldsWith('vanished_field'), now);
   await saveVanished(tx, kind.name, fieldsWith('returned_field'), null);
   const before = await readListShape(tx, kind.name);

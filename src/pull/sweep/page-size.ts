@@ -1,13 +1,11 @@
 import type { Transaction } from '../../db/session/session.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
+import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { deleteMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import type { PullParts } from '../run/parts.ts';
 
-/** After a day a sweep tries pages of the wanted size again. */
-const RETRY_WANTED_SIZE_MS = 86_400_000;
-
 /**
- * Has a kind's list read in pages of the size in which its latest sweep was answered, if that is smaller than the settings want.
+ * Sets the page size of a kind's list to the one in which its latest sweep was answered, if that is smaller than the settings want.
  *
  * @param isSweep A sweep alone goes back to larger pages: page numbers mean those of the latest sweep.
  */
@@ -17,7 +15,7 @@ export async function restorePageSize(parts: PullParts, kind: string, isSweep: b
   const stored = await readMeta(parts.session, `page_size.${kind}`);
   if (stored === null) return;
   const [size, before, since = ''] = stored.split('/');
-  const isStale = since < formatInstant(new Date(parts.clock.now().getTime() - RETRY_WANTED_SIZE_MS));
+  const isStale = since < formatInstant(new Date(parts.clock.now().getTime() - DAY_MS)); // A sweep tries the wanted size again.
   if (isSweep && (isStale || Number(before) !== wanted))
     await parts.session.atomically((tx) => deleteMeta(tx, `page_size.${kind}`));
   else answered.set(kind, Number(size));
@@ -29,7 +27,7 @@ export async function savePageSize(tx: Transaction, parts: PullParts, kind: stri
   const size = answered.get(kind) ?? wanted;
   const stored = await readMeta(tx, `page_size.${kind}`);
   if (size >= wanted || stored?.startsWith(`${size}/`)) return;
-  const what = 'the list is read in smaller pages: the service refuses larger ones or is too slow';
-  parts.logger.warn({ kind, pageSize: size, wanted }, what);
+  const message = 'the list is read in smaller pages: the service refuses larger ones or is too slow';
+  parts.logger.warn({ kind, pageSize: size, wanted }, message);
   await writeMeta(tx, `page_size.${kind}`, `${size}/${wanted}/${formatInstant(parts.clock.now())}`);
 }

@@ -38,7 +38,7 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
     let list = await certifyList(parts.session, reading.sweep);
     for (let more = 0; more < MAX_EXTRA_READINGS && last !== null; more++) {
       const canHaveMissed = more === 0 && !last.isCounted;
-      if (!(await needsAnotherReading(parts, reading, { ...list, canHaveMissed }))) break;
+      if (!(await needsAnotherReading(parts, reading, list, canHaveMissed))) break;
       last = await landWholeList(parts, reading, last);
       list = await certifyList(parts.session, reading.sweep);
     }
@@ -54,7 +54,7 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
   }
 }
 
-/** How a reading ends by an error of this kind alone. @throws Every other error. */
+/** Turns an error that concerns this kind alone into the end of its reading. @throws Every other error. */
 function endOfError(error: unknown, parts: PullParts, reading: ListReading): ReadingEnd {
   if (error instanceof OtherSourceError) {
     reading.sweep.binding.refusal ??= error; // Kinds that do not name their company depend on it.
@@ -74,14 +74,15 @@ function endOfError(error: unknown, parts: PullParts, reading: ListReading): Rea
 async function needsAnotherReading(
   parts: PullParts,
   reading: ListReading,
-  certification: ListCertification & { readonly canHaveMissed: boolean },
+  list: ListCertification,
+  canHaveMissed: boolean,
 ): Promise<boolean> {
   const { kind, rules, sweep, tally } = reading;
   const { session, signal } = parts;
   if (tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   const seen = tally.counts().rows;
-  if (certification.isOfThisSweep) {
-    if (!certification.canHaveMissed) return false;
+  if (list.isOfThisSweep) {
+    if (!canHaveMissed) return false;
     return (await countLiveRows(session, kind.name)) - (await readAbsences(session, kind.name)).size > seen;
   }
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
@@ -102,11 +103,11 @@ async function landWholeList(
     maxWholeRows,
     hasHoles,
     hashScope,
-    signal: AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]),
+    signal: parts.signal ? AbortSignal.any([stop.signal, parts.signal]) : stop.signal,
     knownPages: pages,
     tick: ticks.next,
     thorough: lease.completeSweeps === 0 || binding.isNew || hasHoles,
-    ...(reopen && { reopenFrom: reopen }),
+    reopenFrom: reopen ?? undefined,
   });
   const responses = requireTenant(list, { parts, kind, binding, tenants });
   const onLanded = ({ walk: { lastPage } }: ListResponse): void => {

@@ -4,7 +4,7 @@ import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList, type ReadingEnd, type ListReading } from './read-list.ts';
-import { concludeAbsences, type AbsenceConclusion } from '../deletions/conclude-absences.ts';
+import { NO_ABSENCES, concludeAbsences, type AbsenceConclusion } from '../deletions/conclude-absences.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
@@ -51,15 +51,12 @@ async function concludeSweep(parts: PullParts, reading: ListReading, ending: Rea
   const { sweep, tally, rules } = reading;
   const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
-  const noConclusion = { deleted: 0, waiting: 0, neverListed: 0, keptOlder: 0, surplus: 0, controlFailures };
+  const noConclusion = { ...NO_ABSENCES, controlFailures };
   if (ending.state !== 'complete')
     return { concluded: noConclusion, rowless: { quarantined: 0, missing: 0 } };
-  const list = ending.list;
-  const comparison = compareLive(
-    list.spans,
-    list.certification.certified ? list.certification : null,
-    began ?? 0,
-  );
+  const { list } = ending;
+  const certificate = list.certification.certified ? list.certification : null;
+  const comparison = compareLive(list.spans, certificate, began ?? 0);
   for await (const ids of readAhead(liveIds(parts.session, kind.name))) comparison.take(ids);
   const outside = comparison.outside();
   const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.

@@ -50,7 +50,7 @@ export function startEngine(
     worker,
     notifier,
     timings: { ...TIMINGS, ...timings },
-    faults: createFaultLog({ ...mirror, isReportedElsewhere: isDatabaseUnavailable }),
+    faults: createFaultLog(mirror.logger, mirror.clock, isDatabaseUnavailable),
     stop: new AbortController(),
     closing: new AbortController(),
     pools: [],

@@ -27,15 +27,10 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
   const timeoutMs = timeoutSeconds * 1000;
 
   return {
-    get: (httpRequest, signal) => {
-      const path = prefix + httpRequest.target;
-      const request = {
-        origin,
-        path,
-        method: 'GET' as const,
-        headers: { ...DEFAULT_HEADERS, ...httpRequest.headers },
-      };
-      return receive(dispatcher, request, { maxBytes, timeoutMs, where: httpRequest.where, signal });
+    get: ({ target, where, ...request }, signal) => {
+      const headers = { ...DEFAULT_HEADERS, ...request.headers };
+      const options = { origin, path: prefix + target, method: 'GET', headers } as const;
+      return receive(dispatcher, options, { maxBytes, timeoutMs, where, signal });
     },
     send: (request, signal) => {
       const target = prefix + request.target;
@@ -46,7 +41,7 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
   };
 }
 
-/** One request at a time on a connection: what it has left behind, and what it may have sent, is then known. */
+/** One request at a time on a connection, so that a fault concerns that request alone. */
 const HTTP_1 = { allowH2: false };
 
 function createDispatcher(settings: SourceSettings, origin: string): Dispatcher {
@@ -157,7 +152,7 @@ type ConnectionGate = ReturnType<typeof createConnectionGate>;
  * Creates a gate between a new connection and the request to be written to it. It lets one connection through at most: a second
  * one would be the request's repetition.
  *
- * @param mayGo Asked when it is about to pass; false refuses it.
+ * @param canSend Asked when a connection is about to pass; false refuses it.
  */
 function createConnectionGate(canSend: () => boolean = () => true) {
   let isOpen = true;

@@ -37,11 +37,14 @@ export interface SendRequest extends HttpRequest {
   readonly canSend?: (() => boolean) | undefined;
 }
 
-/** The result of a write; `why` is a stable word, or the error code of Node or undici. */
-export type SentAnswer =
+/** A write without an answer; `why` is a stable word, or the error code of Node or undici, without the token. */
+export type UnansweredWrite =
+  /** No byte of the request was handed to a socket. */
   | { readonly is: 'unsent'; readonly why: string }
-  | { readonly is: 'lost'; readonly why: string }
-  | ({ readonly is: 'answered' } & HttpAnswer);
+  /** It may have been sent, and no whole answer came. */
+  | { readonly is: 'lost'; readonly why: string };
+
+export type SentAnswer = UnansweredWrite | ({ readonly is: 'answered' } & HttpAnswer);
 
 /** Sends single requests to one host: nothing is followed, repeated or remembered. */
 export interface HttpClient {
@@ -117,7 +120,7 @@ export async function receive(
     return { ...answer, headers, bytes: await unpack(answer.bytes, { maxOutputLength: maxBytes }) };
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooBig(options, `more than ${maxBytes} unpacked`);
-    return answer; // All else zlib says of the bytes.
+    return answer; // Zlib's other errors mean that the bytes are not packed like this.
   }
 }
 

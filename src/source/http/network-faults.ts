@@ -52,7 +52,7 @@ export function codeOf(error: unknown): string | null {
   return findCodedError(error)?.code ?? null;
 }
 
-/** The error that has the code: it alone knows the address, too. */
+/** Finds the error that has a code: only that one knows the address, too. */
 export function findCodedError(error: unknown): CodedError | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof errors.HTTPParserError) return { error, code: 'HPE_INVALID' }; // undici means to set a code, and does not.
@@ -65,8 +65,8 @@ export function findCodedError(error: unknown): CodedError | null {
 /**
  * No connection was made; `cause` holds the reason, if there is one.
  *
- * Has no code on purpose: for UND_ERR_SOCKET undici would reconnect at once, thousands of times a second.,
- * thousands of times a second; after an unknown error it gives up.
+ * Has no code on purpose: for UND_ERR_SOCKET undici would reconnect at once, thousands of times a second; after an unknown error
+ * it gives up.
  */
 export class NoConnectionError extends Error {
   override readonly name = 'NoConnection';
@@ -85,7 +85,7 @@ class ProxyAnswerError extends Error {
   }
 }
 
-/** Creates the connections to a proxy, for a proxy agent: undici itself has the status of a refusal in a message only. */
+/** Creates the connections to a proxy, for a proxy agent: undici itself shows the status of a refusal only in a message. */
 export function connectToProxy(proxy: URL, options: object): Dispatcher {
   const pool = new Pool(proxy, options);
   const connectToTarget: (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> =

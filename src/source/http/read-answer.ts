@@ -20,7 +20,7 @@ export function readListBody(answer: ReceivedAnswer): ListBody {
 }
 
 /**
- * Creates the reader for the record with this id; it returns null if the service itself says that there is none.
+ * Creates the reader for the record with this id; it returns null if the service itself answers that there is none.
  *
  * @throws {SourceError} If the answer is neither.
  */
@@ -64,7 +64,7 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Headers in which a firewall or proxy says that it refuses in place of the service. */
+/** Headers of a firewall or proxy that refuses a request in place of the service. */
 const FIREWALL_HEADERS = ['x-squid-error', 'cf-mitigated', 'x-amzn-waf-action'] as const;
 
 export const isFromFirewall = (headers: ReceivedAnswer['headers']): boolean =>
@@ -87,18 +87,18 @@ function statusFault(received: ReceivedAnswer): SourceError {
     return new SourceError('redirected', `${got} to ${host}, expected the answer itself`);
   }
   const reason = STATUS_REASONS[status] ?? 'rejected';
-  const finalReason = reason !== 'not_found' && isForeign(headers, bytes) ? 'blocked' : reason;
-  return new SourceError(finalReason, `${got}, ${body}`, { status });
+  const isBlocked = reason !== 'not_found' && isForeign(headers, bytes);
+  return new SourceError(isBlocked ? 'blocked' : reason, `${got}, ${body}`, { status });
 }
 
-const lengthText = (uint8Array: Uint8Array): string =>
-  uint8Array.length === 0 ? 'without a body' : `with a body of ${uint8Array.length} bytes`;
+const lengthText = (bytes: Uint8Array): string =>
+  bytes.length === 0 ? 'without a body' : `with a body of ${bytes.length} bytes`;
 
 /** The service answers JSON; any other text comes from a proxy. */
 const isForeign = (headers: ReceivedAnswer['headers'], bytes: Uint8Array): boolean =>
   isFromFirewall(headers) || /^\s*[^\s{[]/.test(new TextDecoder().decode(bytes.subarray(0, 1_024)));
 
-/** Headers in which a cache says that it answered in place of the service. */
+/** Headers of a cache that answers in place of the service. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
 
 /**
@@ -171,7 +171,7 @@ function listRecordsIn(value: Json | undefined): readonly Json[] | null {
 /**
  * Takes one record out of its wrapping: `{data: {…}}`, `{data: [{…}]}` or bare.
  *
- * @returns null for an empty `data` array, the service's way of saying that there is none.
+ * @returns Null for an empty `data` array: the service has no such record.
  * @throws {SourceError} success_false, wrong_record
  */
 export function unwrapRecord(body: Json, id: string, where: string): JsonObject | null {

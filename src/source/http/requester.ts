@@ -122,20 +122,20 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
 
 export const UNAUTHORIZED = 401;
 
-/** Out and back, with a line in the log. */
+/** Sends a request, waits for its answer, and logs both as one line. */
 async function fetchAnswer(
   settings: SourceSettings,
   parts: SourceParts,
   client: HttpClient,
   request: ReadRequest<unknown> & { readonly signal: AbortSignal },
 ): Promise<AnswerWithTicks<ReceivedAnswer>> {
-  const { clock, logger } = parts;
+  const { clock } = parts;
   const { path, query, page, tick = () => 0, signal } = request;
   const where = requestLabel(request);
   const started = clock.monotonicMs();
   const log = (status: number | null, bytes: number): void => {
     const ms = Math.round(clock.monotonicMs() - started);
-    logger.debug({ method: 'GET', path, page, status, ms, bytes }, 'source request');
+    parts.logger.debug({ method: 'GET', path, page, status, ms, bytes }, 'source request');
   };
   try {
     const sent = tick();
@@ -145,7 +145,7 @@ async function fetchAnswer(
     const answered = tick();
     log(answer.status, answer.bytes.length);
     if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
-      return await fetchAnswer(settings, { clock, logger }, client, request);
+      return await fetchAnswer(settings, parts, client, request);
     const withRedactedErrors = redactErrors(where, answer.status, token);
     return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
   } catch (error) {

@@ -13,15 +13,10 @@ import { maskSecrets, LONGEST_SPELLING } from '../../lib/text/mask-secrets.ts';
 import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
 import { isFromFirewall, singleRecord, isFailureBody, tryParseBody } from './read-answer.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
-import type { HttpAnswer } from './http.ts';
+import type { HttpAnswer, UnansweredWrite } from './http.ts';
 
-/** The result of a write: facts without a judgement. `why` is a stable word or an error's code, without the token. */
-export type WriteAnswer =
-  /** No byte of the request was handed to a socket. */
-  | { readonly is: 'unsent'; readonly why: string }
-  /** It may have been sent, and no whole answer came. */
-  | { readonly is: 'lost'; readonly why: string }
-  | AnsweredWrite;
+/** The result of a write: facts without a judgement. */
+export type WriteAnswer = UnansweredWrite | AnsweredWrite;
 
 export interface AnsweredWrite {
   readonly is: 'answered';
@@ -51,7 +46,8 @@ export function readWriteAnswer(
   const parsed = isFromFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
   const usableBody = parsed === undefined || isNestedDeeper(parsed, MAX_DEPTH) ? undefined : parsed;
   const body = usableBody === undefined ? undefined : bodyWithoutExcluded(kind, usableBody);
-  // Where fields of the kind are excluded, only what is known to be clean is shown; a body that is not JSON is hidden.
+  const isFailure = body !== undefined && isFailureBody(body);
+  // Where fields of the kind are excluded, only members that are known to be clean are shown; a body that is not JSON is hidden.
   let shownBytes = bytes;
   if (kind.excluded !== undefined && bytes.length > 0)
     shownBytes = Buffer.from(
@@ -66,10 +62,7 @@ export function readWriteAnswer(
     body,
     start: truncate(replaceUnstorable(maskSecrets([token])(text)), START_LENGTH),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
-    locationId:
-      body !== undefined && isFailureBody(body)
-        ? undefined
-        : idFromLocation(kind, status, headers['location']),
+    locationId: isFailure ? undefined : idFromLocation(kind, status, headers['location']),
   };
 }
 

@@ -40,19 +40,17 @@ function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, show
 
 /** The page to request instead if `meta` says that the list does not end here. */
 function detourFrom(walk: PageWalk, shown: PageTaken): number | null {
-  const { page, rows, meta, repeated: again } = shown;
-  if (again !== null || rows >= walk.rowsPerPage) return null;
+  const { page, rows, meta, repeated } = shown;
+  if (repeated !== null || rows >= walk.rowsPerPage) return null;
   const believed = meta.lastPage !== null && meta.lastPage < walk.firstEmptyPage ? meta.lastPage : null;
   if (rows === 0) return pageOfTotal(walk, shown, believed);
   return (believed ?? 0) > page ? believed : null;
 }
 
 /** The last page by the total, where that names other rows than those before this empty page. */
-function pageOfTotal(
-  walk: PageWalk,
-  { page, meta: { total } }: PageTaken,
-  believed: number | null,
-): number | null {
+function pageOfTotal(walk: PageWalk, shown: PageTaken, believed: number | null): number | null {
+  const { page } = shown;
+  const { total } = shown.meta;
   if (page === 1 || total === null || total === (page - 1) * walk.rowsPerPage) return null;
   const named = believed ?? Math.max(1, pagesFor(total, walk.rowsPerPage));
   return named === page ? null : named;

@@ -33,10 +33,10 @@ export interface ListPage {
   readonly envelope: string;
   /** The text of the records is that of the known page of this number: it was not parsed. */
   readonly isUnchanged: boolean;
-  /** Null without a digest scope, or if the bytes of the records cannot be located for certain. */
+  /** Null without a hash scope, or if the bytes of the records cannot be located for certain. */
   readonly pageHash: PageHash | null;
   /**
-   * The records in `data`, unchecked. Parsed at the first call if `isKnown`.
+   * The records in `data`, unchecked. Parsed at the first call if `isUnchanged`.
    *
    * @throws {SourceError} too_deep, if a known page can no longer be parsed.
    */
@@ -47,10 +47,7 @@ export interface ListPage {
   readonly missing?: SourceError | undefined;
 }
 
-/**
- * The stored facts about a page before it is requested. Without a digest scope no digest is made, and no page is
- * known.
- */
+/** The stored facts about a page before it is requested. Without a hash scope no hash is made, and no page is known. */
 export interface KnownPageHint {
   readonly hashScope?: string | undefined;
   readonly known?: KnownPage | undefined;
@@ -102,12 +99,12 @@ export function allowMissing<T>(
       if (!isMissing || answer.status !== 404) throw error;
       const body = tryParseBody(answer.bytes, answer.where);
       if (!isObject(body) || body['success'] === true || body['data'] !== undefined) throw error;
-      return { ...NO_PAGE, missing: error };
+      return { ...EMPTY_PAGE, missing: error };
     }
   };
 }
 
-const NO_PAGE: ListPage = {
+const EMPTY_PAGE: ListPage = {
   keys: [],
   meta: null,
   hasNext: null,
@@ -137,8 +134,8 @@ export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => Lis
   };
 }
 
-function textsBetween(uint8Array: Uint8Array, boundaries: readonly number[]): string[] {
-  const body = Buffer.from(uint8Array.buffer, uint8Array.byteOffset, uint8Array.length);
+function textsBetween(bytes: Uint8Array, boundaries: readonly number[]): string[] {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return boundaries.slice(1).map((cut, at) => body.toString('utf8', (boundaries[at] ?? 0) + 1, cut));
 }
 
@@ -183,9 +180,9 @@ export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
   return { ...page, read, texts: undefined };
 }
 
-/** A digest that shows whether a page has changed. */
+/** A hash that shows whether a page has changed. */
 interface PageHash {
-  /** SHA-256, in hex, of a digest scope and the text of the array of records. */
+  /** SHA-256, in hex, of a hash scope and the text of the array of records. */
   readonly digest: string;
   readonly bytes: number;
 }
@@ -204,10 +201,9 @@ const PLACEHOLDER = randomUUID();
 const PLACEHOLDER_ARRAY = Buffer.from(JSON.stringify([PLACEHOLDER]));
 
 /**
- * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
- * certain.
+ * Computes the hash of a list that was parsed in full; null if the bytes of its records cannot be located for certain.
  *
- * @param cuts Gets the positions of the bytes before, between and behind the records.
+ * @param boundaries Gets the positions of the bytes before, between and behind the records.
  */
 function hashPage(answer: ReceivedAnswer, hashScope: string, boundaries: number[]): PageHash | null {
   const start = arrayStart(answer.bytes, DATA);

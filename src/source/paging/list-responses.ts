@@ -63,13 +63,8 @@ export async function* readSweep(
 ): AsyncGenerator<ListResponse> {
   const loader = createPageLoader(requester, kind, options);
   const { thorough, hasHoles: sizesVary = false, knownRows = 0, maxWholeRows = 0 } = options;
-  const start = startWalk({
-    where: `GET ${kind.list.path}`,
-    thorough,
-    knownRows,
-    maxWholeRows,
-    sizesVary,
-  });
+  const where = `GET ${kind.list.path}`;
+  const start = startWalk({ where, thorough, knownRows, maxWholeRows, sizesVary });
   let walk = options.reopenFrom ? reopenWalk(options.reopenFrom) : start;
   for (;;) {
     const stopped = yield* walkPages(loader, walk);
@@ -79,12 +74,8 @@ export async function* readSweep(
     if (loader.halve(failed.fault) > 1) continue;
     const from = before.step.phase === 'open' ? 2 : failed.page + 1;
     const latest = before.latest.keys.length > 0 ? before.latest : before.top;
-    yield* readRemaining(
-      loader,
-      { ...before, latest },
-      { from, to: Infinity },
-      trackUnreadPages(loader, kind, failed),
-    );
+    const unread = trackUnreadPages(loader, kind, failed);
+    yield* readRemaining(loader, { ...before, latest }, { from, to: Infinity }, unread);
     return;
   }
 }
@@ -96,8 +87,8 @@ async function* walkPages(loader: PageLoader, start: PageWalk) {
     for await (const loaded of loadInOrder(walk.step.ask, loader.window, loader.load)) {
       const before: PageWalk = walk;
       const taken = await loader.take(loaded, (page, isLastAttempt) => {
-        const known = isLastAttempt ? { ...before, sizesVary: true } : before;
-        return { page, after: nextStep(known, pageResponse(page)) };
+        const tolerant = isLastAttempt ? { ...before, sizesVary: true } : before;
+        return { page, after: nextStep(tolerant, pageResponse(page)) };
       });
       if (isFailed(taken)) return { failed: taken, before };
       walk = taken.after;
@@ -126,12 +117,12 @@ export function readPageRange(
 /** Reads pages one after the other, and continues after unreadable ones. */
 async function* readRemaining(
   loader: PageLoader,
-  known: PageWalk,
+  start: PageWalk,
   pageRange: PageRange,
   unread: ReturnType<typeof trackUnreadPages>,
 ): AsyncGenerator<ListResponse> {
-  let walk = walkEnds({ ...known, end: null });
-  let range = { from: pageRange.from, to: pageRange.to };
+  let walk = walkEnds({ ...start, end: null });
+  let range = pageRange;
   let isOver = false;
   while (!isOver && range.from <= range.to && (await unread.canContinue(walk, range.from))) {
     const most = Math.min(range.to, Math.max(range.from, lastClaimedPage(walk)));

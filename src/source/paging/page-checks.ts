@@ -58,19 +58,19 @@ export interface WalkFacts {
 }
 
 /** @throws {SourceError} endless */
-export function refuseEndless(known: WalkFacts): void {
-  if (known.answers < known.maxAnswers) return;
-  throw fault('endless', known, `got ${known.answers} pages and no end, expected far fewer`);
+export function refuseEndless(facts: WalkFacts): void {
+  if (facts.answers < facts.maxAnswers) return;
+  throw fault('endless', facts, `got ${facts.answers} pages and no end, expected far fewer`);
 }
 
 const MOST_EMPTY_IN_A_ROW = 20;
 
 /** @throws {SourceError} empty_pages */
-export function refuseEmptyPages(known: WalkFacts): void {
-  const { emptyInARow, latest } = known;
+export function refuseEmptyPages(facts: WalkFacts): void {
+  const { emptyInARow, latest } = facts;
   if (emptyInARow < MOST_EMPTY_IN_A_ROW) return;
   const got = `got ${emptyInARow} empty pages in a row, the last one page ${latest.page}`;
-  throw fault('empty_pages', known, `${got}, expected records or the end of the list`);
+  throw fault('empty_pages', facts, `${got}, expected records or the end of the list`);
 }
 
 /**
@@ -81,46 +81,46 @@ export function refuseEmptyPages(known: WalkFacts): void {
  *
  * @throws {SourceError} page_ignored, page_repeated
  */
-export function findRepeatedPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
+export function findRepeatedPage(facts: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys } = response;
   if (page === 1) return null;
   if (isOtherPage(response)) {
-    const shown = refuseUnlessLast(known, response);
-    return { page: shown, isSure: known.isCounted || !canHideRows(shown, response) };
+    const shown = refuseUnlessLast(facts, response);
+    return { page: shown, isSure: facts.isCounted || !canHideRows(shown, response) };
   }
   if (keys.length === 0) return null;
-  return known.isCounted ? refuseRepeatedPage(known, response) : findEarlierPage(known, response);
+  return facts.isCounted ? refuseRepeatedPage(facts, response) : findEarlierPage(facts, response);
 }
 
-/** If a full page 1 is repeated, the service may ignore `page` and never show further rows. */
+/** Whether the service may ignore `page` and never show further rows: a full page 1 is repeated. */
 function canHideRows(shown: number, response: PageResponse): boolean {
   return shown === 1 && response.meta.perPage !== null && response.keys.length >= response.meta.perPage;
 }
 
-function refuseRepeatedPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
+function refuseRepeatedPage(facts: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys } = response;
-  if (sameTexts(keys, known.first)) {
-    if (page === 2 && known.onePage) return { page: known.top.page, isSure: true };
-    throw fault('page_ignored', known, `page ${page}: got the records of page 1, expected others`);
+  if (sameTexts(keys, facts.first)) {
+    if (page === 2 && facts.onePage) return { page: facts.top.page, isSure: true };
+    throw fault('page_ignored', facts, `page ${page}: got the records of page 1, expected others`);
   }
-  const neighbour = page > known.top.page ? known.top : known.latest;
+  const neighbour = page > facts.top.page ? facts.top : facts.latest;
   if (!sameTexts(keys, neighbour.keys)) return null;
-  throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
+  throw fault('page_repeated', facts, `page ${page}: got the records of page ${neighbour.page} again`);
 }
 
 /** Pages with fewer rows may have the same ids by chance. */
 const FEW_ROWS = 10;
 
-function findEarlierPage(known: WalkFacts, response: PageResponse): RepeatedPage | null {
+function findEarlierPage(facts: WalkFacts, response: PageResponse): RepeatedPage | null {
   const { page, keys, meta, hasNext } = response;
-  const { first, top, latest, shown, possiblyRepeated, rowsPerPage, knownRows } = known;
+  const { first, top, latest, shown, possiblyRepeated, rowsPerPage, knownRows } = facts;
   const previous = { page: possiblyRepeated ?? shown, keys: latest.keys };
   const read = [previous, top, { page: 1, keys: first }];
   const repeated = read.find((candidate) => candidate.page !== page && hasSameRows(keys, candidate.keys));
   if (repeated === undefined) return null;
   if (hasNext === true) {
     const got = `page ${page}: got the records of page ${repeated.page} again, and a link to a next page`;
-    throw fault('page_ignored', known, got);
+    throw fault('page_ignored', facts, got);
   }
   const isFew = meta.currentPage !== null && keys.length < FEW_ROWS;
   const isBelowLive = (repeated.page - 1) * rowsPerPage + keys.length < knownRows;
@@ -148,26 +148,26 @@ export function isOtherPage(response: PageResponse): boolean {
 }
 
 /**
- * A service may say openly that it shows an earlier page, if that is the last one.
+ * Accepts an answer that names an earlier page than the requested one, if that is the last page.
  *
  * @returns That page.
  * @throws {SourceError} page_ignored
  */
-export function refuseUnlessLast(known: WalkFacts, response: PageResponse): number {
+export function refuseUnlessLast(facts: WalkFacts, response: PageResponse): number {
   const { page, meta, hasNext } = response;
   const shown = meta.currentPage ?? page;
-  const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, known.rowsPerPage));
-  const last = meta.lastPage ?? known.lastPage ?? byTotal;
+  const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, facts.rowsPerPage));
+  const last = meta.lastPage ?? facts.lastPage ?? byTotal;
   if (shown < page && shown === last && hasNext !== true) return shown;
-  throw fault('page_ignored', known, `page ${page}: got page ${shown} by its "meta"`);
+  throw fault('page_ignored', facts, `page ${page}: got page ${shown} by its "meta"`);
 }
 
 /** @throws {SourceError} page_grew */
-export function refuseGrowth(known: WalkFacts, response: PageResponse): void {
+export function refuseGrowth(facts: WalkFacts, response: PageResponse): void {
   const { page, keys } = response;
-  if (page === 1 || keys.length <= known.rowsPerPage) return;
-  const what = `page ${page}: got ${keys.length} records, expected at most ${known.rowsPerPage}`;
-  throw fault('page_grew', known, what);
+  if (page === 1 || keys.length <= facts.rowsPerPage) return;
+  const what = `page ${page}: got ${keys.length} records, expected at most ${facts.rowsPerPage}`;
+  throw fault('page_grew', facts, what);
 }
 
 /**
@@ -175,23 +175,23 @@ export function refuseGrowth(known: WalkFacts, response: PageResponse): void {
  *
  * @throws {SourceError} page_resized
  */
-export function refuseResized(known: WalkFacts, response: PageResponse): void {
+export function refuseResized(facts: WalkFacts, response: PageResponse): void {
   const { page, keys, meta } = response;
-  if (known.sizesVary) return;
-  const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
-  const isHole = claimsMore && keys.length < known.rowsPerPage && page < known.top.page;
-  const isOther = (claimsMore || keys.length === 0) && hasOtherSize(known, meta);
+  if (facts.sizesVary) return;
+  const claimsMore = (meta.lastPage ?? facts.lastPage ?? 0) > page;
+  const isHole = claimsMore && keys.length < facts.rowsPerPage && page < facts.top.page;
+  const isOther = (claimsMore || keys.length === 0) && hasOtherSize(facts, meta);
   if (!isHole && !isOther) return;
   const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
-  throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.rowsPerPage} a page`);
+  throw fault('page_resized', facts, `page ${page}: ${got}, expected ${facts.rowsPerPage} a page`);
 }
 
-function hasOtherSize(known: WalkFacts, meta: Meta): boolean {
-  return Boolean(known.perPage) && Boolean(meta.perPage) && meta.perPage !== known.perPage;
+function hasOtherSize(facts: WalkFacts, meta: Meta): boolean {
+  return Boolean(facts.perPage) && Boolean(meta.perPage) && meta.perPage !== facts.perPage;
 }
 
-function fault(reason: SourceReason, known: WalkFacts, what: string): SourceError {
-  return new SourceError(reason, `${known.where} ${what}`);
+function fault(reason: SourceReason, facts: WalkFacts, what: string): SourceError {
+  return new SourceError(reason, `${facts.where} ${what}`);
 }
 
 /** The list had exactly this many rows when the response was made; after an empty page: at most. */

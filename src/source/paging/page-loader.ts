@@ -28,7 +28,7 @@ export interface LoadOptions {
 
 /** The pages as last landed: a page that shows the same bytes again is not parsed. */
 export interface KnownPages {
-  /** Part of every digest: digests are comparable only within one scope. Without it no digest is made. */
+  /** Part of every page's hash: hashes are comparable only within one scope. Without it no hash is made. */
   readonly hashScope?: string | undefined;
   /** By number. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
@@ -137,13 +137,10 @@ const OF_THE_SERVICE: readonly SourceReason[] = [
 ];
 
 /** Whether other pages may be read although this one cannot. A service that asks to wait means all of them. */
-function isOfPage(sourceError: SourceError, page: number): boolean {
-  const isAskedToWait = (sourceError.passing?.waitMs ?? null) !== null;
-  return (
-    !isAskedToWait &&
-    !OF_THE_LIST.includes(sourceError.reason) &&
-    !(page === 1 && OF_THE_SERVICE.includes(sourceError.reason))
-  );
+function isOfPage(fault: SourceError, page: number): boolean {
+  const { reason } = fault;
+  const isAskedToWait = (fault.passing?.waitMs ?? null) !== null;
+  return !isAskedToWait && !OF_THE_LIST.includes(reason) && !(page === 1 && OF_THE_SERVICE.includes(reason));
 }
 
 /** Creates the requests for the pages of a list, with the reading of their answers. */
@@ -159,14 +156,11 @@ function createPageRequests(
     const hint = { hashScope: options.hashScope, known };
     const readUnparsed = page === 1 ? unchangedPageReader(hint) : allowMissing(unchangedPageReader(hint));
     const readAll = page === 1 ? pageReader(hint) : allowMissing(pageReader(hint));
-    const readParsed = (answer: ReceivedAnswer): ListPage => {
-      const page = readAll(answer);
-      return withoutExcludedFields(kind, page);
-    };
+    const readParsed = (answer: ReceivedAnswer): ListPage => withoutExcludedFields(kind, readAll(answer));
     const read = (answer: ReceivedAnswer): ListPage | Promise<ListPage> => {
       if (known === undefined) return readParsed(answer);
-      const page = readUnparsed(answer);
-      if (page !== null) return withoutExcludedFields(kind, page);
+      const unchanged = readUnparsed(answer);
+      if (unchanged !== null) return withoutExcludedFields(kind, unchanged);
       return oneByOne(async () => {
         await ownEventLoopTurn(); // Serve arrived pages first: that frees their slot for the next request.
         return answer.withRedactedErrors(() => readParsed(answer));
@@ -194,21 +188,21 @@ export function pageQuery(kind: ListedKind, page: number, size: number): string 
  * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
  * consumer stops or a page fails, requests under way are aborted and awaited.
  *
- * @param window `width`: the number of pages under way or waiting to be handed out.
+ * @param prefetch `width`: the number of pages under way or waiting to be handed out.
  * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */
 export async function* loadInOrder<T>(
   range: PageRange,
-  options: ReturnType<typeof createPageLoader>['window'],
+  prefetch: PageLoader['window'],
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const stop = new AbortController();
-  const scope = createDeadline(null, [stop.signal, ...options.signals]);
+  const scope = createDeadline(null, [stop.signal, ...prefetch.signals]);
   // Settled results: a page that fails before its turn must not be an unhandled rejection.
   const window: Promise<PromiseSettledResult<T>[]>[] = [];
   let next = range.from;
   const refill = (): void => {
-    while (window.length < options.width && next <= range.to)
+    while (window.length < prefetch.width && next <= range.to)
       window.push(Promise.allSettled([load(next++, scope.signal)]));
   };
   try {

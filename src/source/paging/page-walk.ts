@@ -16,24 +16,17 @@ import {
 } from './page-checks.ts';
 import { walkEnds, only, type PageTaken, type PageWalk } from './walk-steps.ts';
 
-/** The options of a walk; `where` and `thorough` are needed, the others are as for a list that was never read. */
+/** The options of a walk; by default the list was never read. */
 type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> &
   Partial<Pick<PageWalk, 'knownRows' | 'maxWholeRows' | 'sizesVary'>>;
 
 /** Starts a walk through the pages of a list at page 1. */
-export function startWalk({
-  where,
-  thorough,
-  knownRows = 0,
-  maxWholeRows = 0,
-  sizesVary = false,
-}: WalkOptions): PageWalk {
+export function startWalk(options: WalkOptions): PageWalk {
   return {
-    where,
-    thorough,
-    knownRows,
-    maxWholeRows,
-    sizesVary,
+    knownRows: 0,
+    maxWholeRows: 0,
+    sizesVary: false,
+    ...options,
     step: { phase: 'first', ask: only(1) },
     end: null,
     wholeListRows: null,
@@ -66,7 +59,7 @@ export function reopenWalk(walk: PageWalk): PageWalk {
   const { isCounted, rowsPerPage, perPage, lastPage, maxAnswers, first, top } = walk;
   const start = startWalk({ ...walk, thorough: !isCounted });
   if (!isCounted || top.page <= 1) return start;
-  const nextRange = only(top.keys.length < rowsPerPage ? top.page : top.page + 1);
+  const ask = only(top.keys.length < rowsPerPage ? top.page : top.page + 1);
   const firstPage = { page: 1, keys: first, meta: NO_META };
   const learned = { isCounted, rowsPerPage, perPage, lastPage, maxAnswers, first };
   return {
@@ -74,7 +67,7 @@ export function reopenWalk(walk: PageWalk): PageWalk {
     ...learned,
     top: firstPage,
     latest: firstPage,
-    step: { phase: 'open', ask: nextRange, detours: 0 },
+    step: { phase: 'open', ask, detours: 0 },
   };
 }
 

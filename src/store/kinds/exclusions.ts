@@ -28,7 +28,7 @@ export async function excludedSince(
     sql`select value from mirror_meta where key in ('privacy.excluded', 'privacy.excluding')`,
   );
   const stored = new Set(lists.flatMap((list) => parseExclusions(list).get(name) ?? []));
-  return [...stored].filter((field) => !excluded.some((excludedField) => excludedField.name === field));
+  return [...stored].filter((name) => !excluded.some((field) => field.name === name));
 }
 
 export const EXCLUDED_SINCE = 'excluded_since';

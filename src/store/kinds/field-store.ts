@@ -46,18 +46,11 @@ export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): 
     sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
   );
   const shown = rows.filter((row) => !isExcludedName(kind, row.field));
-  const texts = shown.flatMap((decoded): AddedField[] =>
-    decoded.textColumn === null
-      ? []
-      : [
-          {
-            position: decoded.textPosition ?? 0,
-            field: { name: decoded.textColumn, type: 'text', textOf: decoded.field },
-          },
-        ],
+  const texts = shown.flatMap(({ field: textOf, textColumn: name, textPosition }): AddedField[] =>
+    name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf } }],
   );
   const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
-  const columns = new Map(added.map((addedField) => [addedField.field.name, addedField.field]));
+  const columns = new Map(added.map((column) => [column.field.name, column.field]));
   const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
   return withDiscoveredItems(db, { ...kind, fields: [...documented, ...columns.values()] });
@@ -124,7 +117,7 @@ export async function readUndiscovered(
 ): Promise<(readonly [string, SeenField])[]> {
   const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
   const rows = await select(db, FIELDS, unseen);
-  const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
+  const sent = new Set(kind.fields.filter((field) => field.textOf === undefined).map((field) => field.name));
   const open = rows.filter((row) => !sent.has(row.field) && !isExcludedName(kind, row.field));
   return open.map((row) => [row.field, seenField(row)] as const);
 }
@@ -143,16 +136,16 @@ export async function saveFields(
   now: Date,
 ): Promise<void> {
   if (fields.size === 0) return;
-  const names = new Set(shape.fields.map((known) => known.name));
-  const after = await readNumber(tx, sql`select ${nextPosition(shape.name)}`);
+  const documented = new Set(shape.fields.map((field) => field.name));
+  const next = await readNumber(tx, sql`select ${nextPosition(shape.name)}`);
   const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => ({
     kind: shape.name,
     field,
-    documented: names.has(field) ? 1 : 0,
+    documented: documented.has(field) ? 1 : 0,
     type,
     fitsHint: fitsHint ? 1 : 0,
     wire,
-    position: (after ?? 0) + index,
+    position: (next ?? 0) + index,
     firstSeenAt: formatInstant(now),
   }));
   for (const some of inChunks(rows, ROWS_A_STATEMENT)) {
@@ -215,7 +208,7 @@ export async function saveVanished(
 
 /** The documented fields that were sent once and that no record has any more. */
 export function readVanished(db: Queryable, kind: Kind): Promise<string[]> {
-  const names = kind.fields.map(({ name }) => name); // An excluded field is none of them.
+  const names = kind.fields.map((field) => field.name); // An excluded field is none of them.
   return readTexts(
     db,
     sql`select field from fields where kind = ${kind.name} and documented = 1 and vanished_at is not null

@@ -23,8 +23,8 @@ type MetaKey =
   | 'outbox.accepted_links' // Up to where links that the outbox knows nothing of were accepted.
   | `outbox.alters.${string}` // Since when the service is known to alter natural keys of a kind.
   | 'changes.forgotten_before' // Up to when change events were removed.
-  | 'integrity' // What the latest check of the database file found.
-  | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
+  | 'integrity' // The findings of the latest check of the database file.
+  | 'privacy.excluded' // Which fields are kept out: settings that do not name them are refused.
   | 'privacy.excluding' // The exclusions that are being applied.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
   | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
@@ -36,7 +36,7 @@ type MetaKey =
   | 'digest' // The day of the last one, and the event before it.
   | `alerts.${string}` // The position of a rule in the events, and the time of its last notification.
   | `date.${string}` // Since when, by a machine's own clock, its date has held.
-  | `alive.${string}` // What a process looks for through a new connection.
+  | `alive.${string}` // A process looks for it through a new connection.
   | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.
   | 'schedules' // The schedule that was dealt with last.
   | `schedules.${string}`; // Up to when a schedule's slots are dealt with.

@@ -43,11 +43,11 @@ export async function openSourceBinding(
 /** Binds the mirror to its source and a kind to its companies, within the transaction that lands an answer of the kind. */
 export async function bindSource(
   tx: Transaction,
-  claim: SourceBinding,
+  binding: SourceBinding,
   tenants: KindCompanies,
 ): Promise<void> {
   const { kind, companies, saved, isReset } = tenants;
-  const { baseUrl, isNew, isBound } = claim;
+  const { baseUrl, isNew, isBound } = binding;
   const bound = isBound ? baseUrl : await boundUrl(tx);
   if (bound !== baseUrl) await writeMeta(tx, 'source.base_url', baseUrl);
   if (bound !== baseUrl && bound !== null) await resetLists(tx, sql`true`); // Another service's lists.
@@ -92,16 +92,15 @@ export function hasCompanyField(kind: Kind): boolean {
 }
 
 /** Reads the companies of a kind that the mirror remembers. */
-export async function readCompanies(db: Queryable, options: Kind, isNew: boolean): Promise<KindCompanies> {
-  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${options.name}`);
+export async function readCompanies(
+  db: Queryable,
+  { name: kind }: Kind,
+  isNew: boolean,
+): Promise<KindCompanies> {
+  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${kind}`);
   const companies = new Set(idsIn(row?.systemIds ?? null));
-  return {
-    kind: options.name,
-    companies,
-    saved: companies.size,
-    isLearning: companies.size === 0,
-    isReset: false,
-  };
+  const { size } = companies;
+  return { kind, companies, saved: size, isLearning: size === 0, isReset: false };
 }
 
 /** Every kind with the companies that the mirror remembers for it. */

@@ -37,12 +37,7 @@ export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
 
 /** When the list of each kind was last read to its end; null = never. */
 export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>
-  new Map(
-    kinds.map((freshness) => [
-      freshness.kind,
-      freshness.last_sweep_at === null ? null : parseInstant(freshness.last_sweep_at),
-    ]),
-  );
+  new Map(kinds.map(({ kind, last_sweep_at: at }) => [kind, at === null ? null : parseInstant(at)]));
 
 function decodeStatus(row: Row): KindFreshness {
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);

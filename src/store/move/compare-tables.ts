@@ -11,8 +11,8 @@ import { readMirroredKind } from '../kinds/field-store.ts';
 import { MOVED_TABLES, ROWS_AT_ONCE, readBatches, type Move } from './copy-tables.ts';
 
 /**
- * Compares what both databases hold now: of each table the number of rows and a digest of their values, of the nested arrays,
- * which were decoded anew, the number.
+ * Compares both databases: of each table the number of rows and a digest of their values; of the nested arrays, which were decoded
+ * again, the number.
  * @throws {SyncError} `move.differs` with the first table that differs.
  */
 export async function compareTables(move: Move, kinds: readonly Kind[], url: string): Promise<void> {
@@ -33,7 +33,7 @@ interface ComparedTable {
   readonly columns: readonly string[];
 }
 
-/** The reader is opened for each table anew: PostgreSQL ends one that is idle while a large table of the file is read. */
+/** Opens a new reader for each table: PostgreSQL ends one that is idle while a large table of the file is read. */
 async function compareTable(move: Move, url: string, table: ComparedTable): Promise<void> {
   const before = createDigest(table.columns);
   const after = createDigest(table.columns);

@@ -56,7 +56,7 @@ export async function copyTable(move: Move, table: EngineTable): Promise<number>
   });
 }
 
-/** Copies the rows of a kind: its columns and the rows of its nested arrays are decoded anew from `_raw`. */
+/** Copies the rows of a kind: its columns and the rows of its nested arrays are decoded again from `_raw`. */
 export async function copyKind(move: Move, declared: Kind): Promise<number> {
   const kind = await readMirroredKind(move.target, declared);
   return copyBatches(move, kind.name, ['id', ...OWN_COLUMNS], async (tx, rows) => {
@@ -69,12 +69,10 @@ export async function copyKind(move: Move, declared: Kind): Promise<number> {
     const keepsSearch = await keepsSearchText(tx, kind);
     const columns = writtenColumns(kind, 'postgres', keepsSearch);
     const writeRow = rowWriter(kind, 'postgres', keepsSearch);
-    const values = records.map((record) =>
-      writeRow(
-        decode(record),
-        OWN_COLUMNS.map((name) => record.row[name] ?? null),
-      ),
-    );
+    const values = records.map((record) => {
+      const ownValues = OWN_COLUMNS.map((name) => record.row[name] ?? null);
+      return writeRow(decode(record), ownValues);
+    });
     await tx.insertRows({ table: kind.name, columns, rows: values });
     await writeNestedRows(tx, { kind, records, found, now: move.now }, keepsSearch);
   });
@@ -128,8 +126,8 @@ export const takenOver = (): SyncError =>
   });
 
 /**
- * Makes numbers go on where the file's own counters stand. Where retention has removed the latest rows these stand beyond the
- * highest number, and a number must never be given twice: a cursor would pass over the new event.
+ * Makes numbers continue from the file's own counters. Where retention has removed the latest rows, these stand beyond the highest
+ * number, and no number may be used twice: a cursor would pass over the new event.
  */
 export async function continueNumbers(move: Move, tx: Transaction): Promise<void> {
   for (const { name, columns } of MOVED_TABLES)

@@ -12,7 +12,7 @@ export interface SourceMark {
   readonly id: string;
   /** The process that moves it now: a later one takes the move over. */
   readonly run: string;
-  /** The identity of the file. A copy of it bears the mark too, and must not go on. */
+  /** The identity of the file. A copy of it bears the mark too, and must not continue. */
   readonly file: string;
   /** The address of the new database, without user and password. */
   readonly to: string;
@@ -66,7 +66,7 @@ const listTables = (tx: Transaction): Promise<string[]> =>
     sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!' order by name`,
   );
 
-/** What a mirror is opened for; `move`: to go on with a move of it. */
+/** The purpose for which a mirror is opened; `move`: to continue a move of it. */
 export type MirrorUse = 'read' | 'write' | 'move';
 
 /**

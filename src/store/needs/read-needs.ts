@@ -18,11 +18,15 @@ export interface StaleKind {
 /** A problem that needs a decision. Its facts hold no content of a record, which `forget` would have to find. */
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
-/** Reads everything that needs a person, the most urgent first. @param stale The kinds that are stale by their schedules. @param found Why sends are paused, where the caller knows more than the mirror. */
-export async function readNeeds(db: Queryable, stale: readonly StaleKind[], found?: Frozen | null) {
+/**
+ * Reads everything that needs a person, the most urgent first.
+ * @param stale The kinds that are stale by their schedules.
+ * @param frozen Why sends are paused, where the caller knows more than the mirror.
+ */
+export async function readNeeds(db: Queryable, stale: readonly StaleKind[], frozen?: Frozen | null) {
   return [
     ...(await damageNeeds(db)),
-    ...frozenNeeds(found === undefined ? await readFrozen(db) : found),
+    ...frozenNeeds(frozen === undefined ? await readFrozen(db) : frozen),
     ...(await heldNeeds(db)),
     ...(await parkedNeeds(db)),
     ...(await blockNeeds(db)),
@@ -65,34 +69,30 @@ async function parkedNeeds(db: Queryable) {
 
 async function blockNeeds(db: Queryable) {
   const blocks = await readBlocks(db);
-  return blocks.map((block) =>
-    need('kind.blocked', { kind: block.kind, reason: block.reason, since: block.since }),
-  );
+  return blocks.map(({ kind, reason, since }) => need('kind.blocked', { kind, reason, since }));
 }
 
-/** One need a cause: kinds whose readings ended alike share it. */
+/** One need per cause: kinds whose readings ended alike share it. */
 async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
   const kinds = await readFreshness(db);
   const failed = kinds.filter((kind) => kind.state === 'invalid' || kind.state === 'aborted');
-  const alike = Map.groupBy(failed, (freshness) => freshness.reason ?? freshness.state);
-  const others = stale.filter((staleKind) => failed.every((one) => one.kind !== staleKind.kind));
-  const unread = [...alike.values()].flatMap((some) => {
-    const names = some.map((freshness) => freshness.kind);
-    return some.slice(0, 1).map((freshness) =>
-      freshness.reason === 'unauthorized'
-        ? need('token.refused', { kinds: names, since: freshness.last_sweep_at })
-        : need('kind.unread', {
-            kinds: names,
-            state: freshness.state,
-            reason: freshness.reason,
-            since: freshness.last_sweep_at,
-          }),
-    );
+  const alike = Map.groupBy(failed, (kind) => kind.reason ?? kind.state);
+  const unread = [...alike.values()].flatMap((group) => {
+    const names = group.map((kind) => kind.kind);
+    return group
+      .slice(0, 1)
+      .map(({ state, reason, last_sweep_at: since }) =>
+        reason === 'unauthorized'
+          ? need('token.refused', { kinds: names, since })
+          : need('kind.unread', { kinds: names, state, reason, since }),
+      );
   });
-  const names = others.map((other) => other.kind);
+  const failedNames = new Set(failed.map((kind) => kind.kind));
+  const others = stale.filter((kind) => !failedNames.has(kind.kind));
+  const names = others.map((kind) => kind.kind);
   return [
     ...unread,
-    ...others.slice(0, 1).map((other) => need('kind.stale', { kinds: names, since: other.since })),
+    ...others.slice(0, 1).map((kind) => need('kind.stale', { kinds: names, since: kind.since })),
   ];
 }
 

@@ -50,7 +50,7 @@ export async function appendChanges(tx: Transaction, changes: NewChanges): Promi
   await insertRows(tx, CHANGES, rows);
 }
 
-/** What has happened to a record since an instant. */
+/** The events of a record since an instant, in short. */
 export interface RecordPast {
   /** As JSON text, before the first of these events; null = it was not there, or not known. */
   readonly before: string | null;
@@ -58,7 +58,7 @@ export interface RecordPast {
   readonly isReplaced: boolean;
 }
 
-/** Reads what has happened to these records since an instant; a record without an event is absent from the map. */
+/** Reads the pasts of these records since an instant; a record without an event is absent from the map. */
 export async function readPasts(
   db: Queryable,
   kind: string,

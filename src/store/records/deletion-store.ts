@@ -80,7 +80,7 @@ export type Proof = 'retrieve' | 'list';
 type Hold = RowOf<typeof HOLD>;
 
 /** States of absences without a conclusion that people are shown. */
-type ShownState = Exclude<AbsenceState, 'unlisted' | 'deleted'>;
+type ShownState = Exclude<AbsenceState, 'unlisted'>;
 
 const HOLD = [
   textColumn('kind'),
@@ -93,12 +93,7 @@ const GROUP = [...HOLD, optionalText('why')];
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
   const groups = (await readGroups(db)).filter((group) => group.state !== 'suspected');
-  return groups.map((group) => ({
-    kind: group.kind,
-    state: group.state,
-    records: group.records,
-    since: group.since,
-  }));
+  return groups.map(({ kind, state, records, since }) => ({ kind, state, records, since }));
 }
 
 async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
@@ -137,7 +132,7 @@ export interface ShownHold extends Hold {
 
 /** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
 export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'>[], kind: string): boolean {
-  const states = disappeared.filter((group) => group.kind === kind).map((one) => one.state);
+  const states = disappeared.filter((group) => group.kind === kind).map((group) => group.state);
   return states.length > 0 && states.every((state) => state === 'held' || state === 'rejected');
 }
 
@@ -168,12 +163,12 @@ export async function readDisappearances(db: Queryable): Promise<Disappearances>
 export async function readDisappeared(db: Queryable): Promise<readonly ShownHold[]> {
   const shown: ShownHold[] = [];
   for (const { why, ...group } of await readGroups(db)) {
-    const some = await readHeldRecords(db, group, { limit: IDS_SHOWN });
+    const records = await readHeldRecords(db, group, { limit: IDS_SHOWN });
     const { kind, state } = group;
     const canApprove = state === 'held' || state === 'rejected';
     const check = canApprove ? { check: await readCheck(db, kind, state) } : {};
     const reason = why !== null && state === 'held' ? { why } : {};
-    shown.push({ ...group, ids: some.map((row) => row.id), ...check, ...reason });
+    shown.push({ ...group, ids: records.map((row) => row.id), ...check, ...reason });
   }
   return shown;
 }

@@ -32,8 +32,8 @@ interface Erasure extends RecordKey {
 
 /** Notes that a record was erased: the only trace of who did it. */
 export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<void> {
-  const { kind, id: recordId, by: erasedBy, isSuppressed: isKeptOut, now } = erasure;
-  const suppressed = isKeptOut ? 1 : 0;
+  const { kind, id: recordId, by: erasedBy, now } = erasure;
+  const suppressed = erasure.isSuppressed ? 1 : 0;
   await insertRows(tx, ERASURES, [{ kind, recordId, erasedAt: formatInstant(now), erasedBy, suppressed }]);
 }
 
@@ -42,7 +42,7 @@ export type ErasedTraces = Awaited<ReturnType<typeof eraseTraces>>;
 
 /**
  * Removes the content of a record from events, issues, the outbox, plans and deliveries, and from all texts that have it without
- * naming the record. The rows stay: they say that something happened, and hold numbers in order.
+ * naming the record. The rows stay: they record that something happened, and keep their numbers in order.
  * @param left The record's text from now on: `{"id":17}`.
  */
 export async function eraseTraces(tx: Transaction, record: RecordKey & RecordTraces, left: string) {
@@ -91,11 +91,8 @@ async function erasePlans(
   const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
   const ofKind = sql`plan_id in (select id from plans where kind = ${key.kind})`;
   await tx.query(sql`delete from plan_rows where (record_id = ${key.id} and ${ofKind}) ${made}`);
-  for (const { planId, position, cells, refusal } of await select(
-    tx,
-    PLAN_ROWS,
-    sql`where ${ofKind} and ${isWithoutRow(key.kind)}`,
-  ))
+  const unnamed = await select(tx, PLAN_ROWS, sql`where ${ofKind} and ${isWithoutRow(key.kind)}`);
+  for (const { planId, position, cells, refusal } of unnamed)
     if (await key.hasContent(`${cells} ${refusal ?? ''}`))
       await tx.query(sql`delete from plan_rows where plan_id = ${planId} and position = ${position}`);
 }

@@ -11,14 +11,13 @@ import { searchTables, type SearchTable } from '../tables/kind-table.ts';
 import { LISTED_RECORD, type ListedRecord } from './record-store.ts';
 
 interface Wanted {
-  /** What a person typed: the id, or words that all stand in its code, names, phone numbers and addresses, in one of its rows. */
+  /** The input of a person: the id, or words that all stand in its code, names, phone numbers and addresses, in one of its rows. */
   readonly text: string;
   /** Only records with a higher id. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** What a search finds. */
 interface SearchResult {
   readonly records: readonly ListedRecord[];
   /** False as long as the search texts of the kind are not filled: only the record with this id is found. */
@@ -40,11 +39,11 @@ export async function searchRecords(
   const isPrepared = await isSearchPrepared(db, mirrored);
   if (words.length === 0) return { records: [], isPrepared };
   const tables = isPrepared ? searchTables(mirrored) : [];
-  const found = tables.map((table) => idsIn(table, words, after, limit));
+  const byText = tables.map((table) => idsIn(table, words, after, limit));
   const isId = isRecordId(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
-  const ids = sql.join(isId ? [byId, ...found] : found, sql` union `);
-  if (!isId && found.length === 0) return { records: [], isPrepared };
+  const ids = sql.join(isId ? [byId, ...byText] : byText, sql` union `);
+  if (!isId && byText.length === 0) return { records: [], isPrepared };
   const rows = sql`
     select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
     from ${sql.identifier(kind.name)} k where k.id in (${ids}) order by k.id limit ${limit}`;

@@ -66,16 +66,16 @@ export async function decideHold(
     const isNew = decision === 'approved' && states.includes('held');
     const check = only ?? (isNew ? await readMeta(tx, `shown.${kind}`) : null);
     const shown = check === null ? rows : shownBy(rows, check, kind);
-    for (const some of inChunks(shown.map((decoded) => decoded.id)))
+    for (const ids of inChunks(shown.map((row) => row.id)))
       await tx.query(sql`
-        update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(some)})`);
+        update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(ids)})`);
     await saveScope(tx, kind, decision, shown);
     return { records: shown.length, newer: rows.length - shown.length };
   }
   return { records: 0, newer: 0 };
 }
 
-/** Rejecting the oldest rows says that what is older than the list stays; approving them takes that back. */
+/** Rejecting the oldest rows means that rows older than the list stay; approving them takes that back. */
 async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, rows: Joined): Promise<void> {
   const by = rows.map((row) => olderThanField(row.why)).find((field) => field !== null);
   if (by === undefined) return;

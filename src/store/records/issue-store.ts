@@ -27,15 +27,12 @@ const NOT_CLOSED_BY_LIST: readonly string[] = [...OF_LISTS, 'twins', 'on_two_pag
  */
 export async function saveFieldIssues(
   tx: Transaction,
-  {
-    kind,
-    recordIds,
-    found,
-    now,
-  }: { kind: string; recordIds: readonly string[]; found: readonly Issue[]; now: Date },
+  decoded: { kind: string; recordIds: readonly string[]; found: readonly Issue[]; now: Date },
 ): Promise<void> {
+  const { kind, found, now } = decoded;
   if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
-  await replaceIssues(tx, kind, { open: await listOpenFieldIssues(tx, kind, recordIds), found, now });
+  const open = await listOpenFieldIssues(tx, kind, decoded.recordIds);
+  await replaceIssues(tx, kind, { open, found, now });
 }
 
 /** The keys of the open issues about whole records. */
@@ -58,7 +55,7 @@ export async function readRecordsWithoutRow(db: Queryable, kind: string): Promis
   return new Set((await listOpenQuarantined(db, kind)).flatMap((issue) => issue.recordId ?? []));
 }
 
-/** Names a kind's records that cannot become rows: by their id, else by what is wrong. One in two versions will be one. */
+/** Names a kind's records that cannot become rows: by their id, else by the code of the fault. A record in two versions is left out: a later response may show one of them. */
 export async function readUnreadable(db: Queryable, kind: string): Promise<readonly string[]> {
   const open = (await listOpenQuarantined(db, kind)).filter((issue) => issue.code !== 'two_versions');
   return [...new Set(open.map((issue) => issue.recordId ?? issue.code))];
@@ -91,12 +88,8 @@ export async function saveVanishedIssues(
   fields: readonly string[],
   now: Date,
 ): Promise<void> {
-  const found = fields.map((field) => ({
-    recordId: null,
-    field,
-    code: VANISHED,
-    detail: 'no record has it',
-  }));
+  const detail = 'no record has it';
+  const found = fields.map((field) => ({ recordId: null, field, code: VANISHED, detail }));
   await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
 }
 
@@ -108,12 +101,9 @@ export async function saveRepeatedIds(
   now: Date,
 ): Promise<void> {
   const code = 'on_two_pages';
-  const found = repeatedIds.map((repeatedId) => ({
-    recordId: repeatedId.id,
-    field: null,
-    code,
-    detail: `pages ${repeatedId.pages.join(', ')}`,
-  }));
+  const found = repeatedIds.map(({ id, pages }) => {
+    return { recordId: id, field: null, code, detail: `pages ${pages.join(', ')}` };
+  });
   await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${code}`), found, now });
 }
 
@@ -156,8 +146,10 @@ async function listOpenFieldIssues(
   ids: readonly string[],
 ): Promise<OpenIssue[]> {
   const open: OpenIssue[] = [];
-  for (const some of inChunks(ids))
-    open.push(...(await listOpenWhere(db, kind, sql`field is not null and record_id in (${sqlList(some)})`)));
+  for (const chunk of inChunks(ids))
+    open.push(
+      ...(await listOpenWhere(db, kind, sql`field is not null and record_id in (${sqlList(chunk)})`)),
+    );
   return open;
 }
 
@@ -176,16 +168,7 @@ export async function openIssues(
   now: Date,
 ): Promise<void> {
   const firstSeenAt = formatInstant(now);
-  const rows = issues.map((issue) => {
-    return {
-      kind,
-      recordId: issue.recordId,
-      field: issue.field,
-      code: issue.code,
-      detail: issue.detail,
-      firstSeenAt,
-    };
-  });
+  const rows = issues.map((issue) => ({ ...issue, kind, firstSeenAt }));
   await insertRows(tx, ISSUES, rows);
 }
 
@@ -200,8 +183,8 @@ async function closeOthers(
   stillFound: ReadonlySet<string>,
   now: Date,
 ): Promise<void> {
-  const goneIssues = open.filter((issue) => !stillFound.has(issueKey(issue)));
-  await closeIssues(tx, goneIssues, now);
+  const gone = open.filter((issue) => !stillFound.has(issueKey(issue)));
+  await closeIssues(tx, gone, now);
 }
 
 /** Closes the open ones that were not found again, and opens those found that are not open yet. */
@@ -211,8 +194,8 @@ async function replaceIssues(
   { open, found, now }: { open: readonly OpenIssue[]; found: readonly Issue[]; now: Date },
 ): Promise<void> {
   await closeOthers(tx, open, new Set(found.map(issueKey)), now);
-  const known = new Set(open.map(issueKey));
-  const fresh = found.filter((issue) => !known.has(issueKey(issue)));
+  const openKeys = new Set(open.map(issueKey));
+  const fresh = found.filter((issue) => !openKeys.has(issueKey(issue)));
   await openIssues(tx, kind, fresh, now);
 }
 

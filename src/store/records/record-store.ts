@@ -190,7 +190,7 @@ export async function liveRecordsWith(
   kind: string,
   values: readonly { readonly column: string; readonly value: SqlValue }[],
 ): Promise<LiveRecord[]> {
-  const tests = values.map((one) => sql`${sql.identifier(one.column)} = ${one.value}`);
+  const tests = values.map((wanted) => sql`${sql.identifier(wanted.column)} = ${wanted.value}`);
   const live = sql`
     select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
     where _deleted_at is null and ${sql.join(tests, sql` and `)}`;
@@ -201,11 +201,11 @@ export async function liveRecordsWith(
 export async function isSharedByMoreThan(
   db: Queryable,
   kind: string,
-  { column, text: shared, most }: { column: string; text: string; most: number },
+  { column, text, most }: { column: string; text: string; most: number },
 ): Promise<boolean> {
   const sharing = sql`
     select 1 from ${sql.identifier(kind)}
-    where _deleted_at is null and lower(${sql.identifier(column)}) = lower(${shared}) limit ${most + 1}`;
+    where _deleted_at is null and lower(${sql.identifier(column)}) = lower(${text}) limit ${most + 1}`;
   return (await db.query(sharing)).length > most;
 }
 

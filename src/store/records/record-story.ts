@@ -84,8 +84,8 @@ function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): Rec
 }
 
 /** The records that a record's own fields name; those of nested lists are left out. */
-function referencesIn(options: Kind, record: JsonObject): readonly Reference[] {
-  return [...options.fields, ...options.hints].flatMap(({ name: field, refersTo: kind }) => {
+function referencesIn({ fields, hints }: Kind, record: JsonObject): readonly Reference[] {
+  return [...fields, ...hints].flatMap(({ name: field, refersTo: kind }) => {
     const value = record[field];
     const id = isNumber(value) || typeof value === 'string' ? String(value) : '';
     return kind !== undefined && /^[1-9]\d*$/.test(id) ? [{ field, kind, id }] : [];
@@ -94,22 +94,22 @@ function referencesIn(options: Kind, record: JsonObject): readonly Reference[] {
 
 const RELATION = [textColumn('kind'), textColumn('field')];
 
-/** The records whose own fields name a record, by what `bi_relations` says; those of nested lists are left out. */
+/** The records whose own fields name a record, by `bi_relations`; those of nested lists are left out. */
 async function referencesTo(db: Queryable, kind: string, id: string): Promise<readonly Reference[]> {
   const relations = sql`
     select substr(r.view, 4) as kind, r."column" as field from relations r
     where r.to_view = ${`bi_${kind}`} and not exists (
       select 1 from relations p where p.view = r.view and p."column" = 'parent_id')
     order by 1, 2`;
-  const found: Reference[] = [];
+  const references: Reference[] = [];
   for (const { kind: from, field } of await readRows(db, RELATION, relations)) {
     const naming = sql`
       select cast(id as text) from ${sql.identifier(`bi_${from}`)} v
       where ${sql.identifier(field)} = ${id} order by v.id limit ${MOST_REFERRED}`;
     const ids = await readTexts(db, naming);
-    found.push(...ids.map((one) => ({ field, kind: from, id: one })));
+    references.push(...ids.map((referrer) => ({ field, kind: from, id: referrer })));
   }
-  return found;
+  return references;
 }
 
 /** The state of a record in words, after "Record 17 of clients is". */

@@ -22,7 +22,7 @@ const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
 export const isWithoutRow = (kind: string): SQL => sql`(record_id is null
   or record_id not in (select cast(known.id as text) from ${sql.identifier(kind)} as known))`;
 
-/** Finds what is left of a record by its number, by its natural key and by its texts; it must not be erased yet. */
+/** Finds the traces of a record by its id, by its natural key and by its texts; it must not be erased yet. */
 export async function findTraces(tx: Transaction, kind: Kind, id: string): Promise<RecordTraces> {
   const { name } = kind;
   const ofThisRecord = sql`kind = ${name} and (record_id = ${id}
@@ -58,11 +58,11 @@ export async function findTraces(tx: Transaction, kind: Kind, id: string): Promi
 
 /** A text that another record has, too, identifies neither; the mirror is searched for it only once it is found somewhere. */
 function createContentTest(db: Queryable, kind: string, id: string, texts: readonly string[]) {
-  const forms = texts.map((text) => ({ text, form: foldWords(text) }));
+  const forms = texts.map((text) => ({ text, folded: foldWords(text) }));
   const shared = new Map<string, boolean>();
   return async (searchedText: string): Promise<boolean> => {
-    const form = foldWords(searchedText);
-    for (const { text } of forms.filter((one) => form.includes(one.form))) {
+    const searched = foldWords(searchedText);
+    for (const { text } of forms.filter((form) => searched.includes(form.folded))) {
       const elsewhere = sql`select 1 from ${sql.identifier(kind)} where id <> ${id}
         and replace(_raw, ${JSON.stringify(text)}, '') <> _raw limit 1`;
       const isShared = shared.get(text) ?? (await hasRow(db, elsewhere));

@@ -105,13 +105,11 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<{ 
   if (hasFieldIssues || found.length > 0)
     await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
 
-  const isNew = (judged: RecordWithChange): boolean => judged.stored === undefined;
-  if (!write.isListed)
-    await saveUnlisted(
-      tx,
-      kind.name,
-      records.filter(isNew).map((record) => record.id),
-    );
+  if (!write.isListed) {
+    const newRecords = records.filter((record) => record.stored === undefined);
+    const ids = newRecords.map((record) => record.id);
+    await saveUnlisted(tx, kind.name, ids);
+  }
 
   await saveDirtyRows(tx, kind.name, new Map(answers.flatMap(rewrittenRows)));
   const returned = records.filter((record) => record.change.is === 'restored').map((record) => record.id);
@@ -124,10 +122,8 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<{ 
 }
 
 /** The records that had a row before, with the tick of the response that rewrites it. */
-export const rewrittenRows = (answeredRecords: AnsweredRecords): (readonly [string, number])[] =>
-  answeredRecords.records.flatMap((record) =>
-    record.stored === undefined ? [] : [[record.id, answeredRecords.response] as const],
-  );
+export const rewrittenRows = (answer: AnsweredRecords): (readonly [string, number])[] =>
+  answer.records.flatMap(({ id, stored }) => (stored === undefined ? [] : [[id, answer.response] as const]));
 
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
 async function writeRecordRows(
@@ -140,28 +136,28 @@ async function writeRecordRows(
   const decode = createRecordDecoder(kind);
   const writeRow = rowWriter(kind, tx.dialect, keepsSearch);
   const writing = { isListed, at: formatInstant(write.now) };
-  const fresh: SqlValue[][] = [];
-  const known: SqlValue[][] = [];
+  const inserted: SqlValue[][] = [];
+  const rewritten: SqlValue[][] = [];
   for (const { records, response } of answers)
-    for (const judged of records) {
-      const { values, misfits } = decode(judged.record);
-      for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
-      const row = writeRow(values, ownColumnValues(writing, judged, response));
-      (judged.stored === undefined ? fresh : known).push(row);
+    for (const record of records) {
+      const { values, misfits } = decode(record.record);
+      for (const misfit of misfits) found.push({ recordId: record.id, ...misfit });
+      const row = writeRow(values, ownColumnValues(writing, record, response));
+      (record.stored === undefined ? inserted : rewritten).push(row);
     }
   const table = kind.name;
   const columns = writtenColumns(kind, tx.dialect, keepsSearch);
-  if (fresh.length > 0) await tx.insertRows({ table, columns, rows: fresh });
-  if (known.length > 0) await tx.upsertRows({ table, columns, rows: known });
+  if (inserted.length > 0) await tx.insertRows({ table, columns, rows: inserted });
+  if (rewritten.length > 0) await tx.upsertRows({ table, columns, rows: rewritten });
 }
 
 /** The values of `OWN_COLUMNS`. */
 function ownColumnValues(
   { isListed, at }: { isListed: boolean; at: string },
-  judged: RecordWithChange,
+  record: RecordWithChange,
   response: number,
 ): SqlValue[] {
-  const { raw, stored, change } = judged;
+  const { raw, stored, change } = record;
   const shownBefore = change.is === 'restored' ? null : stored?.listed; // From now on it counts as new.
   const listed = shownBefore ?? (isListed ? response : null);
   const changedAt = change.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
@@ -172,8 +168,8 @@ function ownColumnValues(
  * A record that is new to the mirror counts as new to the service only if the mirror has had the whole list before, or if we
  * created the record.
  */
-function eventOf(write: RowsToWrite, judged: RecordWithChange): ChangeEvent[] {
-  const { id, raw, record, stored, change } = judged;
+function eventOf(write: RowsToWrite, compared: RecordWithChange): ChangeEvent[] {
+  const { id, raw, record, stored, change } = compared;
   const { certifiedAt, baselineAt } = write.standing;
   const event = { recordId: id, before: null, after: raw, fields: '{}', observedFrom: certifiedAt };
   const isNewToService = baselineAt !== null || write.origin !== 'service';

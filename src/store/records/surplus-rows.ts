@@ -8,7 +8,7 @@ import { CHANGES } from '../tables/change-tables.ts';
 import { forgetAbsences } from './deletion-store.ts';
 import type { LiveRow } from './tombstone-store.ts';
 
-/** What the lists that are kept say of a kind's rows. */
+/** The evidence of the kept list responses about a kind's rows. */
 interface ListEvidence {
   /** The tick from which sightings are of the present source; rows from before it were shown by another one. */
   readonly knownFrom: number;

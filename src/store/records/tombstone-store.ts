@@ -42,16 +42,9 @@ export async function writeTombstones(tx: Transaction, batch: TombstoneBatch): P
   await closeIssuesOf(tx, kind, deleted, now);
   await saveDirtyRows(tx, kind, new Map(deleted.map((id) => [id, response])));
   await forgetUnlisted(tx, kind, deleted);
-  const events = rows.map((row) => {
-    const observedFrom = lastSeen.get(row.id) ?? null;
-    return {
-      recordId: row.id,
-      change: 'deleted' as const,
-      before: row.raw,
-      after: null,
-      fields: '{}',
-      observedFrom,
-    };
+  const events = rows.map(({ id: recordId, raw: before }) => {
+    const observedFrom = lastSeen.get(recordId) ?? null;
+    return { recordId, change: 'deleted' as const, before, after: null, fields: '{}', observedFrom };
   });
   await appendChanges(tx, { kind, events, origin: 'service', runId, now });
   return deleted;
@@ -78,10 +71,10 @@ export const liveRows = (db: Queryable, kind: string): AsyncGenerator<readonly L
     readRows(db, LIVE_ROW, sql`${live(kind)} and k.id > ${after} order by k.id limit ${ROWS_A_QUERY}`),
   );
 
-/** Those of these ids whose rows are live. */
+/** Reads the rows with these ids that are live. */
 export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
-  const found: LiveRow[] = [];
-  for (const some of inChunks(ids))
-    found.push(...(await readRows(db, LIVE_ROW, sql`${live(kind)} and k.id in (${sqlList(some)})`)));
-  return found;
+  const rows: LiveRow[] = [];
+  for (const chunk of inChunks(ids))
+    rows.push(...(await readRows(db, LIVE_ROW, sql`${live(kind)} and k.id in (${sqlList(chunk)})`)));
+  return rows;
 }

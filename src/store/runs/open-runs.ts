@@ -51,7 +51,7 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
     id,
     command,
     kinds: (JSON.parse(kinds) as string[]).filter(
-      (name) => !done.some((decoded) => decoded.runId === id && decoded.kind === name),
+      (name) => !done.some((report) => report.runId === id && report.kind === name),
     ),
     isRequested: epoch !== null,
     isRunning: state === 'running',
@@ -59,10 +59,11 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
 }
 
 /** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-export async function leasedKinds(db: Queryable, judge: LivenessCheck): Promise<string[]> {
-  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${formatInstant(judge.now)}`;
+export async function leasedKinds(db: Queryable, liveness: LivenessCheck): Promise<string[]> {
+  const { now, isDead } = liveness;
+  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${formatInstant(now)}`;
   const rows = await select(db, KIND_STATE, leased);
-  return rows.filter((row) => !judge.isDead(String(row.owner))).map((row) => row.kind);
+  return rows.filter((row) => !isDead(String(row.owner))).map((row) => row.kind);
 }
 
 /** A schedule that has come due. */

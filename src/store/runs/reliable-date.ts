@@ -1,8 +1,8 @@
 import { parseInstant, formatInstant, type Clock } from '../../lib/time/clock.ts';
+import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 
-const DAY_MS = 86_400_000;
 /** How far a clock may drift in that time, or be set. */
 const DRIFT_MS = 300_000;
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
+import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
 import { deletePlans } from '../outbox/plan-store.ts';
 import { pruneChanges } from '../records/change-store.ts';
@@ -46,4 +47,4 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
   if (outboxDays !== null) await archiveEndedEntries(session, daysBefore(now, outboxDays));
 }
 
-const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
+const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);

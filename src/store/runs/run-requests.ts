@@ -70,15 +70,16 @@ export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<reado
  * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` returns true or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
-export async function closeStaleRuns(tx: Transaction, judge: LivenessCheck): Promise<void> {
+export async function closeStaleRuns(tx: Transaction, liveness: LivenessCheck): Promise<void> {
+  const { now, isDead } = liveness;
   for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
-    const hasEnded = judge.isDead(String(run.owner));
-    if (!hasEnded && !hasLeaseLapsed(run, judge.now)) continue;
+    const hasEnded = isDead(String(run.owner));
+    if (!hasEnded && !hasLeaseLapsed(run, now)) continue;
     if (stateAfterStaleClaim(run) === 'requested') await requestAgain(tx, run.id);
     else
       await tx.query(sql`
         update runs set state = 'interrupted', reason = ${hasEnded ? PROCESS_ENDED : LEASE_LAPSED},
-          finished_at = ${formatInstant(judge.now)}, lease_until = null
+          finished_at = ${formatInstant(now)}, lease_until = null
         where id = ${run.id}`);
   }
 }

@@ -83,7 +83,7 @@ export async function saveKindReport(
   if (report.reason === 'unauthorized') await noteRefusal(tx, run.runId, startedAt);
 }
 
-/** The second run in a row whose token the service refuses is news; one refusal may be a passing fault of the service. */
+/** Notes a refused token. The second run in a row causes a notification; one refusal may be a passing fault of the service. */
 async function noteRefusal(tx: Transaction, runId: number, now: Date): Promise<void> {
   const noted = await readMeta(tx, 'source.refused');
   const [since, latest, times] = noted?.split(' ') ?? [now.toISOString(), null, 0];
@@ -124,11 +124,11 @@ export interface RunSums {
 /** The sums of some runs by their ids; a run without reports is absent. */
 export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
   if (ids.length === 0) return new Map<number, RunSums>();
-  const sums = sql`
+  const query = sql`
     select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
       sum(created + updated + deleted + restored) as changes
     from run_kinds where run_id in (${sqlList(ids)}) group by run_id`;
-  const rows = await readRows(db, [bigint('run_id'), bigint('rows'), bigint('changes')], sums);
+  const rows = await readRows(db, [bigint('run_id'), bigint('rows'), bigint('changes')], query);
   return new Map<number, RunSums>(rows.map(({ runId, ...sums }) => [runId, sums]));
 }
 
@@ -146,7 +146,7 @@ export async function findRun(db: Queryable, id: number, now: Date) {
   return { ...readRun(row, now), reports };
 }
 
-/** Shows a run whose process is gone as `closeDeadRuns` will record it. */
+/** Shows a run whose process is gone as `closeStaleRuns` will record it. */
 function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
   const { id, command, startedAt, finishedAt } = row;
   const staleState = hasLeaseLapsed(row, now) ? stateAfterStaleClaim(row) : null;

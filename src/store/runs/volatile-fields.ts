@@ -32,8 +32,7 @@ export async function saveVolatileFields(
   const before = await readMeta(tx, key);
   const changedMostly = rows < LEAST_ROWS ? [] : [...changed].filter(([, count]) => 2 * count > rows);
   if (before === null && changedMostly.length === 0) return;
-  const { sweeps }: Pick<KindFields, 'sweeps'> =
-    before === null ? { sweeps: {} } : (JSON.parse(before) as KindFields);
+  const sweeps: KindFields['sweeps'] = before === null ? {} : (JSON.parse(before) as KindFields).sweeps;
   const after: KindFields = {
     sweeps: Object.fromEntries(changedMostly.map(([name]) => [name, (sweeps[name] ?? 0) + 1])),
     ignored: [...ignored],

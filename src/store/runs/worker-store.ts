@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
+import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { refuseUnfinished } from '../kinds/target-mark.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -23,8 +24,6 @@ export interface LivenessCheck {
   readonly isDead: (owner: string) => boolean;
 }
 
-const FORGOTTEN_AFTER_MS = 86_400_000; // Long after a dead process's rows were freed.
-
 /** Records that a process works rows from now on; runs before the process claims its first row. */
 export async function registerWorker(session: Session, worker: Worker, now: Date): Promise<void> {
   await session.atomically((tx) => upsertWorker(tx, worker, now));
@@ -42,7 +41,7 @@ async function upsertWorker(tx: Transaction, { roles, ...rest }: Worker, now: Da
 
 /** Records a process's heartbeat, and removes processes without one for a day. */
 export async function saveHeartbeat(session: Session, worker: Worker, now: Date): Promise<void> {
-  const old = formatInstant(new Date(now.getTime() - FORGOTTEN_AFTER_MS));
+  const old = formatInstant(new Date(now.getTime() - DAY_MS)); // Long after a dead process's rows were freed.
   await session.atomically(async (tx) => {
     await upsertWorker(tx, worker, now); // After a day's sleep the process itself was removed.
     await tx.query(sql`delete from workers where seen_at < ${old}`);
@@ -80,7 +79,7 @@ export async function listLiveOwners(tx: Transaction, liveness: LivenessCheck): 
   if ((await tx.listColumns('workers')).size === 0) return [];
   const columns = [textColumn('owner'), timestampColumn('seen_at')] as const;
   const seen = await readRows(tx, columns, sql`select owner, seen_at from workers`);
-  return seen.filter((worker) => !isStale(worker, liveness)).map((decoded) => decoded.owner);
+  return seen.filter((worker) => !isStale(worker, liveness)).map((worker) => worker.owner);
 }
 
 /** The running owners and the holders of leases of a kind or run, such as a pull by hand. */

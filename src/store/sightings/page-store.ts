@@ -12,7 +12,7 @@ export interface StoredPage {
   readonly digest: string;
   /** Length of the records' text. */
   readonly bytes: number;
-  /** Ids of the records, in their order, as `idsText` writes them. */
+  /** Ids of the records, in their order, as `formatIds` writes them. */
   readonly ids: string;
   /** The same ids as a list, split on reading: a million separate strings would use ten times the memory of one. */
   readonly keys: readonly string[];
@@ -73,7 +73,7 @@ export interface NewSighting {
   readonly page: number;
   readonly sent: number;
   readonly answered: number;
-  /** Every id on the page, those of quarantined rows too, as `idsText` writes them. */
+  /** Every id on the page, those of quarantined rows too, as `formatIds` writes them. */
   readonly ids: string;
   /** The number of rows on the page, including those without an id. */
   readonly rows: number;
@@ -124,11 +124,8 @@ const pageShows = (id: string): SQL => sql`replace(replace(ids, '[', ','), ']', 
 export type DirtyRows = ReadonlyMap<string, number>;
 
 export async function readDirtyRows(db: Queryable, kind: string, after: number) {
-  const rows = await select(
-    db,
-    DIRTY_ROWS,
-    sql`where kind = ${kind} and response > ${after} order by response`,
-  );
+  const later = sql`where kind = ${kind} and response > ${after} order by response`;
+  const rows = await select(db, DIRTY_ROWS, later);
   return new Map(rows.map((row) => [row.recordId, row.response]));
 }
 

@@ -6,13 +6,13 @@ import { USERS } from '../tables/user-tables.ts';
 
 type User = RowOf<typeof USERS>;
 export type UserRole = User['role'];
-/** Who may come in. */
+/** A user without the facts of the account. */
 export type SignedInUser = Omit<User, 'createdAt'>;
 
 /** From the least: a viewer looks, an operator also decides, an admin also administers. */
 export const USER_ROLES = ['viewer', 'operator', 'admin'] as const satisfies readonly UserRole[];
 
-/** Whether who has a role may do what another one is needed for. */
+/** Whether a role includes the rights of the needed one. */
 export const isRoleAllowed = (role: UserRole, needed: UserRole): boolean =>
   USER_ROLES.indexOf(role) >= USER_ROLES.indexOf(needed);
 
@@ -22,7 +22,7 @@ export const FIRST_ADMIN: SignedInUser = { name: 'admin', nameKey: 'admin', role
 /** Tokens are random: nobody can try all of them, so that a slow hash would protect nothing. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Names are the same that differ only in their case, or in how accents are encoded. */
+/** Two names that differ only in their case, or in how accents are encoded, have the same key. */
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
 export const isSameUserName = (nameA: string, nameB: string): boolean => nameKey(nameA) === nameKey(nameB);
@@ -39,14 +39,10 @@ export const findUserByToken = (db: Queryable, token: string): Promise<User | nu
 /** Stores a user; false if the name is taken. */
 export async function insertUser(
   tx: Transaction,
-  options: Pick<User, 'name' | 'role'> & { readonly token: string },
+  user: Pick<User, 'name' | 'role'> & { readonly token: string },
 ): Promise<boolean> {
-  const row = {
-    nameKey: nameKey(options.name),
-    name: options.name,
-    role: options.role,
-    tokenHash: tokenHash(options.token),
-  };
+  const { name, role, token } = user;
+  const row = { nameKey: nameKey(name), name, role, tokenHash: tokenHash(token) };
   return hasRow(tx, sql`${insertInto(USERS, row)} on conflict (name_key) do nothing returning 1 as found`);
 }
 

@@ -34,12 +34,10 @@ export async function insertDeliveries(
   now: Date,
 ): Promise<void> {
   const createdAt = formatInstant(now);
-  const rows = scheduled.map((each) => ({
-    ...each,
-    endpointId,
-    nextAttemptAt: each.state === 'ready' ? createdAt : null,
-    createdAt,
-  }));
+  const rows = scheduled.map((delivery) => {
+    const nextAttemptAt = delivery.state === 'ready' ? createdAt : null;
+    return { ...delivery, endpointId, nextAttemptAt, createdAt };
+  });
   await insertRows(tx, WEBHOOK_DELIVERIES, rows);
 }
 
@@ -199,11 +197,11 @@ export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): P
   const { endpoint, states, before, limit } = wanted;
   const endpoints = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
   const names = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.name]));
-  const one = endpoints.find((decoded) => decoded.name === endpoint);
-  if (endpoint !== undefined && one === undefined) return [];
+  const selected = endpoints.find((candidate) => candidate.name === endpoint);
+  if (endpoint !== undefined && selected === undefined) return [];
   const conditions = [
     sql`true`,
-    ...(one === undefined ? [] : [sql`endpoint_id = ${one.id}`]),
+    ...(selected === undefined ? [] : [sql`endpoint_id = ${selected.id}`]),
     ...(states === undefined ? [] : [sql`state in (${sqlList(states)})`]),
     ...(before === undefined ? [] : [sql`id < ${before}`]),
   ];
@@ -220,8 +218,8 @@ export async function countDeliveries(db: Queryable) {
 }
 
 /**
- * Takes a kind's excluded fields out of its deliveries. Only news has a body, that of events is made from the events when they
- * are sent; what a receiver answered may quote anything.
+ * Removes a kind's excluded fields from its deliveries. Only notifications have a stored body: that of an event is made when it is
+ * sent. The answer of a receiver may quote anything, so it is removed.
  */
 export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
   const isOfKind = sql`kind = ${kind.name}`;

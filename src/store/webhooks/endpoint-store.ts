@@ -1,4 +1,3 @@
-import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
@@ -19,6 +18,7 @@ import {
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../tables/webhook-tables.ts';
 import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
+import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
 
 type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
 
@@ -69,14 +69,14 @@ const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
   return endpoint.failingToldAt === null ? 'healthy' : 'failing';
 };
 
-/** Why an endpoint is disabled that a person has disabled. */
+/** The reason of an endpoint that a person has disabled. */
 export const BY_A_PERSON = 'by_a_person';
 
 /** Whether an endpoint stopped without a decision of a user. */
 export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
   healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
 
-/** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled needs nobody. */
+/** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled is left out. */
 export async function failingEndpoints(db: Queryable) {
   const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
   return (await readEndpoints(db, isOut)).flatMap((endpoint) => {

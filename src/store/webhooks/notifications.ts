@@ -97,7 +97,7 @@ export const damagedNotification = (reason: string, now: Date): AppNotification 
   return { type: 'mirror.damaged', kind: null, facts: { reason }, key: reason, now };
 };
 
-/** What an alert is about: a rule, the first of the events that match it, and how many there are. */
+/** The facts of an alert: a rule, the first events that match it, and how many there are. */
 interface AlertFacts {
   readonly kind: string;
   readonly field: string;
@@ -115,7 +115,7 @@ export function alertNotification(alertFacts: AlertFacts, now: Date): AppNotific
   return { type: 'alert.matched', kind, facts, key: JSON.stringify(facts), now };
 }
 
-/** What waits for a person, and what has changed, since the digest of the day before. */
+/** The needs of the day, and the changes since the digest of the day before. */
 export const digestNotification = (facts: JsonObject, day: string, now: Date): AppNotification => {
   return { type: 'digest.daily', kind: null, facts, key: day, now };
 };
@@ -126,10 +126,8 @@ export async function addNotification(tx: Transaction, notification: AppNotifica
   const data = kind === null ? facts : { kind, ...facts };
   const body = compactJson({ type, timestamp: now.toISOString(), data });
   const at = formatInstant(now);
-  for (const { id, publicId, kinds, format } of await readEndpoints(
-    tx,
-    sql`where state = 'active' order by id`,
-  )) {
+  const endpoints = await readEndpoints(tx, sql`where state = 'active' order by id`);
+  for (const { id, publicId, kinds, format } of endpoints) {
     if (type === 'digest.daily' && format !== 'email') continue;
     if (kinds !== null && kind !== null && !kinds.includes(kind)) continue;
     const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);

@@ -7,7 +7,7 @@ import { memoryLog } from '../../runs/engine/support.ts';
 function stage() {
   const clock = fakeClock();
   const log = memoryLog();
-  return { clock, log, faults: createFaultLog({ logger: log.logger, clock }) };
+  return { clock, log, faults: createFaultLog(log.logger, clock) };
 }
 
 const refused = (): Error => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
