@@ -34,7 +34,7 @@ function versionsOf(page: string): readonly string[] {
     .filter((line) => !/^(?:pip|setup\w+|wheel) /.test(line));
   const ofNpm = lines('npm', ['ls', '--prefix', homeOf(page), '--parseable', '--long'])
     .map((line) => line.split(':')[1]?.replace('@', ' ') ?? '')
-    .filter((line) => line.includes(' '));
+    .filter((line) => / \d/.test(line));
   const debian = packagesOf(page);
   const format = '-f=${Package} ${Version}\n';
   return [...ofPip, ...ofNpm, ...(debian.length > 0 ? lines('dpkg-query', ['-W', format, ...debian]) : [])];
