@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { install, packagesOf, pathOf } from './clients/install.ts';
+import { homeOf, install, packagesOf, pathOf } from './clients/install.ts';
 import { pagesToInstall } from './clients/pages.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -32,7 +32,10 @@ function versionsOf(page: string): readonly string[] {
   const ofPip = lines('pip', ['list', '--format=freeze', '--not-required'])
     .map((line) => line.replace('==', ' '))
     .filter((line) => !/^(?:pip|setup\w+|wheel) /.test(line));
+  const ofNpm = lines('npm', ['ls', '--prefix', homeOf(page), '--parseable', '--long'])
+    .map((line) => line.split(':')[1]?.replace('@', ' ') ?? '')
+    .filter((line) => / \d/.test(line));
   const debian = packagesOf(page);
   const format = '-f=${Package} ${Version}\n';
-  return [...ofPip, ...(debian.length > 0 ? lines('dpkg-query', ['-W', format, ...debian]) : [])];
+  return [...ofPip, ...ofNpm, ...(debian.length > 0 ? lines('dpkg-query', ['-W', format, ...debian]) : [])];
 }

@@ -7,7 +7,7 @@ import { codeOf } from './pages.ts';
 
 const CACHE = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
 
-/** Where a page's commands install to, `pip` into its `venv`: kept until the page says otherwise. */
+/** Where a page's commands install to, `pip` into its `venv`, `npm` into its `node_modules`: kept until the page says otherwise. */
 export function homeOf(page: string): string {
   const hash = createHash('sha256')
     .update(codeOf(page, 'sh', ['Install']))
@@ -32,6 +32,7 @@ export function install(page: string): string | null {
   if (problem !== null || existsSync(done)) return problem;
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, 'package.json'), '{}'); // So that npm installs here, not into a folder above.
   const commands = commandsOf(page).filter((command) => !command.startsWith(APT));
   for (const command of [`python3 -m venv ${join(home, 'venv')}`, ...commands]) {
     const env = { ...process.env, PATH: pathOf(page) };

@@ -76,9 +76,13 @@ export function plotOf({ plot }: Report, rows: readonly Row[]): Plot {
     caption,
     isTime,
     series: Object.keys(series),
-    rows: isTime ? known.slice(-most) : known.slice(0, most),
+    rows: isTime ? known.slice(-most) : known.toSorted(bySum).slice(0, most),
   };
 }
+
+/** By the first of their sums: a name may have a row for each company, branch and month. */
+const bySum = (one: Plot['rows'][number], other: Plot['rows'][number]): number =>
+  (other.values[0] ?? 0) - (one.values[0] ?? 0);
 
 /** As floats, which are exact enough to draw. */
 function valuesOf({ series }: ReportPlot, row: Row): number[] {

@@ -80,7 +80,7 @@ function datasetFile(report: Report): object {
 }
 
 /** Keys that are numbers. */
-const NUMBERS = new Set(['company', 'client_id', 'provider_id', 'product_id', 'user_id', 'seq']);
+const NUMBERS = new Set(['company', 'branch', 'client_id', 'provider_id', 'product_id', 'user_id', 'seq']);
 
 /** How fresh the figures are: a table below the charts. */
 const FRESHNESS = 'freshness';
@@ -200,10 +200,9 @@ function dashboardFile(reports: readonly Report[], of: string): object {
     },
     metadata: {
       cross_filters_enabled: false,
-      native_filter_configuration: [
-        ...(reports.some(({ keys }) => keys.includes('company')) ? [filterOf('company', reports)] : []),
-        ...['month', 'week', 'day'].map((column) => filterOf(column, reports)),
-      ].filter(({ targets }) => targets.length > 0),
+      native_filter_configuration: ['company', 'branch', 'month', 'week', 'day']
+        .map((column) => filterOf(column, reports))
+        .filter(({ targets }) => targets.length > 0),
     },
     version: VERSION,
   };

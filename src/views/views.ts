@@ -83,7 +83,8 @@ function minutesColumn(kind: Kind, dialect: Dialect): readonly ViewColumn[] {
   const { from, to } = kind.minutes;
   if (![from, to].every((name) => names.includes(name))) return []; // One of them is excluded.
   const [start, end] = [from, to].map((name) => `(${SECONDS[dialect](identifier(name))})`);
-  const value = `(${end} - ${start} + 86400) % 86400 / 60`;
+  const seconds = `(${end} - ${start} + 86400)`;
+  const value = `cast((${seconds} % 86400 - ${seconds} % 60) / 60 as bigint)`; // DuckDB divides integers into a fraction.
   return engineColumns('minutes', { minutes: dialect === 'sqlite' ? asInteger(value) : value });
 }
 

@@ -6,14 +6,16 @@ import { homeOf, pathOf } from '../../scripts/clients/install.ts';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import type { Env } from '../support/command-line.ts';
 import type { Ask, ClientAnswers } from './client.ts';
-import type { Stage } from './stage.ts';
+import { SNAPSHOT, type Stage } from './stage.ts';
 
 export const PROBES = join(import.meta.dirname, 'probes');
 const MOST_BYTES = 1e9;
 
 /** Runs questions with the Python of a page, with its own read call. */
-export const askPython: Ask = async (stage, { page, section }, questions) => {
-  const files = filesFor(stage, codeOf(page, 'python', [section, 'Read']), JSON.stringify(questions));
+export const askPython: Ask = async (stage, { page, section, snapshot }, questions) => {
+  const code = codeOf(page, 'python', [section, 'Read']);
+  const asked = snapshot ? code.replaceAll('data/mirror.db', SNAPSHOT) : code;
+  const files = filesFor(stage, asked, JSON.stringify(questions));
   await runIn(stage, page, ['python', join(PROBES, 'ask.py'), files.page, files.questions, files.answers]);
   return JSON.parse(readFileSync(files.answers, 'utf8')) as ClientAnswers;
 };

@@ -17,6 +17,8 @@ export interface ClientAnswers {
 export interface Connected {
   readonly page: string;
   readonly section: string;
+  /** The page's code reads the snapshot of the mirror in the place of its file. */
+  readonly snapshot?: true;
 }
 
 export type Ask = (

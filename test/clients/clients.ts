@@ -1,4 +1,5 @@
 import { askJava, askR, askShell } from './ask.ts';
+import { askDrizzle } from './ask-drizzle.ts';
 import { askDatasette, askSuperset } from './ask-servers.ts';
 import { DIGITS_15, DOUBLES, EXACT, types, type Client } from './client.ts';
 import type { DatabaseName, Sort } from './mirrors.ts';
@@ -71,6 +72,48 @@ const superset = (database: DatabaseName): Client => ({
   }),
 });
 
+const DRIZZLE: readonly Client[] = [
+  {
+    name: 'Drizzle',
+    page: 'drizzle',
+    section: 'SQLite',
+    database: 'SQLite',
+    snapshot: true,
+    ask: askDrizzle,
+    runs: true,
+    unread: ['client_contacts'], // The page asks for `bi_…`.
+    exactness: { integers: 'double', decimals: 'double' },
+    types: types({
+      integer: 'integer',
+      decimal: 'real',
+      text: 'text',
+      date: 'numeric',
+      time: 'text | numeric',
+      timestamp: 'numeric',
+      instant: 'numeric',
+    }),
+  },
+  {
+    name: 'Drizzle',
+    page: 'drizzle',
+    section: 'PostgreSQL',
+    database: 'PostgreSQL',
+    ask: askDrizzle,
+    runs: true,
+    unread: ['client_contacts'], // The page asks for `bi_…`.
+    exactness: { integers: 'double', decimals: 'exact' },
+    types: types({
+      integer: 'bigint | integer',
+      decimal: 'numeric(38, 10)',
+      text: 'text',
+      date: 'date',
+      time: 'time',
+      timestamp: 'timestamp | timestamp(6)',
+      instant: 'timestamp(3) with time zone | timestamp(6) with time zone | timestamp with time zone',
+    }),
+  },
+];
+
 const DATASETTE: Client = {
   name: 'datasette',
   page: 'datasette',
@@ -91,6 +134,7 @@ export const CLIENTS: readonly Client[] = [
   jdbc('PostgreSQL', 'PostgreSQL', []),
   r('SQLite'),
   r('PostgreSQL'),
+  ...DRIZZLE,
   DATASETTE,
   superset('SQLite'),
   superset('PostgreSQL'),

@@ -112,7 +112,7 @@ const ATTACHED: readonly Client[] = [
     section: 'SQLite',
     database: 'SQLite',
     exactness: DOUBLES,
-    unread: ['bi_calendar'],
+    unread: ['bi_calendar', 'bi_price_changes'],
     untyped: ['bi_changes', 'bi_issues'],
     types: types({
       integer: 'BIGINT',
@@ -160,6 +160,41 @@ const odbc = (database: DatabaseName): Client => ({
   }),
 });
 
+const ibis = (database: DatabaseName, snapshot?: true): Client => ({
+  ...PYTHON,
+  name: snapshot ? 'ibis, by the snapshot,' : 'ibis',
+  page: 'ibis',
+  section: database,
+  database,
+  ...(snapshot && { snapshot }),
+  exactness: database === 'SQLite' ? { integers: 'double', decimals: 'double' } : EXACT,
+  types: types({
+    integer: 'int64 | int32',
+    text: 'string',
+    date: 'date',
+    ...(database === 'SQLite'
+      ? { decimal: 'float64', time: 'string', timestamp: 'timestamp', instant: 'timestamp' }
+      : {
+          decimal: 'decimal(38, 10)',
+          time: 'time',
+          timestamp: 'timestamp(6)',
+          instant: "timestamp('UTC', 3) | timestamp('UTC', 6)",
+        }),
+  }),
+});
+
+/** LangChain and LlamaIndex: both read by SQLAlchemy, a snapshot in the place of the mirror's own file. */
+const assistant = (name: string, page: string, database: DatabaseName): Client => ({
+  ...PYTHON,
+  name,
+  page,
+  section: database,
+  database,
+  ...(database === 'SQLite' && { snapshot: true }),
+  exactness: database === 'SQLite' ? DOUBLES : EXACT,
+  types: null,
+});
+
 /** The clients whose pages are in Python. */
 export const PYTHON_CLIENTS: readonly Client[] = [
   pandas('SQLite'),
@@ -168,4 +203,11 @@ export const PYTHON_CLIENTS: readonly Client[] = [
   ...ATTACHED,
   odbc('SQLite'),
   odbc('PostgreSQL'),
+  ibis('SQLite'),
+  ibis('SQLite', true),
+  ibis('PostgreSQL'),
+  assistant('LangChain', 'langchain', 'SQLite'),
+  assistant('LangChain', 'langchain', 'PostgreSQL'),
+  assistant('LlamaIndex', 'llamaindex', 'SQLite'),
+  assistant('LlamaIndex', 'llamaindex', 'PostgreSQL'),
 ];

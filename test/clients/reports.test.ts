@@ -41,9 +41,10 @@ test.each(DATABASES)(
   300_000,
 );
 
-test('MetricFlow gives the total of every metric, exactly', async () => {
+test('MetricFlow gives the total of every metric, to 15 digits', async () => {
   const totals = Object.assign({}, ...(await Promise.all(REPORTS.map(totalsOf)))) as Totals;
-  expect(await askMetrics(stage, Object.keys(totals))).toEqual(totals);
+  const asked = await askMetrics(stage, Object.keys(totals));
+  expect(rounded(asked, 15)).toEqual(rounded(totals, 15));
 }, 300_000);
 
 type Totals = Readonly<Record<string, string>>;
@@ -71,15 +72,15 @@ test('Superset imports the reports as a dashboard, whose charts show what the re
       if (report === undefined) continue;
       expect(rows, `${name} on ${database}`).toEqual(await answerOf(database, report));
       expect(shown.length > 0, `${name} on ${database}`).toBe(rows.length > 0);
-      expect(rounded(totals), `${name} on ${database}`).toEqual(rounded(await totalsOf(report)));
+      expect(rounded(totals, 14), `${name} on ${database}`).toEqual(rounded(await totalsOf(report), 14));
     }
   }
 }, 600_000);
 
-/** To the digits that JSON's numbers keep. */
-const rounded = (totals: Readonly<Record<string, string | null>>): readonly string[] =>
+/** To the digits that floats keep. */
+const rounded = (totals: Readonly<Record<string, string | null>>, digits: number): readonly string[] =>
   Object.entries(totals).map(
-    ([name, total]) => `${name} ${total ? Number(total).toPrecision(14) : 'unknown'}`,
+    ([name, total]) => `${name} ${total ? Number(total).toPrecision(digits) : 'unknown'}`,
   );
 
 const countAfter = (output: string, word: string): number =>

@@ -4,17 +4,23 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import type { World } from '../../sandbox/world.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Env } from '../support/command-line.ts';
 import { runProgram } from '../support/program.ts';
 import { insertHardRows } from './hard-rows.ts';
 
+/** The snapshot that docs/reporting names. */
+export const SNAPSHOT = 'data/bi.db';
+
 /** Both mirrors of one sandbox, at the addresses that docs/reporting names: only PostgreSQL's port differs. */
 export interface Stage extends AsyncDisposable {
-  /** The folder that has `data/mirror.db`: a page's commands run in it. */
+  /** The folder that has `data/mirror.db` and its snapshot: a page's commands run in it. */
   readonly folder: string;
   /** Of the PostgreSQL server whose database `mirror` the role `analyst` may read. */
   readonly port: number;
   readonly world: World;
+  /** The records that are gone, by their kinds. */
+  readonly removed: Readonly<Record<string, readonly JsonObject[]>>;
   /** The settings that pull the company into PostgreSQL. */
   readonly settings: Env;
 }
@@ -37,15 +43,17 @@ export async function openStage(server: string): Promise<Stage> {
     { DATABASE_URL: postgres.href, BMS__BI__READER_ROLE: 'analyst' },
   ];
   const service = { BMS_BASE_URL: sandbox.url, BMS_TOKEN: sandbox.token, ...GRACE };
-  const pullBoth = () => Promise.all(databases.map((env) => pull({ ...service, ...env })));
+  const pullBoth = () => Promise.all(databases.map((env) => run(['pull', '--json'], { ...service, ...env })));
   await pullBoth();
-  changeSome(sandbox.world);
+  const removed = changeSome(sandbox.world);
   await pullBoth(); // A record that is gone is suspected …
   await pullBoth(); // … and a tombstone.
+  await run(['snapshot', join(folder, SNAPSHOT)], { ...GRACE, ...databases[0] });
   return {
     folder,
     port: Number(postgres.port),
     world: sandbox.world,
+    removed,
     settings: { ...service, ...databases[1] },
     [Symbol.asyncDispose]: async () => {
       await sandbox.close();
@@ -55,18 +63,28 @@ export async function openStage(server: string): Promise<Stage> {
   };
 }
 
-async function pull(env: Env): Promise<void> {
-  const { code, stderr } = await runProgram(['pull', '--json'], { env });
-  if (code !== 0) throw new Error(`The pull ended with ${code}:\n${stderr}`);
+async function run(argv: readonly string[], env: Env): Promise<void> {
+  const { code, stderr } = await runProgram(argv, { env });
+  if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}:\n${stderr}`);
 }
 
-/** So that there are events, and versions of records. */
-function changeSome(world: World): void {
+/** So that there are events, versions of records and deleted ones, which it returns. */
+function changeSome(world: World): Stage['removed'] {
   const ids = world.ids('clients');
   const [first = 0] = ids;
   world.update('clients', first, { name: 'Renommée à l’été', credit: '10.10' });
   world.update('products', world.ids('products')[0] ?? 0, { price: '12.3400' });
-  world.remove('clients', Math.max(...ids)); // The last hard row, which no record names.
+  const gone = [
+    ['clients', Math.max(...ids)], // The last hard row, which no record names.
+    ['purchase_products', world.ids('purchase_products')[0] ?? 0],
+  ] as const;
+  return Object.fromEntries(
+    gone.map(([kind, id]) => {
+      const record = world.get(kind, id) ?? {};
+      world.remove(kind, id);
+      return [kind, [record]];
+    }),
+  );
 }
 
 /** Runs statements one by one: `create database` cannot run in a transaction. */

@@ -5,6 +5,7 @@ import type { Field } from '../../src/catalog/kind.ts';
 import { OLD_CONTACTS } from '../../src/db/session/sql-text.ts';
 import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../sandbox/world.ts';
+import type { Stage } from './stage.ts';
 
 /** The records of a view as the simulated company has them, and the fields that the catalogue knows. */
 interface Records {
@@ -21,8 +22,8 @@ export interface Sums {
 }
 
 /** The exact sums of every decimal column of every kind and nested array, by the sandbox's own data. */
-export function sumsOf(world: World): readonly Sums[] {
-  return recordsOf(world).map(({ view, records, fields }) => {
+export function sumsOf(stage: Stage): readonly Sums[] {
+  return recordsOf(stage).map(({ view, records, fields }) => {
     const decimals = fields.filter(({ type }) => type === 'decimal').map(({ name }) => name);
     const units = decimals.map(
       (name) => [`${name}_e4`, sumOf(records.map((record) => record[name]))] as const,
@@ -40,10 +41,11 @@ export interface Relation {
 }
 
 /** How many rows find the record that they name, by the sandbox's own data; null for a relation that it does not have. */
-export function joinedRows(world: World, { view: name, column, toView }: Relation): number | null {
+export function joinedRows(stage: Stage, { view: name, column, toView }: Relation): number | null {
+  const { world } = stage;
   const kind = toView.slice('bi_'.length);
   const view = name === OLD_CONTACTS ? 'bi_clients_contacts' : name;
-  const found = recordsOf(world).find((one) => one.view === view);
+  const found = recordsOf(stage).find((one) => one.view === view);
   if (column === 'parent_id') {
     const field = fieldsOf(kind).find((one) => one.name === view.slice(toView.length + 1));
     if (field === undefined) return null;
@@ -54,8 +56,8 @@ export function joinedRows(world: World, { view: name, column, toView }: Relatio
 }
 
 /** The references that the catalogue knows, as `view.column`. */
-export function catalogueReferences(world: World): readonly string[] {
-  return recordsOf(world).flatMap(({ view, fields }) =>
+export function catalogueReferences(stage: Stage): readonly string[] {
+  return recordsOf(stage).flatMap(({ view, fields }) =>
     fields.filter(({ refersTo }) => refersTo !== undefined).map(({ name }) => `${view}.${name}`),
   );
 }
@@ -76,7 +78,7 @@ function fieldsOf(kind: string): readonly Field[] {
   return [...(known?.fields ?? []), ...(known?.hints ?? [])];
 }
 
-function recordsOf(world: World): readonly Records[] {
+function recordsOf({ world, removed }: Stage): readonly Records[] {
   return LISTED_KINDS.flatMap(({ name, fields, hints }) => {
     const records = world
       .ids(name)
@@ -92,8 +94,10 @@ function recordsOf(world: World): readonly Records[] {
     const named = all.flatMap((field) =>
       field.recordOf === undefined ? [] : [idField(field.name, field.recordOf)],
     );
+    const known = [...all, ...named];
     return [
-      { view: `bi_${name}`, records: records.map(withIds(all)), fields: [...all, ...named] },
+      { view: `bi_${name}`, records: records.map(withIds(all)), fields: known },
+      { view: `bi_deleted_${name}`, records: (removed[name] ?? []).map(withIds(all)), fields: known },
       ...nested,
     ];
   });

@@ -79,10 +79,10 @@ function insertHardSales(world: World): void {
   const [product = 0, second = 0] = world.ids('products');
   world.update('products', second, { unit: 'h', cost: '12.3456' });
   const sales = [
-    { client_id: client, date: '2025-08-29', total: '' },
-    { client_id: client, date: '2025-08-28', total: '100.00', system_id: OTHER_COMPANY },
+    { client_id: client, date: '2025-08-29', total: '', branch_id: 4 },
+    { client_id: client, date: '2025-08-28', total: '100.00', system_id: OTHER_COMPANY, branch_id: '5' },
     { client_id: 0, date: '0000-00-00', total: '-0.01', status: 'quote' },
-    { client_id: other, date: '2025-07-30', total: '99999999999999.99', status: null },
+    { client_id: other, date: '2025-07-30', total: '99999999999999.99', status: null, branch_id: null },
     { client_id: other, date: '2025-06-29', total: '10.00', system_id: OTHER_COMPANY },
     { client_id: other, date: '1999-12-31', total: '1.00' },
     { client_id: 999_999_999, date: '2025-12-01', total: '7.00' },
@@ -113,6 +113,7 @@ function insertHardSales(world: World): void {
   for (const payment of payments) world.insert('sales_payments', payment);
   const purchases = [
     { provider_id: 0, date: '', subtotal: '10.00', total: '11.50' },
+    { provider_id: 0, date: '', subtotal: '1.00', total: '1.15', branch_id: 3 },
     { provider_id: 999_999_999, date: '2025-01-31', subtotal: '', total: '-0.01', system_id: OTHER_COMPANY },
   ];
   for (const purchase of purchases) world.insert('purchases', purchase);

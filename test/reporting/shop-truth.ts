@@ -26,6 +26,7 @@ import {
 interface Sale {
   readonly id: string;
   readonly company: string;
+  readonly branch: string;
   readonly client: string;
   readonly day: string | null;
   readonly status: string;
@@ -42,6 +43,7 @@ function salesOf(world: World): readonly Sale[] {
     return {
       id,
       company: idOf(sale['system_id']),
+      branch: idOf(sale['branch_id']),
       client: idOf(sale['client_id']),
       day: dayOf(sale['date']),
       status: status === null || status === undefined ? 'none' : textOf(status),
@@ -54,7 +56,7 @@ function salesOf(world: World): readonly Sale[] {
 export function salesByMonth(world: World): Rows {
   const months = groupedBy(
     salesOf(world),
-    ({ day, company, status }) => `${monthOf(day)}|${company}|${status}`,
+    ({ day, company, branch, status }) => `${monthOf(day)}|${company}|${branch}|${status}`,
   );
   return sorted(months).map(([key, sales]) => [
     ...key.split('|'),
@@ -82,9 +84,9 @@ export function receivablesByAge(world: World): Rows {
         : (Date.parse(FIRST_DAY) - Date.parse(sale.day)) / DAY_MS;
     return [{ ...sale, owed: sale.total.minus(payments), age }];
   });
-  const clients = groupedBy(open, ({ company, client }) => `${company} ${client}`);
+  const clients = groupedBy(open, ({ company, branch, client }) => `${company} ${branch} ${client}`);
   const rows = [...clients].map(([key, sales]) => {
-    const [company = '', client = ''] = key.split(' ');
+    const [company = '', branch = '', client = ''] = key.split(' ');
     const owed = sum(sales.map((sale) => sale.owed));
     const aged = [
       [0, 30],
@@ -100,7 +102,7 @@ export function receivablesByAge(world: World): Rows {
     return {
       id: key,
       by: owed,
-      row: [company, client, ...facts, String(sales.length), ...both(owed), ...ages],
+      row: [company, branch, client, ...facts, String(sales.length), ...both(owed), ...ages],
     };
   });
   return largestFirst(rows);
@@ -109,15 +111,16 @@ export function receivablesByAge(world: World): Rows {
 export function purchasesByMonth(world: World): Rows {
   const months = groupedBy(
     recordsOf(world, 'purchases'),
-    ({ date, system_id: company, provider_id: provider }) =>
-      `${monthOf(date)} ${idOf(company)} ${idOf(provider).padStart(12, '0')}`,
+    ({ date, system_id: company, branch_id: branch, provider_id: provider }) =>
+      `${monthOf(date)} ${idOf(company)} ${idOf(branch).padStart(4, '0')} ${idOf(provider).padStart(12, '0')}`,
   );
   return sorted(months).map(([key, purchases]) => {
-    const [month = '', company = '', padded = ''] = key.split(' ');
-    const provider = String(Number(padded));
+    const [month = '', company = '', ...padded] = key.split(' ');
+    const [branch = '', provider = ''] = padded.map((id) => String(Number(id)));
     return [
       month,
       company,
+      branch,
       provider,
       ...presentTexts(world.get('providers', Number(provider)), ['code', 'name']),
       String(purchases.length),
@@ -134,7 +137,7 @@ function saleLines(world: World) {
     const sale = sales.get(idOf(line['sale_id']));
     const own: Json | undefined = line['system_id'];
     const company = own === null || own === undefined || own === '' ? (sale?.company ?? '0') : textOf(own);
-    return { line, sale, company, product: idOf(line['product_id']) };
+    return { line, sale, company, branch: sale?.branch ?? '0', product: idOf(line['product_id']) };
   });
 }
 
@@ -152,9 +155,12 @@ export function saleMargins(world: World): Rows {
     if (total === null || quantity === null || !quantity.gt(0) || total.abs().gt('9e14')) return null;
     return total.times(10_000).div(quantity).round(0, Big.roundDown);
   };
-  const groups = groupedBy(saleLines(world), ({ company, product }) => `${company} ${product}`);
+  const groups = groupedBy(
+    saleLines(world),
+    ({ company, branch, product }) => `${company} ${branch} ${product}`,
+  );
   const rows = [...groups].map(([key, lines]) => {
-    const [company = '', id = ''] = key.split(' ');
+    const [company = '', branch = '', id = ''] = key.split(' ');
     const quantity = sum(lines.map(({ line }) => unitsOf(line['product_quantity'])));
     const sold = sum(lines.map(({ line }) => unitsOf(line['produit_total'])));
     const product = world.get('products', Number(id));
@@ -164,6 +170,7 @@ export function saleMargins(world: World): Rows {
     const margin = (cost: Amount): Amount => (sold === null || cost === null ? null : sold.minus(cost));
     const row = [
       company,
+      branch,
       id,
       ...presentTexts(product, ['code', 'name_fr']),
       String(lines.length),

@@ -16,7 +16,9 @@ test('the index of docs/reporting has every page, and no other', () => {
 
 test('every page that installs a client is read through by a test, from the headings that it has', () => {
   expect(pagesToInstall()).toEqual(
-    [...new Set([...CLIENTS.map(({ page }) => page), 'dbt', 'metricflow', 'spreadsheets'])].sort(),
+    [
+      ...new Set([...CLIENTS.map(({ page }) => page), 'dbt', 'metricflow', 'spreadsheets', 'visidata']),
+    ].sort(),
   );
   for (const { page, section } of CLIENTS)
     expect(blocksOf(page).map((block) => block.section)).toEqual(

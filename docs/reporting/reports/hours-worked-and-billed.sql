@@ -7,6 +7,7 @@ expected_sale_rows as (
     cast(null as text) as date,
     cast(null as text) as status,
     cast(null as bigint) as total_e4,
+    cast(null as bigint) as branch_id,
     cast(null as bigint) as system_id
 ),
 unseen_sale_rows as (
@@ -14,11 +15,12 @@ unseen_sale_rows as (
     (select date from bi_sales where 1 = 0) as date,
     (select status from bi_sales where 1 = 0) as status,
     (select total_e4 from bi_sales where 1 = 0) as total_e4,
+    (select branch_id from bi_sales where 1 = 0) as branch_id,
     (select system_id from bi_sales where 1 = 0) as system_id
   from expected_sale_rows where 1 = 0
 ),
 sale_rows as (
-  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, system_id
+  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
   from bi_sales natural left join unseen_sale_rows
 ),
 -- A field that the service has never sent has no column: then `unseen_sale_lines` has it, in which all is null. Its columns have the
@@ -46,7 +48,7 @@ sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
     coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),

@@ -7,6 +7,7 @@ expected_sale_rows as (
     cast(null as text) as date,
     cast(null as text) as status,
     cast(null as bigint) as total_e4,
+    cast(null as bigint) as branch_id,
     cast(null as bigint) as system_id
 ),
 unseen_sale_rows as (
@@ -14,11 +15,12 @@ unseen_sale_rows as (
     (select date from bi_sales where 1 = 0) as date,
     (select status from bi_sales where 1 = 0) as status,
     (select total_e4 from bi_sales where 1 = 0) as total_e4,
+    (select branch_id from bi_sales where 1 = 0) as branch_id,
     (select system_id from bi_sales where 1 = 0) as system_id
   from expected_sale_rows where 1 = 0
 ),
 sale_rows as (
-  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, system_id
+  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
   from bi_sales natural left join unseen_sale_rows
 ),
 -- A field that the service has never sent has no column: then `unseen_sale_lines` has it, in which all is null. Its columns have the
@@ -46,7 +48,7 @@ sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
     coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
@@ -72,20 +74,21 @@ bought_at as (
   from bought
 ),
 quantities as (
-  select coalesce(l.system_id, s.company, 0) as company, coalesce(l.product_id, 0) as product_id, count(*) as lines,
+  select coalesce(l.system_id, s.company, 0) as company, coalesce(s.branch, 0) as branch, coalesce(l.product_id, 0) as product_id,
+    count(*) as lines,
     cast(sum(l.product_quantity_e4) as bigint) as quantity, cast(sum(l.produit_total_e4) as bigint) as sold
   from sale_lines l left join sales s on s.id = l.sale_id
-  group by coalesce(l.system_id, s.company, 0), coalesce(l.product_id, 0)
+  group by coalesce(l.system_id, s.company, 0), coalesce(s.branch, 0), coalesce(l.product_id, 0)
 ),
 priced as (
-  select q.company, q.product_id, p.code, p.name_fr, q.lines, q.quantity, q.sold,
+  select q.company, q.branch, q.product_id, p.code, p.name_fr, q.lines, q.quantity, q.sold,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(p.cost_e4 / 10000))
       then q.quantity * (p.cost_e4 / 10000) + q.quantity * (p.cost_e4 % 10000) / 10000 end as own_cost,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(b.price / 10000))
       then q.quantity * (b.price / 10000) + q.quantity * (b.price % 10000) / 10000 end as purchase_cost
   from quantities q left join products p on p.id = q.product_id left join bought_at b on b.product_id = q.product_id
 )
-select company, product_id, code, name_fr, lines, quantity as quantity_e4,
+select company, branch, product_id, code, name_fr, lines, quantity as quantity_e4,
   sold as sold_e4,
   case when sold < 0 then '-' else '' end || (abs(sold) / 10000) || '.'
     || substr(cast(10000 + abs(sold) % 10000 as text), 2) as sold_exact,
@@ -96,4 +99,4 @@ select company, product_id, code, name_fr, lines, quantity as quantity_e4,
   (sold - purchase_cost) as purchase_margin_e4,
   case when (sold - purchase_cost) < 0 then '-' else '' end || (abs((sold - purchase_cost)) / 10000) || '.'
     || substr(cast(10000 + abs((sold - purchase_cost)) % 10000 as text), 2) as purchase_margin_exact
-from priced order by coalesce(sold, 0) desc, company, product_id
+from priced order by coalesce(sold, 0) desc, company, branch, product_id

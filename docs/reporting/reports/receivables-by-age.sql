@@ -11,6 +11,7 @@ expected_sale_rows as (
     cast(null as text) as date,
     cast(null as text) as status,
     cast(null as bigint) as total_e4,
+    cast(null as bigint) as branch_id,
     cast(null as bigint) as system_id
 ),
 unseen_sale_rows as (
@@ -18,11 +19,12 @@ unseen_sale_rows as (
     (select date from bi_sales where 1 = 0) as date,
     (select status from bi_sales where 1 = 0) as status,
     (select total_e4 from bi_sales where 1 = 0) as total_e4,
+    (select branch_id from bi_sales where 1 = 0) as branch_id,
     (select system_id from bi_sales where 1 = 0) as system_id
   from expected_sale_rows where 1 = 0
 ),
 sale_rows as (
-  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, system_id
+  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
   from bi_sales natural left join unseen_sale_rows
 ),
 -- A field that the service has never sent has no column: then `unseen_sale_lines` has it, in which all is null. Its columns have the
@@ -50,7 +52,7 @@ sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
     coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
@@ -77,7 +79,7 @@ paid as (
   where p.date_payment is null or substr(p.date_payment, 1, 10) <= a.day group by p.invoice_id
 ),
 owed as (
-  select s.company, s.client_id, s.total - coalesce(p.paid, 0) as owed, t.day_number - d.day_number as age
+  select s.company, s.branch, s.client_id, s.total - coalesce(p.paid, 0) as owed, t.day_number - d.day_number as age
   from sales s cross join as_of a
   left join paid p on p.invoice_id = s.id
   left join bi_calendar d on cast(d.date as text) = s.day
@@ -85,18 +87,18 @@ owed as (
   where (s.day is null or s.day <= a.day) and s.total <> coalesce(p.paid, 0)
 ),
 sums as (
-  select company, client_id, count(*) as sales, cast(sum(owed) as bigint) as owed,
+  select company, branch, client_id, count(*) as sales, cast(sum(owed) as bigint) as owed,
     cast(sum(case when age <= 30 then owed else 0 end) as bigint) as to_30,
     cast(sum(case when age between 31 and 60 then owed else 0 end) as bigint) as to_60,
     cast(sum(case when age between 61 and 90 then owed else 0 end) as bigint) as to_90,
     cast(sum(case when age > 90 then owed else 0 end) as bigint) as over_90,
     cast(sum(case when age is null then owed else 0 end) as bigint) as undated
-  from owed group by company, client_id
+  from owed group by company, branch, client_id
 )
-select s.company, s.client_id, c.code, c.name, s.sales,
+select s.company, s.branch, s.client_id, c.code, c.name, s.sales,
   s.owed as owed_e4,
   case when s.owed < 0 then '-' else '' end || (abs(s.owed) / 10000) || '.'
     || substr(cast(10000 + abs(s.owed) % 10000 as text), 2) as owed_exact,
   s.to_30 as to_30_e4, s.to_60 as to_60_e4, s.to_90 as to_90_e4, s.over_90 as over_90_e4, s.undated as undated_e4
 from sums s left join bi_clients c on c.id = s.client_id
-order by s.owed desc, s.company, s.client_id
+order by s.owed desc, s.company, s.branch, s.client_id

@@ -7,6 +7,7 @@ const SALE_FIELDS = {
   date: 'text',
   status: 'text',
   total_e4: 'bigint',
+  branch_id: 'bigint',
   system_id: 'bigint',
 } as const;
 
@@ -17,7 +18,7 @@ sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, ${companyOf('s')} as company, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
+  select s.id, ${companyOf('s')} as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
     coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 )`;
@@ -28,28 +29,28 @@ const QUOTES = 'Quotes are sales too, where the service lists them as such: see 
 export const SHOP_REPORTS: readonly Report[] = [
   {
     name: 'sales-by-month',
-    title: 'Sales by month and company',
-    question: 'How much did each company sell in each month?',
+    title: 'Sales by month, company and branch',
+    question: 'How much did each company and branch sell in each month?',
     notes: [
       'A sale counts in the month of its `date`; `none` has sales without one.',
       QUOTES,
       '`lines` is the sum of the lines, before taxes; `total` is what the service sends as `total`, or else the sum of the lines.',
     ],
-    sql: `-- Sales of each company in each month, by their status.
+    sql: `-- Sales of each company and branch in each month, by their status.
 with
 ${SALES},
 months as (
-  select ${monthOf('day')} as month, company, status, count(*) as sales,
+  select ${monthOf('day')} as month, company, branch, status, count(*) as sales,
     count(distinct nullif(client_id, 0)) as clients, cast(sum(lines_total) as bigint) as line_sum,
     cast(sum(total) as bigint) as total
-  from sales group by ${monthOf('day')}, company, status
+  from sales group by ${monthOf('day')}, company, branch, status
 )
-select month, company, status, sales, clients,
+select month, company, branch, status, sales, clients,
   ${amount('line_sum', 'lines')},
   ${amount('total', 'total')}
-from months order by month, company, status
+from months order by month, company, branch, status
 `,
-    keys: ['month', 'company', 'status'],
+    keys: ['month', 'company', 'branch', 'status'],
     time: { column: 'month', grain: 'month' },
     labels: [],
     metrics: {
@@ -88,7 +89,7 @@ paid as (
   where p.date_payment is null or substr(p.date_payment, 1, 10) <= a.day group by p.invoice_id
 ),
 owed as (
-  select s.company, s.client_id, s.total - coalesce(p.paid, 0) as owed, t.day_number - d.day_number as age
+  select s.company, s.branch, s.client_id, s.total - coalesce(p.paid, 0) as owed, t.day_number - d.day_number as age
   from sales s cross join as_of a
   left join paid p on p.invoice_id = s.id
   left join bi_calendar d on cast(d.date as text) = s.day
@@ -96,21 +97,21 @@ owed as (
   where (s.day is null or s.day <= a.day) and s.total <> coalesce(p.paid, 0)
 ),
 sums as (
-  select company, client_id, count(*) as sales, cast(sum(owed) as bigint) as owed,
+  select company, branch, client_id, count(*) as sales, cast(sum(owed) as bigint) as owed,
     cast(sum(case when age <= 30 then owed else 0 end) as bigint) as to_30,
     cast(sum(case when age between 31 and 60 then owed else 0 end) as bigint) as to_60,
     cast(sum(case when age between 61 and 90 then owed else 0 end) as bigint) as to_90,
     cast(sum(case when age > 90 then owed else 0 end) as bigint) as over_90,
     cast(sum(case when age is null then owed else 0 end) as bigint) as undated
-  from owed group by company, client_id
+  from owed group by company, branch, client_id
 )
-select s.company, s.client_id, c.code, c.name, s.sales,
+select s.company, s.branch, s.client_id, c.code, c.name, s.sales,
   ${amount('s.owed', 'owed')},
   s.to_30 as to_30_e4, s.to_60 as to_60_e4, s.to_90 as to_90_e4, s.over_90 as over_90_e4, s.undated as undated_e4
 from sums s left join bi_clients c on c.id = s.client_id
-order by s.owed desc, s.company, s.client_id
+order by s.owed desc, s.company, s.branch, s.client_id
 `,
-    keys: ['company', 'client_id'],
+    keys: ['company', 'branch', 'client_id'],
     time: null,
     labels: ['code', 'name'],
     metrics: {
@@ -118,10 +119,10 @@ order by s.owed desc, s.company, s.client_id
       receivables_over_90_days: { column: 'over_90_e4', question: 'How much is owed for more than 90 days?' },
     },
     plot: {
-      caption: 'The ten clients with the largest debts: how many sales they owe for',
+      caption: 'The ten clients with the largest debts',
       by: ['code', 'name'],
       isTime: false,
-      series: { 'unpaid sales': 'sales' },
+      series: { owed: 'owed_e4' },
       most: 10,
     },
   },
@@ -130,21 +131,22 @@ order by s.owed desc, s.company, s.client_id
     title: 'Purchases by provider and month',
     question: 'How much was bought from each provider in each month?',
     notes: ['A purchase counts in the month of its `date`; `none` has purchases without one.'],
-    sql: `-- Purchases of each company from each provider in each month.
+    sql: `-- Purchases of each company and branch from each provider in each month.
 with
-${rowsOf('bi_purchases', 'purchases', { provider_id: 'bigint', date: 'text', subtotal_e4: 'bigint', total_e4: 'bigint', system_id: 'bigint' })},
+${rowsOf('bi_purchases', 'purchases', { provider_id: 'bigint', date: 'text', subtotal_e4: 'bigint', total_e4: 'bigint', branch_id: 'bigint', system_id: 'bigint' })},
 months as (
-  select ${monthOf('p.date')} as month, ${companyOf('p')} as company, coalesce(p.provider_id, 0) as provider_id,
+  select ${monthOf('p.date')} as month, ${companyOf('p')} as company, coalesce(p.branch_id, 0) as branch,
+    coalesce(p.provider_id, 0) as provider_id,
     count(*) as purchases, cast(sum(p.subtotal_e4) as bigint) as subtotal, cast(sum(p.total_e4) as bigint) as total
-  from purchases p group by ${monthOf('p.date')}, ${companyOf('p')}, coalesce(p.provider_id, 0)
+  from purchases p group by ${monthOf('p.date')}, ${companyOf('p')}, coalesce(p.branch_id, 0), coalesce(p.provider_id, 0)
 )
-select m.month, m.company, m.provider_id, v.code, v.name, m.purchases,
+select m.month, m.company, m.branch, m.provider_id, v.code, v.name, m.purchases,
   ${amount('m.subtotal', 'subtotal')},
   ${amount('m.total', 'total')}
 from months m left join bi_providers v on v.id = m.provider_id
-order by m.month, m.company, m.provider_id
+order by m.month, m.company, m.branch, m.provider_id
 `,
-    keys: ['month', 'company', 'provider_id'],
+    keys: ['month', 'company', 'branch', 'provider_id'],
     time: { column: 'month', grain: 'month' },
     labels: ['code', 'name'],
     metrics: {
@@ -152,7 +154,7 @@ order by m.month, m.company, m.provider_id
       purchases_before_taxes: { column: 'subtotal_e4', question: 'How much was bought, before taxes?' },
       purchases_total: { column: 'total_e4', question: 'How much was bought, with taxes?' },
     },
-    shown: ['month', 'company', 'code', 'name', 'purchases', 'subtotal_exact', 'total_exact'],
+    shown: ['month', 'company', 'branch', 'code', 'name', 'purchases', 'subtotal_exact', 'total_exact'],
     plot: {
       caption: 'Purchases of the last twelve months, before taxes',
       by: ['month'],
@@ -184,25 +186,26 @@ bought_at as (
   from bought
 ),
 quantities as (
-  select coalesce(l.system_id, s.company, 0) as company, coalesce(l.product_id, 0) as product_id, count(*) as lines,
+  select coalesce(l.system_id, s.company, 0) as company, coalesce(s.branch, 0) as branch, coalesce(l.product_id, 0) as product_id,
+    count(*) as lines,
     cast(sum(l.product_quantity_e4) as bigint) as quantity, cast(sum(l.produit_total_e4) as bigint) as sold
   from sale_lines l left join sales s on s.id = l.sale_id
-  group by coalesce(l.system_id, s.company, 0), coalesce(l.product_id, 0)
+  group by coalesce(l.system_id, s.company, 0), coalesce(s.branch, 0), coalesce(l.product_id, 0)
 ),
 priced as (
-  select q.company, q.product_id, p.code, p.name_fr, q.lines, q.quantity, q.sold,
+  select q.company, q.branch, q.product_id, p.code, p.name_fr, q.lines, q.quantity, q.sold,
     ${timesPrice('q.quantity', 'p.cost_e4')} as own_cost,
     ${timesPrice('q.quantity', 'b.price')} as purchase_cost
   from quantities q left join products p on p.id = q.product_id left join bought_at b on b.product_id = q.product_id
 )
-select company, product_id, code, name_fr, lines, quantity as quantity_e4,
+select company, branch, product_id, code, name_fr, lines, quantity as quantity_e4,
   ${amount('sold', 'sold')},
   own_cost as own_cost_e4, purchase_cost as purchase_cost_e4,
   ${amount('(sold - own_cost)', 'margin')},
   ${amount('(sold - purchase_cost)', 'purchase_margin')}
-from priced order by coalesce(sold, 0) desc, company, product_id
+from priced order by coalesce(sold, 0) desc, company, branch, product_id
 `,
-    keys: ['company', 'product_id'],
+    keys: ['company', 'branch', 'product_id'],
     time: null,
     labels: ['code', 'name_fr'],
     metrics: {
@@ -213,7 +216,7 @@ from priced order by coalesce(sold, 0) desc, company, product_id
         question: 'What is left after the price at which they were bought?',
       },
     },
-    shown: ['company', 'code', 'name_fr', 'lines', 'sold_exact', 'margin_exact', 'purchase_margin_exact'],
+    shown: ['company', 'branch', 'code', 'name_fr', 'sold_exact', 'margin_exact', 'purchase_margin_exact'],
     plot: {
       caption: 'The ten products that were sold for the most',
       by: ['code', 'name_fr'],

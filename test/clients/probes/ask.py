@@ -84,7 +84,7 @@ def attempt(cursor, question):
 
 
 def table(read):
-    """The columns, each a name and a type, and the rows of what pandas, polars, DuckDB, ODBC or SQLAlchemy have read."""
+    """The columns, each a name and a type, and the rows of what pandas, polars, DuckDB, ODBC, ibis, LangChain or LlamaIndex have read."""
     kind = type(read).__module__.split(".")[0]
     if kind == "pandas":
         return [[str(name), str(dtype)] for name, dtype in read.dtypes.items()], read.itertuples(index=False)
@@ -94,6 +94,12 @@ def table(read):
         return [[name, str(dtype)] for name, dtype in zip(read.columns, read.types)], read.fetchall()
     if kind == "pyodbc":
         return [[column[0], column[1].__name__] for column in read.description], read.fetchall()
+    if kind == "ibis":
+        return [[name, str(dtype)] for name, dtype in read.schema().items()], [row.values() for row in read.to_pyarrow().to_pylist()]
+    if kind == "sqlalchemy":
+        return [[name, ""] for name in read.keys()], read.fetchall()
+    if kind == "builtins":
+        return [[name, ""] for name in read[1]["col_keys"]], read[1]["result"]
     raise TypeError(f"what {type(read)} has read")
 
 

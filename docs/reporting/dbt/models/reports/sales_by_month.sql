@@ -1,5 +1,5 @@
 {{ config(enabled=var('shop', false)) }}
--- Sales of each company in each month, by their status.
+-- Sales of each company and branch in each month, by their status.
 with
 -- A field that the service has never sent has no column: then `unseen_sale_rows` has it, in which all is null. Its columns have the
 -- types of the view's own, where these exist.
@@ -8,6 +8,7 @@ expected_sale_rows as (
     cast(null as text) as date,
     cast(null as text) as status,
     cast(null as bigint) as total_e4,
+    cast(null as bigint) as branch_id,
     cast(null as bigint) as system_id
 ),
 unseen_sale_rows as (
@@ -15,11 +16,12 @@ unseen_sale_rows as (
     (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
     (select status from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as status,
     (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
+    (select branch_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as branch_id,
     (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
   from expected_sale_rows where 1 = 0
 ),
 sale_rows as (
-  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, system_id
+  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
   from {{ source('bms_sync', 'bi_sales') }} natural left join unseen_sale_rows
 ),
 -- A field that the service has never sent has no column: then `unseen_sale_lines` has it, in which all is null. Its columns have the
@@ -47,21 +49,21 @@ sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
     coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
 months as (
-  select coalesce(substr(cast(day as text), 1, 7), 'none') as month, company, status, count(*) as sales,
+  select coalesce(substr(cast(day as text), 1, 7), 'none') as month, company, branch, status, count(*) as sales,
     count(distinct nullif(client_id, 0)) as clients, cast(sum(lines_total) as bigint) as line_sum,
     cast(sum(total) as bigint) as total
-  from sales group by coalesce(substr(cast(day as text), 1, 7), 'none'), company, status
+  from sales group by coalesce(substr(cast(day as text), 1, 7), 'none'), company, branch, status
 )
-select month, company, status, sales, clients,
+select month, company, branch, status, sales, clients,
   line_sum as lines_e4,
   case when line_sum < 0 then '-' else '' end || (abs(line_sum) / 10000) || '.'
     || substr(cast(10000 + abs(line_sum) % 10000 as text), 2) as lines_exact,
   total as total_e4,
   case when total < 0 then '-' else '' end || (abs(total) / 10000) || '.'
     || substr(cast(10000 + abs(total) % 10000 as text), 2) as total_exact
-from months order by month, company, status
+from months order by month, company, branch, status
