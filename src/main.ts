@@ -30,10 +30,6 @@ async function startNewer(): Promise<number> {
   return await startAgain([...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
 }
 
-// V8 lets the space of new objects grow with every burst of them. A pull of 300,000 rows takes 282 instead of 396 MB without that,
-// and no more processor time.
-setFlagsFromString('--semi-space-growth-factor=1');
-
 // Passes a signal to the restarted process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.channel?.unref();
@@ -115,6 +111,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   };
   process.on(signal, ignore);
 }
+
+// V8 lets the space of new objects grow with every burst of them. If it stays as it is once the program is loaded, a pull of 100,000
+// rows takes 259 instead of 370 MB, and no more time.
+setFlagsFromString('--semi-space-growth-factor=1');
 
 const exitCode = await runCommandLine(process.argv.slice(2), {
   env: environment(),
