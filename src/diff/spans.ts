@@ -72,7 +72,7 @@ function mergeSpans(a: Span | undefined, b: Span): Span {
 
 type IdNumbers = ReturnType<typeof createIdNumbers>;
 
-/** Most ids are numbers that are exact: they take no memory of their own. */
+/** Most ids are exact numbers, which take no memory beside the array. */
 const keyOf = (id: string): number | string => (id.length < 16 ? Number(id) : id);
 
 /** Numbers record ids from 0 on, in the order of their first appearance. */

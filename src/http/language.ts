@@ -18,7 +18,7 @@ export function chooseLanguages(app: Server, context: RouteContext): void {
 const LANGUAGE_COOKIE = 'bms_language';
 const YEAR_SECONDS = 31_536_000;
 
-/** Sets the cookie with which a browser requests pages in this language, for a year. */
+/** Sets the cookie that makes a browser request pages in this language, for a year. */
 export function setLanguageCookie(reply: FastifyReply, language: Language): void {
   void reply.setCookie(LANGUAGE_COOKIE, language, {
     path: '/',

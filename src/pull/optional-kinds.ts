@@ -23,7 +23,7 @@ type Showing =
     }
   | { readonly answer: string; readonly list: null; readonly reason: string; readonly detail: string };
 
-/** Asks once for the first page of a kind. `unknown`: the service failed, so the answer says nothing about the kind. */
+/** Asks once for the first page of a kind. `unknown`: the service failed, so the answer shows nothing about the kind. */
 export async function askForKind(source: Source, kind: ListedKind): Promise<Showing> {
   try {
     const list = await source.probe(kind);

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { bundle } from '../../scripts/build/bundle.ts';
 import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
-import { document, json, settingsFor } from '../support/command-line.ts';
+import { ONLY_PROGRESS, document, json, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
 import { runProgram, start, type Program, type ProgramOptions } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -70,7 +70,7 @@ test(
 
     const pulled = await runProgram(['pull', '--json'], { ...program, env });
 
-    expect(pulled).toMatchObject({ code: 0, stderr: '' });
+    expect(pulled).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expect(json(pulled).kinds.map((report) => report.kind)).toEqual([...KIND_NAMES, kind.name]);
     expect(json(pulled).kinds.at(-1)).toMatchObject({ state: 'certified', rows: 30, quarantined: 0 });
     const joined = `select 1 from bi_${kind.name} i join bi_clients c on c.id = i.client_id`;
@@ -80,7 +80,7 @@ test(
 
     const verified = await runProgram(['verify', '--json'], { ...program, env });
 
-    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    expect(verified).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expect((document(verified) as { kinds: readonly object[] }).kinds.at(-1)).toMatchObject({
       kind: kind.name,
       same: 30,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { json, run, settingsFor } from '../support/command-line.ts';
+import { ONLY_PROGRESS, json, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
@@ -26,7 +26,7 @@ test.each([
 
     const [one, two] = await Promise.all([first.ended, second.ended]);
 
-    expect([one.stderr, two.stderr]).toEqual(['', '']);
+    expect([one.stderr, two.stderr]).toEqual([ONLY_PROGRESS, ONLY_PROGRESS]);
     expectSound(path);
     expectEqual(path, sandbox);
     for (const kind of KIND_NAMES) {

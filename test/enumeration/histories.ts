@@ -32,7 +32,7 @@ export interface Figures {
   wrong: number;
   /** Verdicts that say that a premise is broken, which none is. */
   alarms: number;
-  /** Sweeps that the walk refused to go on with, as a page seemed to repeat another. */
+  /** Sweeps that the walk ended because a page seemed to repeat another. */
   refused: number;
   /** Histories in which a row that is there was on no page of any sweep. */
   usualRuleWrong: number;

@@ -10,7 +10,7 @@ import { createSqlReader } from '../../src/mcp/context.ts';
 import { contentOf, pullFrom, sandbox } from '../pull/support.ts';
 import { askableMirror, DATABASES } from './stage.ts';
 
-/** Each would write, wait, read a file, or read what is no view. */
+/** Each would write, wait, read a file, or read a table. */
 const ATTACKS = [
   'COMMIT; DROP TABLE clients',
   'select 1; drop table clients',

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { allowedFor } from '../canary/watch-programs.ts';
@@ -9,6 +10,11 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** The stderr of a reading that went well: a slow machine shows its progress. */
+export const ONLY_PROGRESS: unknown = expect.stringMatching(
+  /^(?:\S+(?: \(\d+ of \d+\))?(?: {2}[\d,]+ rows)?(?: {2}page \d+(?: of \d+)?)?\n)*$/,
+);
 
 export type Env = Readonly<Record<string, string>>;
 

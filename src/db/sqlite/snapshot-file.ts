@@ -11,7 +11,7 @@ export interface SnapshotTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
-  /** Which columns refer to the records of which other tables. */
+  /** For each table, the columns that refer to records of other tables. */
   readonly references?: readonly {
     readonly column: string;
     readonly to: string;

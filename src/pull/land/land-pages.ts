@@ -84,7 +84,7 @@ export async function landResponses(
   return last;
 }
 
-/** Responses that land together, with the records of those that show others than before. */
+/** Responses that land together, with the records of each page that has changed. */
 interface ParsedBatch {
   readonly responses: readonly ListResponse[];
   readonly parsed: ReadonlyMap<ListResponse, ParsedPage>;

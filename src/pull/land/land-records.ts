@@ -53,8 +53,8 @@ export function* slicesOf(records: readonly IncomingRecord[]): Generator<readonl
 }
 
 /**
- * Lands the records of one response within a transaction: rows, their change events and new fields; issues for those
- * that cannot become a row.
+ * Lands the records of one response within a transaction: rows, their change events and new fields; records that
+ * cannot become a row are issues.
  */
 export async function landRecords(
   tx: Transaction,

@@ -2,7 +2,7 @@ import { withoutEscapes } from '../../db/session/sql-text.ts';
 
 /** Fragments of the reports' SQL, which both databases read alike. */
 
-/** A record or a change as JSON of which numbers, days and ids are read. */
+/** A record or a change as JSON, from which numbers, days and ids are read. */
 export const parsedJson = (text: string): string => `json(${withoutEscapes(text)})`;
 
 /** Columns that exist only once the service has sent their fields, and their types; an `id` may come as number or text. */

@@ -32,7 +32,7 @@ export const writeTargetMark = (tx: Transaction, mark: TargetMark): Promise<void
   writeMeta(tx, 'move.from', JSON.stringify(mark));
 
 /**
- * Makes every table of a file refuse rows, whoever writes them: an application that inserts into `outbox`, and a `serve` of any
+ * Makes every table of a file refuse rows from every writer: an application that inserts into `outbox`, and a `serve` of any
  * release that slept while the move began. Only the mark itself can still be written.
  */
 export async function closeTables(tx: Transaction, to: string): Promise<void> {

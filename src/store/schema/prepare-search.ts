@@ -12,7 +12,7 @@ const SEARCH = sql.identifier(SEARCH_COLUMN);
 
 /**
  * Fills the search texts of a kind after its first load, and indexes them; does nothing once that is done. After an interruption
- * it goes on with the rows that have none.
+ * it goes on with the rows that lack one.
  * @param kind As mirrored.
  * @param createIndexes Creates what is missing of the indexes.
  * @param signal Ends it after a transaction; the next run goes on.

@@ -71,7 +71,7 @@ const unpaged =
   (rows: readonly string[], meta = NO_META): Service =>
   (page) => ({ page, keys: rows, meta });
 
-/** A quiet list in pages of ten that say nothing of themselves. */
+/** A quiet list in pages of ten without `meta` and `links`. */
 const bare = (rows: number): Service => paged(ids(rows), 10, false);
 
 const withMeta =
