@@ -1,29 +1,3 @@
-import { afterAll, expect, test } from 'vitest';
-import { copiedMirror } from './mirror-file.ts';
-import { MUTATIONS } from './mutations/all.ts';
-import { noTotals, playSeries, summary } from './play.ts';
-import { fillMirror } from './scenario.ts';
+import { testSeries } from './series.ts';
 
-const RESPONSES = 2000;
-const SERIES = process.env['BMS_TEST_DEEP'] === undefined ? 10 : 50;
-/** No series needs so many scenarios: each has seeds of its own. */
-const SEEDS = 1000;
-
-const open = copiedMirror(fillMirror);
-const totals = noTotals();
-
-test.each(Array.from({ length: SERIES }, (_none, index) => index + 1))(
-  'series %i: two thousand malformed answers crash, hang, corrupt, delete and leak nothing, and all of it heals',
-  { timeout: 120_000 },
-  async (series) => {
-    await playSeries({ open, from: series * SEEDS, responses: RESPONSES }, totals);
-  },
-);
-
-test.skipIf(process.env['BMS_MALFORMED_SEED'] !== undefined)('every class of mutation was fired', () => {
-  expect([...MUTATIONS.keys()].filter((name) => !totals.classes.has(name))).toEqual([]);
-});
-
-afterAll(() => {
-  process.stdout.write(summary(totals));
-});
+testSeries(1, 3);

@@ -7,8 +7,10 @@ import { gate } from '../../store/temp-mirror.ts';
 
 const LARGEST_ID = '9223372036854775807';
 
-/** What every database must do for us, whatever its dialect; `open` gives a session on an empty database. */
-export function sessionContract(name: string, open: () => Promise<Session>): void {
+type Open = () => Promise<Session>;
+
+/** The tools of a contract. `open` gives a session on an empty database. */
+function toolsFor(open: Open) {
   /** A session with one table, as plain as a kind's. */
   async function openWithTable(): Promise<Session> {
     const session = await open();
@@ -24,49 +26,13 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
 
   const idsIn = async (session: Session): Promise<number[]> =>
     (await session.query(sql`select id from things order by id`)).map((row) => Number(row['id']));
+  return { openWithTable, put, idsIn };
+}
 
-  describe(`${name}: query`, () => {
-    test('gives rows by column name and takes parameters as values, never as SQL', async () => {
-      const session = await openWithTable();
-      const hostile = `'; drop table things; --`;
-      await session.atomically((tx) =>
-        tx.upsertRows({ table: 'things', columns: ['id', 'name'], rows: [[1, hostile]] }),
-      );
-      expect(await session.query(sql`select name from things where name = ${hostile}`)).toEqual([
-        { name: hostile },
-      ]);
-    });
-
-    test('outside a transaction only reads', async () => {
-      const session = await openWithTable();
-      await expect(session.query(sql`insert into things (id) values (1)`)).rejects.toThrow();
-      expect(await idsIn(session)).toEqual([]);
-    });
-
-    test('sees columns that were added since it was first asked', async () => {
-      const session = await openWithTable();
-      await session.atomically((tx) => put(tx, 1));
-      const statement = sql`select * from things`;
-      expect(await session.query(statement)).toEqual([
-        { id: expect.anything() as unknown, name: 'thing 1', amount: null },
-      ]);
-      await session.atomically((tx) => tx.execute('alter table things add column colour TEXT'));
-      expect(await session.query(statement)).toEqual([
-        { id: expect.anything() as unknown, name: 'thing 1', amount: null, colour: null },
-      ]);
-    });
-
-    test('G14: gives a 64-bit integer to the digit', async () => {
-      const session = await openWithTable();
-      for (const id of ['9007199254740993', LARGEST_ID]) {
-        await session.atomically((tx) =>
-          tx.upsertRows({ table: 'things', columns: ['id', 'amount'], rows: [[id, `-${id}`]] }),
-        );
-        const [row] = await session.query(sql`select id, amount from things where id = ${id}`);
-        expect([String(row?.['id']), String(row?.['amount'])]).toEqual([id, `-${id}`]);
-      }
-    });
-  });
+/** What every database must do for us, whatever its dialect. */
+export function sessionContract(name: string, open: Open): void {
+  const { openWithTable, put, idsIn } = toolsFor(open);
+  queryContract(name, open);
 
   describe(`${name}: atomically`, () => {
     test('lands everything at once and gives back what the work returned', async () => {
@@ -404,6 +370,54 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
         await session.query(sql`select ${sql.identifier(column)} from ${sql.identifier(table)}`),
       ).toEqual([{ [column]: 'uno' }, { [column]: 'two' }]);
       expect(await idsIn(session)).toEqual([]);
+    });
+  });
+}
+
+/** The part about reading outside transactions. */
+export function queryContract(name: string, open: Open): void {
+  const { openWithTable, put, idsIn } = toolsFor(open);
+
+  describe(`${name}: query`, () => {
+    test('gives rows by column name and takes parameters as values, never as SQL', async () => {
+      const session = await openWithTable();
+      const hostile = `'; drop table things; --`;
+      await session.atomically((tx) =>
+        tx.upsertRows({ table: 'things', columns: ['id', 'name'], rows: [[1, hostile]] }),
+      );
+      expect(await session.query(sql`select name from things where name = ${hostile}`)).toEqual([
+        { name: hostile },
+      ]);
+    });
+
+    test('outside a transaction only reads', async () => {
+      const session = await openWithTable();
+      await expect(session.query(sql`insert into things (id) values (1)`)).rejects.toThrow();
+      expect(await idsIn(session)).toEqual([]);
+    });
+
+    test('sees columns that were added since it was first asked', async () => {
+      const session = await openWithTable();
+      await session.atomically((tx) => put(tx, 1));
+      const statement = sql`select * from things`;
+      expect(await session.query(statement)).toEqual([
+        { id: expect.anything() as unknown, name: 'thing 1', amount: null },
+      ]);
+      await session.atomically((tx) => tx.execute('alter table things add column colour TEXT'));
+      expect(await session.query(statement)).toEqual([
+        { id: expect.anything() as unknown, name: 'thing 1', amount: null, colour: null },
+      ]);
+    });
+
+    test('G14: gives a 64-bit integer to the digit', async () => {
+      const session = await openWithTable();
+      for (const id of ['9007199254740993', LARGEST_ID]) {
+        await session.atomically((tx) =>
+          tx.upsertRows({ table: 'things', columns: ['id', 'amount'], rows: [[id, `-${id}`]] }),
+        );
+        const [row] = await session.query(sql`select id, amount from things where id = ${id}`);
+        expect([String(row?.['id']), String(row?.['amount'])]).toEqual([id, `-${id}`]);
+      }
     });
   });
 }

@@ -5,12 +5,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 import { openThreadReader } from '../../../src/db/sqlite/thread-reader.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { sessionContract } from '../contract/session-contract.ts';
+import { queryContract } from '../contract/session-contract.ts';
 
 const LONG_SELECT =
   'with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000000) select max(i) from n';
 
-sessionContract('SQLite, read in a thread', () =>
+queryContract('SQLite, read in a thread', () =>
   Promise.resolve(openSqliteSession(join(tempFolder(), 'mirror.db'), { readsInThread: true })),
 );
 
