@@ -22,14 +22,13 @@ interface Waiting {
  * long, and for 10 ms from a thread. A select costs 15 µs more. A thread that has died is replaced by the next select.
  */
 export function openThreadReader(path: string): SqliteReader {
-  let waiting: Waiting[] = []; // The thread answers in order.
+  const waiting: Waiting[] = []; // The thread answers in order.
   let thread: Worker | null = null;
   const start = (): Worker => {
     const started = new Worker(THREAD, { workerData: { path } });
     const fail = (error: unknown): void => {
-      const failed = waiting;
-      [waiting, thread] = [[], null];
-      for (const { reject } of failed) reject(error);
+      thread = null;
+      for (const { reject } of waiting.splice(0)) reject(error);
     };
     started.on('message', (answer: ThreadAnswer) => {
       const asked = waiting.shift();
