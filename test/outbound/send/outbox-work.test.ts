@@ -34,7 +34,13 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     await on.pass(900);
     const next = expect.arrayContaining([expect.stringContaining('bms-sync outbox abandon')]) as unknown;
     expect(outcomes()).toMatchObject([
-      { level: 40, event: 'entry.rejected', entryId: refused, verdict: 'service_refused' },
+      {
+        level: 40,
+        event: 'entry.rejected',
+        entryId: refused,
+        verdict: 'service_refused',
+        reason: 'status: 422; answer: Simulated status 422.',
+      },
       { level: 40, event: 'entry.parked', entryId: gone, record: '999999', verdict: 'gone', next },
     ]);
   });
@@ -46,7 +52,11 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
         insert into outbox (idempotency_key, kind, operation, payload) values ('k', 'clients', 'create', '{}')`),
     );
     await on.work();
-    expect(outcomes()).toMatchObject([{ event: 'entry.rejected', verdict: 'invalid', record: null }]);
+    const reason = 'faults: data: no field to write';
+    const msg = expect.stringContaining(`(${reason})`) as unknown;
+    expect(outcomes()).toMatchObject([
+      { event: 'entry.rejected', verdict: 'invalid', record: null, reason, msg },
+    ]);
   });
 
   test('a kind that the token may not write is told once, not with every probe', async () => {
