@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import type { EntryState } from '../../store/outbox/outbox-store.ts';
+import { countEntries, type EntryState } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
 import {
   OPEN_ENTRY_STATES,
@@ -15,7 +15,12 @@ import {
   resumeOutbox,
   retryOutboxEntry,
 } from '../../operations/outbox.ts';
-import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import {
+  createCommand,
+  createListCommand,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { utc } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
@@ -40,7 +45,9 @@ export function outboxCommand(context: CommandContext): Command {
       const states = state === undefined ? (all ? ENTRY_STATES : OPEN_ENTRY_STATES) : [state];
       await using session = await openExistingMirror(context.settings(options));
       const listed = await listOutbox(session, { states, limit });
-      context.printResult(options, outboxDocument(listed), outboxTexts(listed));
+      const isOpenOnly = states === OPEN_ENTRY_STATES && limit > 0;
+      const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
+      context.printResult(options, outboxDocument(listed), outboxTexts(listed, { done, abandoned }));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
     .argument('<id>', 'the number of the entry', parseWholeNumber)
@@ -50,8 +57,7 @@ export function outboxCommand(context: CommandContext): Command {
       const history = await readHistory(session, id);
       context.printResult(options, historyDocument(history), historyTexts(history));
     });
-  return createCommand('outbox')
-    .addCommand(list, { isDefault: true })
+  return createListCommand('outbox', list)
     .addCommand(show)
     .addCommand(operationCommand(context, retryOutboxEntry))
     .addCommand(operationCommand(context, adoptOutboxEntry))

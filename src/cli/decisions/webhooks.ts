@@ -15,7 +15,12 @@ import {
   rotateWebhook,
   testWebhook,
 } from '../../operations/webhooks.ts';
-import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import {
+  createCommand,
+  createListCommand,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
 import { textTable, utc, type Printed } from '../parts/io.ts';
 import { operationCommand, operationParts } from '../parts/operation-command.ts';
 
@@ -37,8 +42,7 @@ export function webhooksCommand(context: CommandContext): Command {
       context.printResult(options, { endpoints }, endpointTexts(endpoints));
     },
   );
-  return createCommand('webhooks')
-    .addCommand(list, { isDefault: true })
+  return createListCommand('webhooks', list)
     .addCommand(addCommand(context))
     .addCommand(operationCommand(context, removeWebhook))
     .addCommand(operationCommand(context, rotateWebhook, { lines: secretLines }))

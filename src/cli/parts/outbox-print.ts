@@ -7,15 +7,22 @@ import { truncateText, textTable, utc, type Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 
-/** Lists entries for a person, after the reason that stops all sends, if there is one. */
-export function* outboxTexts(list: OutboxList): Iterable<Printed> {
+/**
+ * Lists entries for a person, after the reason that stops all sends, if there is one.
+ * @param ended The numbers of ended entries, which the list leaves out.
+ */
+export function* outboxTexts(
+  list: OutboxList,
+  ended: Readonly<Record<'done' | 'abandoned', number>>,
+): Iterable<Printed> {
   const { entries, blockedKinds, frozen } = list;
   if (frozen !== null)
     yield `Sends have been paused since ${utc(frozen.since)}: ${frozen.reason}. After checking, run: bms-sync outbox resume\n${unknownText(frozen)}`;
   for (const { kind, reason, probeAt } of blockedKinds)
     yield `Writes of ${kind} are refused (${reason}); next attempt at ${utc(probeAt)}.\n`;
   if (entries.length === 0) {
-    yield 'No entries.';
+    const counts = Object.entries(ended).flatMap(([state, n]) => (n > 0 ? [`${n} ${state}`] : []));
+    yield counts.length === 0 ? 'No entries.' : `No open entries (${counts.join(', ')}: --all)`;
     return;
   }
   const names = 'entry,state,verdict,operation,kind,record,tries,next (UTC),payload'.split(',');

@@ -128,6 +128,13 @@ describe('outbox list', () => {
     expect(await run(['outbox'], env)).toEqual({ code: 0, stdout: 'No entries.\n', stderr: '' });
   });
 
+  test('of ended entries only counts them, and names the option that lists them', async () => {
+    const { env } = await outboxOf({ state: 'done' }, { state: 'abandoned' }, { state: 'done' });
+    expect((await run(['outbox'], env)).stdout).toBe('No open entries (2 done, 1 abandoned: --all)\n');
+    expect((await run(['outbox', '--state', 'parked'], env)).stdout).toBe('No entries.\n');
+    expect((await run(['outbox', '--help'], env)).stdout).toMatch(/--all .*--state .*--limit /s);
+  });
+
   test('and status tell what stops all sends', async () => {
     const { path, env } = await outboxOf(...ALL);
     await write(path, async (tx) => {
