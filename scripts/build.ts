@@ -1,9 +1,5 @@
 import { join } from 'node:path';
-import { bundle } from './build/bundle.ts';
+import { buildProgram } from './build/bundle.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-const { bytes, packages } = await bundle(
-  ['src/main.ts', 'src/mcp/sql/sqlite-child.ts', 'src/db/sqlite/reader-thread.ts'],
-  join(ROOT, 'dist'),
-);
+const { bytes, packages } = await buildProgram(join(import.meta.dirname, '../dist'));
 console.log(`dist/: ${(bytes / 1e6).toFixed(1)} MB, ${packages} libraries included (dist/third-party.txt)`);

@@ -1,5 +1,6 @@
 /** Prints the figures of the tree: how large it is, how it hangs together, and how it reads. `-- --json` for programs. */
 import { countsOfText } from './house/language.ts';
+import { bundleBytes, countTree } from './house/counts.ts';
 import { countsOfProse } from './house/prose.ts';
 import { installedPackages } from './house/packages.ts';
 import { readTree } from './house/tree.ts';
@@ -16,7 +17,8 @@ const words = wordsByDocument();
 const figures = {
   folders: tree.folders,
   files: tree.files.length,
-  lines: tree.files.reduce((sum, { lines }) => sum + lines, 0),
+  counts: countTree(),
+  bundleBytes: await bundleBytes(),
   largestFolder: Math.max(...tree.folders.map(({ files }) => files)),
   circles: circles(tree.files),
   duplicateTypes: duplicateNames(tree.files, 'types'),
@@ -40,9 +42,12 @@ function print(): void {
   console.log('folder                    files  lines');
   for (const { name, files, lines } of figures.folders)
     console.log(`${name.padEnd(25)} ${String(files).padStart(5)} ${String(lines).padStart(6)}`);
-  console.log(
-    `\nsrc: ${figures.files} files, ${figures.lines} lines; largest folder ${figures.largestFolder} files`,
-  );
+  console.log(`\nsrc: ${figures.files} files; largest folder ${figures.largestFolder} files\n`);
+  console.table({
+    src: figures.counts.src,
+    'tracked, but tests, documents, lock file, migrations': figures.counts.all,
+  });
+  console.log(`bundle, installed: ${(figures.bundleBytes / 1e6).toFixed(2)} MB`);
   console.log(`circles of imports, types included: ${list(figures.circles)}`);
   console.log(`exported type names declared twice: ${list(figures.duplicateTypes)}`);
   console.log(`exported functions and values declared twice: ${list(figures.duplicateValues)}`);
