@@ -4,9 +4,13 @@ import { filesOf, tierOf } from './test/support/tiers.ts';
 
 const { shared, alone } = filesOf(tierOf(process.env));
 
+/** Ends what hangs, on the slowest machine as well: how long something takes is no concern of these tests. */
+const HANGS_MS = 600_000;
+
 const each = {
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  testTimeout: HANGS_MS,
+  hookTimeout: HANGS_MS,
+  expect: { poll: { timeout: HANGS_MS / 2 } },
   setupFiles: ['./test/canary/setup.ts', './test/support/draw-from-seed.ts'],
 };
 

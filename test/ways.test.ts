@@ -23,7 +23,7 @@ function listedFiles(way: keyof FilesThatRun): string[] {
 let running: FilesThatRun;
 beforeAll(async () => {
   running = await filesThatRun();
-}, 240_000);
+});
 
 test.each(['page', 'entry', 'event'] as const)(
   'ARCHITECTURE.md names every file that each %s passes',

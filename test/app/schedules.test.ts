@@ -133,7 +133,7 @@ test('a run of a kind that these settings do not know fails, and stands in no ot
   expect((await runsOf(session)).map(({ state }) => state)).toEqual(['failed', 'done']);
 });
 
-test('serve asks for what came due while it was down, and works it', { timeout: 60_000 }, async () => {
+test('serve asks for what came due while it was down, and works it', async () => {
   const service = await sandbox({ size: 5 });
   const path = await grownMirror();
   const env = { ...settingsFor(service, path), BMS__SCHEDULES: '{"departments":"* * * * *"}' };
@@ -156,35 +156,31 @@ test('serve asks for what came due while it was down, and works it', { timeout: 
   expect(done()).toBeLessThanOrEqual(2); // The second where a minute begins meanwhile.
 });
 
-test(
-  'serve sees a change between two sweeps, and says no more of it than that it serves',
-  { timeout: 60_000 },
-  async () => {
-    const service = await sandbox({ size: 5 });
-    const path = await grownMirror();
-    const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
-    await run(['pull', 'departments', 'clients'], settings);
-    const [id = 0] = service.world.ids('departments');
-    service.world.update('departments', id, { name: 'Renamed' });
-    const stop = new AbortController();
-    const env = { ...settings, BMS__FRESHNESS__REQUESTS_PER_MINUTE: '600' };
-    const serving = run(['serve', '--only', 'pulls'], env, stop.signal);
-    const seen = () => ask(path, 'select record_id, change, run_id from changes');
-    while (seen().length === 0) await systemClock.sleep(20);
-    stop.abort();
-    const { code, stderr } = await serving;
+test('serve sees a change between two sweeps, and says no more of it than that it serves', async () => {
+  const service = await sandbox({ size: 5 });
+  const path = await grownMirror();
+  const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
+  await run(['pull', 'departments', 'clients'], settings);
+  const [id = 0] = service.world.ids('departments');
+  service.world.update('departments', id, { name: 'Renamed' });
+  const stop = new AbortController();
+  const env = { ...settings, BMS__FRESHNESS__REQUESTS_PER_MINUTE: '600' };
+  const serving = run(['serve', '--only', 'pulls'], env, stop.signal);
+  const seen = () => ask(path, 'select record_id, change, run_id from changes');
+  while (seen().length === 0) await systemClock.sleep(20);
+  stop.abort();
+  const { code, stderr } = await serving;
 
-    expect(code).toBe(0);
-    expect(seen()).toEqual([{ record_id: String(id), change: 'updated', run_id: null }]);
-    expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
-    expect(stderr.trim().split('\n').length).toBeLessThan(6);
-  },
-);
+  expect(code).toBe(0);
+  expect(seen()).toEqual([{ record_id: String(id), change: 'updated', run_id: null }]);
+  expect(ask(path, 'select kind from kind_state where owner is not null')).toEqual([]);
+  expect(stderr.trim().split('\n').length).toBeLessThan(6);
+});
 
 test.each([
   ['without a budget', ['serve', '--only', 'pulls'], 'null'],
   ['without the role of pulling', ['serve', '--only', 'webhooks'], '600'],
-])('serve %s asks for nothing between sweeps', { timeout: 60_000 }, async (_name, argv, budget) => {
+])('serve %s asks for nothing between sweeps', async (_name, argv, budget) => {
   const service = await sandbox({ size: 5 });
   const path = await grownMirror();
   const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };

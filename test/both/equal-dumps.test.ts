@@ -23,47 +23,43 @@ function comparable(row: Row): [string, string | null][] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-test(
-  'C18: the same pulls give both databases the same rows, views, issues, fields and drift',
-  { timeout: 120_000 },
-  async () => {
-    const service = await sandbox({ size: 130 });
-    const sqlite = await documentedMirror();
-    const postgres = (await postgresMirror('template_all_kinds')).session;
-    for (const round of [1, 2]) {
-      if (round === 2) for (const { name } of LISTED_KINDS) poison(service, name);
-      await pullFrom(service, sqlite);
-      await pullFrom(service, postgres);
-    }
-    const kinds = await Promise.all(KINDS.map((kind) => readMirroredKind(sqlite, kind)));
-    const views = listViews(kinds.filter(isListed), 'postgres').map(({ name }) => name);
-    expect(NASTY_VALUES.length).toBeGreaterThanOrEqual(400);
+test('C18: the same pulls give both databases the same rows, views, issues, fields and drift', async () => {
+  const service = await sandbox({ size: 130 });
+  const sqlite = await documentedMirror();
+  const postgres = (await postgresMirror('template_all_kinds')).session;
+  for (const round of [1, 2]) {
+    if (round === 2) for (const { name } of LISTED_KINDS) poison(service, name);
+    await pullFrom(service, sqlite);
+    await pullFrom(service, postgres);
+  }
+  const kinds = await Promise.all(KINDS.map((kind) => readMirroredKind(sqlite, kind)));
+  const views = listViews(kinds.filter(isListed), 'postgres').map(({ name }) => name);
+  expect(NASTY_VALUES.length).toBeGreaterThanOrEqual(400);
 
-    for (const relation of views.filter((name) => name !== 'bi_sync_status')) {
-      expect(await dump(postgres, relation), relation).toEqual(await dump(sqlite, relation));
-    }
-    for (const { name, fields } of kinds) {
-      const columns = [
-        ...fields.map((field) => field.name),
-        '_raw',
-        '_first_seen_at',
-        '_changed_at',
-        '_deleted_at',
-      ];
-      const query = sql`select ${sql.join(
-        columns.map((column) => sql.identifier(column)),
-        sql`, `,
-      )} from ${sql.identifier(name)} order by ${sql.identifier(name)}.id`;
-      expect(await postgres.query(query), name).toEqual(await sqlite.query(query));
-    }
-    for (const query of [
-      sql`select kind, record_id, field, code, detail from issues where closed_at is null order by kind, record_id, field, code, detail`,
-      sql`select kind, field, documented, type, fits_hint, wire, column_type, column_scale from fields order by kind, field`,
-      sql`select kind, state, rows, open_issues from bi_sync_status order by kind`,
-    ]) {
-      expect(new Set((await postgres.query(query)).map((row) => JSON.stringify(row)))).toEqual(
-        new Set((await sqlite.query(query)).map((row) => JSON.stringify(row))),
-      );
-    }
-  },
-);
+  for (const relation of views.filter((name) => name !== 'bi_sync_status')) {
+    expect(await dump(postgres, relation), relation).toEqual(await dump(sqlite, relation));
+  }
+  for (const { name, fields } of kinds) {
+    const columns = [
+      ...fields.map((field) => field.name),
+      '_raw',
+      '_first_seen_at',
+      '_changed_at',
+      '_deleted_at',
+    ];
+    const query = sql`select ${sql.join(
+      columns.map((column) => sql.identifier(column)),
+      sql`, `,
+    )} from ${sql.identifier(name)} order by ${sql.identifier(name)}.id`;
+    expect(await postgres.query(query), name).toEqual(await sqlite.query(query));
+  }
+  for (const query of [
+    sql`select kind, record_id, field, code, detail from issues where closed_at is null order by kind, record_id, field, code, detail`,
+    sql`select kind, field, documented, type, fits_hint, wire, column_type, column_scale from fields order by kind, field`,
+    sql`select kind, state, rows, open_issues from bi_sync_status order by kind`,
+  ]) {
+    expect(new Set((await postgres.query(query)).map((row) => JSON.stringify(row)))).toEqual(
+      new Set((await sqlite.query(query)).map((row) => JSON.stringify(row))),
+    );
+  }
+});

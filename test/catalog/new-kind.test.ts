@@ -56,40 +56,36 @@ async function firstLine({ child }: Program): Promise<string> {
   return line;
 }
 
-test(
-  'a kind is one file and its entry: the sandbox serves it, pull mirrors it, verify compares it',
-  { timeout: 180_000 },
-  async () => {
-    const kind = exampleKind();
-    expect(documentedKind(kind.name)).toBeUndefined();
-    const program = await programWith(kind);
-    const sandbox = start(['sandbox', '--port', '0', '--size', '30', '--json'], program);
-    const served = JSON.parse(await firstLine(sandbox)) as { url: string; token: string };
-    const path = join(program.cwd, 'mirror.db');
-    const env = settingsFor(served, path);
+test('a kind is one file and its entry: the sandbox serves it, pull mirrors it, verify compares it', async () => {
+  const kind = exampleKind();
+  expect(documentedKind(kind.name)).toBeUndefined();
+  const program = await programWith(kind);
+  const sandbox = start(['sandbox', '--port', '0', '--size', '30', '--json'], program);
+  const served = JSON.parse(await firstLine(sandbox)) as { url: string; token: string };
+  const path = join(program.cwd, 'mirror.db');
+  const env = settingsFor(served, path);
 
-    const pulled = await runProgram(['pull', '--json'], { ...program, env });
+  const pulled = await runProgram(['pull', '--json'], { ...program, env });
 
-    expect(pulled).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
-    expect(json(pulled).kinds.map((report) => report.kind)).toEqual([...KIND_NAMES, kind.name]);
-    expect(json(pulled).kinds.at(-1)).toMatchObject({ state: 'certified', rows: 30, quarantined: 0 });
-    const joined = `select 1 from bi_${kind.name} i join bi_clients c on c.id = i.client_id`;
-    expect(ask(path, joined)).toHaveLength(30);
-    expect(ask(path, `select 1 from bi_${kind.name}_lines`).length).toBeGreaterThan(0);
-    expect(ask(path, `select distinct code from bi_${kind.name}`)).toHaveLength(30);
+  expect(pulled).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
+  expect(json(pulled).kinds.map((report) => report.kind)).toEqual([...KIND_NAMES, kind.name]);
+  expect(json(pulled).kinds.at(-1)).toMatchObject({ state: 'certified', rows: 30, quarantined: 0 });
+  const joined = `select 1 from bi_${kind.name} i join bi_clients c on c.id = i.client_id`;
+  expect(ask(path, joined)).toHaveLength(30);
+  expect(ask(path, `select 1 from bi_${kind.name}_lines`).length).toBeGreaterThan(0);
+  expect(ask(path, `select distinct code from bi_${kind.name}`)).toHaveLength(30);
 
-    const verified = await runProgram(['verify', '--json'], { ...program, env });
+  const verified = await runProgram(['verify', '--json'], { ...program, env });
 
-    expect(verified).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
-    expect((document(verified) as { kinds: readonly object[] }).kinds.at(-1)).toMatchObject({
-      kind: kind.name,
-      same: 30,
-      differs: 0,
-      missing: 0,
-      surplus: 0,
-      quarantined: 0,
-    });
-    sandbox.child.kill('SIGINT');
-    expect(await sandbox.ended).toMatchObject({ code: 0, stderr: '' });
-  },
-);
+  expect(verified).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
+  expect((document(verified) as { kinds: readonly object[] }).kinds.at(-1)).toMatchObject({
+    kind: kind.name,
+    same: 30,
+    differs: 0,
+    missing: 0,
+    surplus: 0,
+    quarantined: 0,
+  });
+  sandbox.child.kill('SIGINT');
+  expect(await sandbox.ended).toMatchObject({ code: 0, stderr: '' });
+});

@@ -33,7 +33,7 @@ test.for(['SQLite', 'PostgreSQL'])(
       return checks.flatMap(({ name, detail }) => (/^(?:serve|schedules)/.test(name) ? [detail] : []));
     };
     await run(['migrate'], env);
-    await expect.poll(async () => (await status()).isServed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => (await status()).isServed).toBe(true);
 
     expect(await status()).toMatchObject({ schedules: [{ name: 'clients' }], schedulesDiffer: true });
     expect(await status(of)).toMatchObject({ schedules: [{ name: 'clients' }], schedulesDiffer: false });

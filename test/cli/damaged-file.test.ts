@@ -22,27 +22,23 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['serve'],
 ];
 
-test(
-  'a file that ends early is refused by every command, exit 1, and stays as it is',
-  { timeout: 60_000 },
-  async () => {
-    await using sandbox = await startSandbox({ size: 20 });
-    const path = await grownMirror();
-    await run(['pull'], settingsFor(sandbox, path));
-    const { size } = statSync(path);
-    for (const cut of [16_384, Math.floor(size / 2)]) {
-      const damaged = join(tempFolder(), 'mirror.db');
-      copyFileSync(path, damaged);
-      truncateSync(damaged, size - cut);
-      const before = readFileSync(damaged);
-      for (const argv of COMMANDS) {
-        const ended = await run(argv, settingsFor(sandbox, damaged));
-        expect([argv, ended.code]).toEqual([argv, 1]);
-        const output = ended.stdout + ended.stderr;
-        expect(output).toContain(`The mirror ${damaged} is not a healthy SQLite database`);
-        expect(output).toContain('Restore it from a copy');
-      }
-      expect(readFileSync(damaged).equals(before)).toBe(true);
+test('a file that ends early is refused by every command, exit 1, and stays as it is', async () => {
+  await using sandbox = await startSandbox({ size: 20 });
+  const path = await grownMirror();
+  await run(['pull'], settingsFor(sandbox, path));
+  const { size } = statSync(path);
+  for (const cut of [16_384, Math.floor(size / 2)]) {
+    const damaged = join(tempFolder(), 'mirror.db');
+    copyFileSync(path, damaged);
+    truncateSync(damaged, size - cut);
+    const before = readFileSync(damaged);
+    for (const argv of COMMANDS) {
+      const ended = await run(argv, settingsFor(sandbox, damaged));
+      expect([argv, ended.code]).toEqual([argv, 1]);
+      const output = ended.stdout + ended.stderr;
+      expect(output).toContain(`The mirror ${damaged} is not a healthy SQLite database`);
+      expect(output).toContain('Restore it from a copy');
     }
-  },
-);
+    expect(readFileSync(damaged).equals(before)).toBe(true);
+  }
+});

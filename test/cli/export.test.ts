@@ -86,7 +86,7 @@ describe.each(DATABASES)('%s', (database) => {
     });
   });
 
-  test('every view can be exported in every format, with as many rows', { timeout: 60_000 }, async () => {
+  test('every view can be exported in every format, with as many rows', async () => {
     const { session, folder, service, env } = await stage(database);
     const [id = 0] = service.world.ids('clients');
     service.world.update('clients', id, { city: 'Rimouski' });

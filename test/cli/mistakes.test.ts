@@ -57,7 +57,7 @@ async function made({ argv, env, stdin }: Mistake, stage: Stage, working: Env): 
 }
 
 describe('an everyday mistake ends with its exit code and a message that says the cause and the next step:', () => {
-  test.each(Object.entries(AREAS))('%s', { timeout: 60_000 }, async (area, mistakes) => {
+  test.each(Object.entries(AREAS))('%s', async (area, mistakes) => {
     const { stage, env } = await openStage({ withRedis: area === 'queue' || area === 'TLS' });
 
     for (const mistake of mistakes) {

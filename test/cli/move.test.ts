@@ -14,7 +14,6 @@ import { freshDatabaseUrl } from '../support/postgres.ts';
 import { copyGrownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
-const TIMEOUT = { timeout: 60_000 };
 const CREATE = ['push', 'create', 'clients', '--data', '{"code":"C-1","name":"Ada"}', '--key', 'order-1'];
 
 interface Scene {
@@ -47,7 +46,7 @@ async function rowsOf(session: Session, table: string, columns: readonly string[
   return rows.map((row) => JSON.stringify(columns.map((name) => row[name]))).sort();
 }
 
-test('every row of every table moves, and the views show the same', TIMEOUT, async () => {
+test('every row of every table moves, and the views show the same', async () => {
   await using service = await startSandbox({ size: 30 });
   const scene = await setScene(service);
   service.world.update('clients', service.world.ids('clients')[0] ?? 0, { city: 'Elsewhere' });
@@ -87,36 +86,32 @@ test('every row of every table moves, and the views show the same', TIMEOUT, asy
   expect(await moved.query(sql`select count(*) as n from outbox`)).toEqual([{ n: 1 }]);
 });
 
-test(
-  'after the move every command refuses the file, names the new address without its password, and says what to delete',
-  TIMEOUT,
-  async () => {
-    await using service = await startSandbox({ size: 3 });
-    const scene = await setScene(service);
-    const moveUrl = new URL(scene.url);
-    expect(moveUrl.password).not.toBe('');
-    const ended = await run(['move', scene.url], scene.env);
-    expect(ended).toMatchObject({ code: 0 });
-    expect(ended.stdout).toContain(`${scene.path}.sends`);
+test('after the move every command refuses the file, names the new address without its password, and says what to delete', async () => {
+  await using service = await startSandbox({ size: 3 });
+  const scene = await setScene(service);
+  const moveUrl = new URL(scene.url);
+  expect(moveUrl.password).not.toBe('');
+  const ended = await run(['move', scene.url], scene.env);
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stdout).toContain(`${scene.path}.sends`);
 
-    const commands = [
+  const commands = [
     ['pull'], ['serve'], ['status'], ['runs'], ['changes'], ['kinds'], ['record', 'clients', '1'], ['export', 'clients', '--format', 'csv'],
     ['snapshot', freshMirror()], ['forget', 'clients', '1', '--yes'], CREATE, ['plan'], ['apply', '1'], ['outbox'],
     ['outbox', 'resume'], ['deletions'], ['webhooks'], ['users'], ['verify'], ['migrate'], ['doctor'],
     ['backfill', 'clients', '--all'], ['move', '--cancel'],
   ]; // prettier-ignore
-    for (const argv of commands) {
-      const { code, stdout, stderr } = await run(argv, { ...scene.env, PORT: '0' });
-      expect([argv, code]).toEqual([argv, 1]);
-      expect(stdout + stderr).toContain(`has moved to postgres://${moveUrl.host}${moveUrl.pathname}`);
-      expect(stdout + stderr).toContain('Delete the old file');
-      expect(stdout + stderr).not.toContain(moveUrl.password);
-    }
-    const insert = `insert into outbox (idempotency_key, kind, operation, payload) values ('k', 'clients', 'create', '{}')`;
-    expect(() => executeOn(scene.path, insert)).toThrow('nothing more is stored in this file');
-    expect(await run(['move', scene.url], scene.env)).toMatchObject({ code: 0 }); // Repeated, it has nothing to do.
-  },
-);
+  for (const argv of commands) {
+    const { code, stdout, stderr } = await run(argv, { ...scene.env, PORT: '0' });
+    expect([argv, code]).toEqual([argv, 1]);
+    expect(stdout + stderr).toContain(`has moved to postgres://${moveUrl.host}${moveUrl.pathname}`);
+    expect(stdout + stderr).toContain('Delete the old file');
+    expect(stdout + stderr).not.toContain(moveUrl.password);
+  }
+  const insert = `insert into outbox (idempotency_key, kind, operation, payload) values ('k', 'clients', 'create', '{}')`;
+  expect(() => executeOn(scene.path, insert)).toThrow('nothing more is stored in this file');
+  expect(await run(['move', scene.url], scene.env)).toMatchObject({ code: 0 }); // Repeated, it has nothing to do.
+});
 
 function executeOn(path: string, statement: string): void {
   const file = new Database(path);
@@ -127,60 +122,56 @@ function executeOn(path: string, statement: string): void {
   }
 }
 
-test(
-  'while it moves, the file is read and not written, the database is refused, and giving up opens the file again',
-  TIMEOUT,
-  async () => {
-    await using service = await startSandbox({ size: 3 });
-    const scene = await setScene(service);
-    expect(await run(['move', scene.url], scene.env, stopped())).toMatchObject({ code: 3 });
+test('while it moves, the file is read and not written, the database is refused, and giving up opens the file again', async () => {
+  await using service = await startSandbox({ size: 3 });
+  const scene = await setScene(service);
+  expect(await run(['move', scene.url], scene.env, stopped())).toMatchObject({ code: 3 });
 
-    expect(await run(['status'], scene.env)).toMatchObject({ code: 0 });
-    for (const argv of [
-      ['serve'],
-      ['pull'],
-      ['migrate'],
-      CREATE,
-      ['outbox', 'resume'],
-      ['webhooks', 'add', 'https://example.com', '--name', 'a'],
-      ['verify'],
-    ]) {
-      const ended = await run(argv, { ...scene.env, PORT: '0' });
-      expect([argv, ended.code, ended.stderr]).toEqual([
-        argv,
-        1,
-        expect.stringContaining('is moving to postgres://') as string,
-      ]);
-    }
-    const insert = `insert into outbox (idempotency_key, kind, operation, payload) values ('k', 'clients', 'create', '{}')`;
-    expect(() => executeOn(scene.path, insert)).toThrow('nothing more is stored');
-    for (const argv of [['serve'], ['status'], ['pull'], CREATE])
-      expect(await run(argv, { ...open(scene), PORT: '0' })).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('unfinished move') as string,
-      });
-    expect(await run(['doctor', '--json'], scene.env)).toMatchObject({
-      stdout: expect.stringContaining('mirror.moving') as string,
-    });
-    // A `serve` that has opened the database just before.
-    await using opened = await openSession(scene.url);
-    const worker = { owner: 'late', roles: ['outbound'] };
-    const late = { code: 'mirror.unfinished' };
-    await expect(registerWorker(opened, worker, new Date())).rejects.toMatchObject(late);
-    await expect(saveHeartbeat(opened, worker, new Date())).rejects.toMatchObject(late);
-
-    expect(await run(['move', '--cancel'], scene.env)).toMatchObject({ code: 0 });
-    executeOn(scene.path, insert);
-    expect(await run(['pull'], scene.env)).toMatchObject({ code: 0 });
-    expect(await run(['move', scene.url], scene.env)).toMatchObject({
+  expect(await run(['status'], scene.env)).toMatchObject({ code: 0 });
+  for (const argv of [
+    ['serve'],
+    ['pull'],
+    ['migrate'],
+    CREATE,
+    ['outbox', 'resume'],
+    ['webhooks', 'add', 'https://example.com', '--name', 'a'],
+    ['verify'],
+  ]) {
+    const ended = await run(argv, { ...scene.env, PORT: '0' });
+    expect([argv, ended.code, ended.stderr]).toEqual([
+      argv,
+      1,
+      expect.stringContaining('is moving to postgres://') as string,
+    ]);
+  }
+  const insert = `insert into outbox (idempotency_key, kind, operation, payload) values ('k', 'clients', 'create', '{}')`;
+  expect(() => executeOn(scene.path, insert)).toThrow('nothing more is stored');
+  for (const argv of [['serve'], ['status'], ['pull'], CREATE])
+    expect(await run(argv, { ...open(scene), PORT: '0' })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('not empty') as string,
+      stderr: expect.stringContaining('unfinished move') as string,
     });
-    expect(await run(['pull'], scene.env)).toMatchObject({ code: 0 });
-  },
-);
+  expect(await run(['doctor', '--json'], scene.env)).toMatchObject({
+    stdout: expect.stringContaining('mirror.moving') as string,
+  });
+  // A `serve` that has opened the database just before.
+  await using opened = await openSession(scene.url);
+  const worker = { owner: 'late', roles: ['outbound'] };
+  const late = { code: 'mirror.unfinished' };
+  await expect(registerWorker(opened, worker, new Date())).rejects.toMatchObject(late);
+  await expect(saveHeartbeat(opened, worker, new Date())).rejects.toMatchObject(late);
 
-test('numbers go on where the counters of the file stand, not behind the highest row', TIMEOUT, async () => {
+  expect(await run(['move', '--cancel'], scene.env)).toMatchObject({ code: 0 });
+  executeOn(scene.path, insert);
+  expect(await run(['pull'], scene.env)).toMatchObject({ code: 0 });
+  expect(await run(['move', scene.url], scene.env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('not empty') as string,
+  });
+  expect(await run(['pull'], scene.env)).toMatchObject({ code: 0 });
+});
+
+test('numbers go on where the counters of the file stand, not behind the highest row', async () => {
   await using service = await startSandbox({ size: 3 });
   const scene = await setScene(service);
   executeOn(
@@ -199,7 +190,7 @@ test('numbers go on where the counters of the file stand, not behind the highest
   ).toEqual([{ seq: 41, id: 8 }]);
 });
 
-test('a move is refused that would leave rows behind, or fill what another one fills', TIMEOUT, async () => {
+test('a move is refused that would leave rows behind, or fill what another one fills', async () => {
   await using service = await startSandbox({ size: 3 });
   const scene = await setScene(service);
   const other = await setScene(service);

@@ -20,7 +20,7 @@ let mirrors: Awaited<ReturnType<typeof readMirrors>>;
 beforeAll(async () => {
   stage = await openStage(inject('postgresUrl'));
   mirrors = await readMirrors(stage);
-}, 120_000);
+});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 /** Changes while it is read. */
@@ -43,7 +43,7 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
       const reads = views.map(({ name }) => `select * from ${name}`);
       const questions = [...sums.map((one) => sumQuestion(one, client)), ...relations.map(joinQuestion)];
       answers = await client.ask(stage, client, [...reads, ...questions]);
-    }, 300_000);
+    });
 
     test('reads every view', () => {
       const failed = views.flatMap(({ name }, at) => {
@@ -145,7 +145,6 @@ test.each(['SQLite', 'PostgreSQL'])(
     expect(expected).toHaveProperty('rows.length', stage.world.count('clients'));
     expect(copied).toEqual(expected);
   },
-  300_000,
 );
 
 test('bi_relations has every reference of the catalogue', () => {

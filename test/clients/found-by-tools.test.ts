@@ -16,7 +16,7 @@ let mirrors: Awaited<ReturnType<typeof readMirrors>>;
 beforeAll(async () => {
   stage = await openStage(inject('postgresUrl'));
   mirrors = await readMirrors(stage);
-}, 120_000);
+});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const DATABASES: readonly DatabaseName[] = ['SQLite', 'PostgreSQL'];
@@ -89,7 +89,7 @@ test('Drizzle finds the keys and references of a snapshot', async () => {
   const named = [...keysOf()].filter(([view]) => isPulled(view));
   expect(keys).toEqual(expect.arrayContaining(named.map((pair) => [...pair])));
   expect(references.map((row) => row.join(' ')).sort()).toEqual(allReferences().filter(isPulled));
-}, 60_000);
+});
 
 test('VisiData lists the tables of a snapshot with their keys, and the views alone to the reader role', async () => {
   const sheets = await saveSheet(stage, 'SQLite', null);
@@ -98,7 +98,7 @@ test('VisiData lists the tables of a snapshot with their keys, and the views alo
   for (const [view, key] of keysOf()) expect(keys.get(view), view).toBe(key.replace(',', ' '));
   const views = await saveSheet(stage, 'PostgreSQL', null);
   expect(views.map(({ table_name: name }) => name).sort()).toEqual(namesOf('PostgreSQL'));
-}, 60_000);
+});
 
 test.each(DATABASES)(
   'VisiData gives every value of every view on %s, whose sums are those of the sandbox',
@@ -126,7 +126,6 @@ test.each(DATABASES)(
       }
     }
   },
-  600_000,
 );
 
 const textOf = (value: Json | undefined): string | null =>

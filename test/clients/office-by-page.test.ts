@@ -15,21 +15,17 @@ describe.each([
   ['PostgreSQL', 'fr', 'wide', {}],
   ['PostgreSQL', 'en', 'on a phone', PHONE],
 ] as const)('the office, over a mirror in %s, in %s, %s', (database, language, _size, shape) => {
-  test(
-    'corrects forty phone numbers in LibreOffice and by the page, and takes them back',
-    { timeout: 180_000 },
-    async () => {
-      const words = WORDS[language];
-      const url = database === 'SQLite' ? {} : { database: await freshDatabaseUrl() };
-      const stage = await openStage({ size: 60, approvals: 1, ...url });
-      const options = { ...shape, locale: `${language}-CA`, acceptDownloads: true };
-      await correctPhones(stage, words, options, async (page) => {
-        const path = join(tempFolder(), 'clients.xlsx');
-        writeFileSync(path, await download(page, stage, words.book));
-        const buffer = readFileSync(await typeInOffice(path, 'phone', PHONES));
-        return { name: 'clients.xlsx', mimeType: XLSX, buffer };
-      });
-      await stage.close();
-    },
-  );
+  test('corrects forty phone numbers in LibreOffice and by the page, and takes them back', async () => {
+    const words = WORDS[language];
+    const url = database === 'SQLite' ? {} : { database: await freshDatabaseUrl() };
+    const stage = await openStage({ size: 60, approvals: 1, ...url });
+    const options = { ...shape, locale: `${language}-CA`, acceptDownloads: true };
+    await correctPhones(stage, words, options, async (page) => {
+      const path = join(tempFolder(), 'clients.xlsx');
+      writeFileSync(path, await download(page, stage, words.book));
+      const buffer = readFileSync(await typeInOffice(path, 'phone', PHONES));
+      return { name: 'clients.xlsx', mimeType: XLSX, buffer };
+    });
+    await stage.close();
+  });
 });

@@ -66,7 +66,6 @@ const ANSWERS = [
 
 test.each(ANSWERS.slice(0, sized({ quick: 2, acceptance: 4, deep: 4 })))(
   'an answer without end takes no more than four times what is allowed: %s',
-  { timeout: 60_000 },
   async (...[, head, block]) => {
     leastBytes ??= (await pull(await startEndless('HTTP/1.1 503 Unavailable\r\ncontent-length: 0', '')))
       .peakBytes;

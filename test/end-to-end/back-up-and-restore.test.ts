@@ -22,7 +22,6 @@ import { MAIN } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { redisFor, serveBeside, type AtEnd } from './outbound-scene.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/back-up.md'), 'utf8');
 const LINES = {
@@ -124,44 +123,40 @@ async function expectFrozen(atEnd: AtEnd, service: Sandbox, env: Env): Promise<v
   expect(await run(['verify', 'clients'], env)).toMatchObject({ code: 0 });
 }
 
-test(
-  'a SQLite mirror comes back from its copy by the lines of the page, and waits with sending',
-  TIMEOUT,
-  async ({ onTestFinished }) => {
-    await using service = await startSandbox({ size: 5 });
-    const home = tempFolder();
-    const folder = join(home, 'data');
-    mkdirSync(folder);
-    const backup = tempFolder();
-    const path = join(folder, 'mirror.db');
-    await copyGrownMirror(path);
-    const env = { ...settingsFor(service, path), ...SENDING, BACKUP: backup };
-    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
-    await sendAll(onTestFinished, env, ['BEFORE']);
-    const held = dump(path);
+test('a SQLite mirror comes back from its copy by the lines of the page, and waits with sending', async ({
+  onTestFinished,
+}) => {
+  await using service = await startSandbox({ size: 5 });
+  const home = tempFolder();
+  const folder = join(home, 'data');
+  mkdirSync(folder);
+  const backup = tempFolder();
+  const path = join(folder, 'mirror.db');
+  await copyGrownMirror(path);
+  const env = { ...settingsFor(service, path), ...SENDING, BACKUP: backup };
+  expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+  await sendAll(onTestFinished, env, ['BEFORE']);
+  const held = dump(path);
 
-    expect(await typed(`${LINES.sqliteCopy}\npwd`, env, home)).toBe(`ok\n${home}\n`);
-    const copies = readdirSync(backup).toSorted();
-    expect(copies).toEqual([expect.stringMatching(/^mirror-[\d-]+\.db$/), `${copies[0] ?? ''}.sends`]);
-    expect(copies.map((name) => modeOf(join(backup, name)))).toEqual([0o600, 0o600]);
-    await expect(typed(LINES.sqliteCopy, env, home)).rejects.toThrow(/exists/); // An older copy is never lost.
-    await sendAll(onTestFinished, env, ['LATER']);
+  expect(await typed(`${LINES.sqliteCopy}\npwd`, env, home)).toBe(`ok\n${home}\n`);
+  const copies = readdirSync(backup).toSorted();
+  expect(copies).toEqual([expect.stringMatching(/^mirror-[\d-]+\.db$/), `${copies[0] ?? ''}.sends`]);
+  expect(copies.map((name) => modeOf(join(backup, name)))).toEqual([0o600, 0o600]);
+  await expect(typed(LINES.sqliteCopy, env, home)).rejects.toThrow(/exists/); // An older copy is never lost.
+  await sendAll(onTestFinished, env, ['LATER']);
 
-    chmodSync(path, 0o640);
-    const copy = join(backup, copies[0] ?? '');
-    const output = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, home);
+  chmodSync(path, 0o640);
+  const copy = join(backup, copies[0] ?? '');
+  const output = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, home);
 
-    expect(output).toContain('clients');
-    expect(modeOf(path)).toBe(0o640);
-    expect(dump(path)).toEqual(held);
-    expect(ask(join(folder, 'before.db'), 'select count(*) as entries from outbox')).toEqual([
-      { entries: 2n },
-    ]);
-    await expectFrozen(onTestFinished, service, env);
-  },
-);
+  expect(output).toContain('clients');
+  expect(modeOf(path)).toBe(0o640);
+  expect(dump(path)).toEqual(held);
+  expect(ask(join(folder, 'before.db'), 'select count(*) as entries from outbox')).toEqual([{ entries: 2n }]);
+  await expectFrozen(onTestFinished, service, env);
+});
 
-test('a SQLite mirror is restored on a new machine with the count of its sends', TIMEOUT, async () => {
+test('a SQLite mirror is restored on a new machine with the count of its sends', async () => {
   await using service = await startSandbox({ size: 5 });
   const folder = tempFolder();
   const backup = tempFolder();
@@ -180,34 +175,32 @@ test('a SQLite mirror is restored on a new machine with the count of its sends',
   expect(modeOf(join(machine, 'mirror.db'))).toBe(0o600);
 });
 
-test(
-  'a copy of a SQLite mirror and of its count does not send what the first one sends',
-  TIMEOUT,
-  async ({ onTestFinished }) => {
-    await using service = await startSandbox({ size: 5 });
-    const path = join(tempFolder(), 'mirror.db');
-    const copy = join(tempFolder(), 'mirror.db');
-    await copyGrownMirror(path);
-    const env = { ...settingsFor(service, path), ...SENDING };
-    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
-    await sendAll(onTestFinished, env, ['BEFORE']);
-    const waiting = ['push', 'create', 'clients', '--data', '{"code":"ONCE","name":"ONCE"}'];
-    expect(await run(waiting, env)).toMatchObject({ code: 0 });
-    for (const end of ['', '.sends']) copyFileSync(`${path}${end}`, `${copy}${end}`);
+test('a copy of a SQLite mirror and of its count does not send what the first one sends', async ({
+  onTestFinished,
+}) => {
+  await using service = await startSandbox({ size: 5 });
+  const path = join(tempFolder(), 'mirror.db');
+  const copy = join(tempFolder(), 'mirror.db');
+  await copyGrownMirror(path);
+  const env = { ...settingsFor(service, path), ...SENDING };
+  expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+  await sendAll(onTestFinished, env, ['BEFORE']);
+  const waiting = ['push', 'create', 'clients', '--data', '{"code":"ONCE","name":"ONCE"}'];
+  expect(await run(waiting, env)).toMatchObject({ code: 0 });
+  for (const end of ['', '.sends']) copyFileSync(`${path}${end}`, `${copy}${end}`);
 
-    const there = { ...env, DATABASE_URL: `file:${copy}` };
-    const { child, ended } = await serveBeside(onTestFinished, there);
-    const { frozen } = document(await run(['status', '--json'], there)) as {
-      frozen: { reason: string } | null;
-    };
-    expect(frozen?.reason).toContain('copy of another');
-    expect(posts(service)).toBe(1);
-    child.kill('SIGTERM');
-    expect(await ended).toMatchObject({ code: 0 });
-  },
-);
+  const there = { ...env, DATABASE_URL: `file:${copy}` };
+  const { child, ended } = await serveBeside(onTestFinished, there);
+  const { frozen } = document(await run(['status', '--json'], there)) as {
+    frozen: { reason: string } | null;
+  };
+  expect(frozen?.reason).toContain('copy of another');
+  expect(posts(service)).toBe(1);
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 0 });
+});
 
-test('the driver of bms-sync makes the same copy where there is no sqlite3', TIMEOUT, async () => {
+test('the driver of bms-sync makes the same copy where there is no sqlite3', async () => {
   await using service = await startSandbox({ size: 5 });
   const folder = tempFolder();
   mkdirSync(join(folder, 'data'));
@@ -282,39 +275,37 @@ async function tablesOf(url: string): Promise<Readonly<Record<string, unknown>>>
   }
 }
 
-test(
-  'a mirror in PostgreSQL comes back from its copy, and waits with sending',
-  TIMEOUT,
-  async ({ onTestFinished }) => {
-    const names = ['mirror', 'mirror_before', 'mirror_copy'];
-    onTestFinished(async () => {
-      await administer(names.map((name) => `drop database if exists ${name} with (force)`));
-    });
-    await administer(['create database mirror template template_grown']);
-    await using service = await startSandbox({ size: 5 });
-    const redis = await redisFor(onTestFinished);
-    const url = new URL(inject('postgresUrl'));
-    url.pathname = 'mirror';
-    const env = {
-      BMS_BASE_URL: service.url,
-      BMS_TOKEN: service.token,
-      DATABASE_URL: url.href,
-      QUEUE_URL: redis.url,
-      ...SENDING,
-      BACKUP: tempFolder(),
-      ADMIN_URL: inject('postgresUrl'),
-    };
-    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
-    await sendAll(onTestFinished, env, ['BEFORE']);
-    const held = await tablesOf(url.href);
-    await copyPostgres(env);
-    await sendAll(onTestFinished, env, ['LATER']);
-    expect(await tablesOf(url.href)).not.toEqual(held);
+test('a mirror in PostgreSQL comes back from its copy, and waits with sending', async ({
+  onTestFinished,
+}) => {
+  const names = ['mirror', 'mirror_before', 'mirror_copy'];
+  onTestFinished(async () => {
+    await administer(names.map((name) => `drop database if exists ${name} with (force)`));
+  });
+  await administer(['create database mirror template template_grown']);
+  await using service = await startSandbox({ size: 5 });
+  const redis = await redisFor(onTestFinished);
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = 'mirror';
+  const env = {
+    BMS_BASE_URL: service.url,
+    BMS_TOKEN: service.token,
+    DATABASE_URL: url.href,
+    QUEUE_URL: redis.url,
+    ...SENDING,
+    BACKUP: tempFolder(),
+    ADMIN_URL: inject('postgresUrl'),
+  };
+  expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+  await sendAll(onTestFinished, env, ['BEFORE']);
+  const held = await tablesOf(url.href);
+  await copyPostgres(env);
+  await sendAll(onTestFinished, env, ['LATER']);
+  expect(await tablesOf(url.href)).not.toEqual(held);
 
-    const output = await restorePostgres(env);
+  const output = await restorePostgres(env);
 
-    expect(output).toContain('clients');
-    expect(await tablesOf(url.href)).toEqual(held);
-    await expectFrozen(onTestFinished, service, env);
-  },
-);
+  expect(output).toContain('clients');
+  expect(await tablesOf(url.href)).toEqual(held);
+  await expectFrozen(onTestFinished, service, env);
+});

@@ -28,7 +28,7 @@ function fill(path: string, rows: number): void {
   mirror.close();
 }
 
-test(`an export of ${ROWS} rows takes little memory`, { timeout: 600_000 }, async () => {
+test(`an export of ${ROWS} rows takes little memory`, async () => {
   const path = await grownMirror();
   const folder = tempFolder();
   fill(path, ROWS);

@@ -84,7 +84,7 @@ async function freezeUnder(
 ): Promise<Readonly<Record<string, unknown>>> {
   await insert(scene, more);
   const inHand = async (): Promise<number> => Number((await standing(scene.session, victim))['entries']);
-  if (!WAITS_FOR_LEASE) await expect.poll(inHand, { timeout: 20_000, interval: 20 }).toBeGreaterThan(0);
+  if (!WAITS_FOR_LEASE) await expect.poll(inHand, { interval: 20 }).toBeGreaterThan(0);
   await pause(momentMs);
   victim.child.kill('SIGSTOP');
   const stopped = await standing(scene.session, victim);
@@ -94,7 +94,7 @@ async function freezeUnder(
   const restMs = Math.round(performance.now() - begun);
   const woken = new Date();
   victim.child.kill('SIGCONT');
-  await expect.poll(() => seenSince(scene.session, victim, woken), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => seenSince(scene.session, victim, woken)).toBe(1);
   await atRest(scene, WITHIN_MS);
   return { momentMs, restMs, ...stopped };
 }

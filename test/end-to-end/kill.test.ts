@@ -13,7 +13,6 @@ import { freshMirror } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
 import { randomWholes } from '../support/random-numbers.ts';
 
-const TIMEOUT = { timeout: 180_000 };
 const SEED = 20_260_301;
 const KILLS = sized({ quick: 3, acceptance: 15, deep: 15 });
 const KILLS_OF_NEW_FILES = sized({ quick: 1, acceptance: 3, deep: 3 });
@@ -38,27 +37,23 @@ test('a pull that is killed while it makes its file heals with the next one (G12
   }
 });
 
-test(
-  `a pull of changes that is killed at ${KILLS} random moments leaves no half page, and the next one heals (A24, G01)`,
-  TIMEOUT,
-  async () => {
-    await using sandbox = await startSandbox(SERVICE);
-    const random = randomWholes(SEED + 1);
-    const path = await grownMirror();
-    await requestsOf(sandbox, path);
-    const requests = await requestsOf(sandbox, path);
-    let interrupted = 0;
+test(`a pull of changes that is killed at ${KILLS} random moments leaves no half page, and the next one heals (A24, G01)`, async () => {
+  await using sandbox = await startSandbox(SERVICE);
+  const random = randomWholes(SEED + 1);
+  const path = await grownMirror();
+  await requestsOf(sandbox, path);
+  const requests = await requestsOf(sandbox, path);
+  let interrupted = 0;
 
-    for (let kill = 0; kill < KILLS; kill++) {
-      changeAll(sandbox, `change ${kill}`);
-      const after = requestNumber(sandbox, 1 + random(requests));
-      await pullAndKill(sandbox, path, { after, turns: random(MOST_TURNS) });
-      interrupted += await expectHealing(sandbox, path);
-    }
+  for (let kill = 0; kill < KILLS; kill++) {
+    changeAll(sandbox, `change ${kill}`);
+    const after = requestNumber(sandbox, 1 + random(requests));
+    await pullAndKill(sandbox, path, { after, turns: random(MOST_TURNS) });
+    interrupted += await expectHealing(sandbox, path);
+  }
 
-    expect(interrupted).toBeGreaterThanOrEqual(KILLS - 2);
-  },
-);
+  expect(interrupted).toBeGreaterThanOrEqual(KILLS - 2);
+});
 
 /** Pulls to the end, and returns how many requests that took. */
 async function requestsOf(sandbox: Sandbox, path: string): Promise<number> {

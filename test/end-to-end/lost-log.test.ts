@@ -11,7 +11,6 @@ import { tempFolder } from '../support/temp-folder.ts';
 import { serving, setScene } from './outbound-scene.ts';
 
 const TOKEN = canary('-an-admin-token-of-32-characters');
-const TIMEOUT = { timeout: 60_000 };
 
 async function stage() {
   const { env } = await setScene(onTestFinished, { size: 5 });
@@ -37,7 +36,7 @@ async function pulls(ask: Ask): Promise<void> {
     };
     return runs.find(({ id }) => id === runId)?.state;
   };
-  await expect.poll(state, { timeout: 20_000 }).toBe('done');
+  await expect.poll(state).toBe('done');
 }
 
 const reasons = async (ask: Ask): Promise<unknown> => {
@@ -50,7 +49,7 @@ const LOST = (code: string): unknown => [
   [expect.stringMatching(`^the log cannot be written, and its lines are lost: .*${code}`)],
 ];
 
-test('serve works on and is not ready once the reader of its log has gone', TIMEOUT, async () => {
+test('serve works on and is not ready once the reader of its log has gone', async () => {
   const { env, ask } = await stage();
   const { child, ended } = start(['serve'], { env });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -65,7 +64,7 @@ test('serve works on and is not ready once the reader of its log has gone', TIME
   expect(code).toBe(0);
 });
 
-test('serve works on while its log has no room, and is ready again once it has', TIMEOUT, async () => {
+test('serve works on while its log has no room, and is ready again once it has', async () => {
   const { env, ask } = await stage();
   const log = join(tempFolder(), 'log');
   writeFileSync(log, '');
@@ -79,13 +78,11 @@ test('serve works on while its log has no room, and is ready again once it has',
   closeSync(file);
   onTestFinished(() => void child.kill('SIGKILL'));
   await expect
-    .poll(
-      () =>
-        ask('/health').then(
-          (answer) => answer.ok,
-          () => false,
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      ask('/health').then(
+        (answer) => answer.ok,
+        () => false,
+      ),
     )
     .toBe(true);
   await pulls(ask);

@@ -124,24 +124,20 @@ const entriesOf = async (env: Env): Promise<unknown[]> =>
   (document(await run(['outbox', '--json'], env)) as { entries: unknown[] }).entries;
 
 describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (database) => {
-  test(
-    'gives equal answers by stdio, HTTP and the bridge, to the users that may ask, also beside a question without end',
-    { timeout: 180_000 },
-    async () => {
-      const mirrored = await served(database);
-      const token = await addUser(mirrored.env, 'vera', 'viewer');
-      await expectEqualAnswers(mirrored, token);
-      if (database === 'postgres') {
-        const replica = await byHttp(await serveOn(mirrored.env), token);
-        expect(await answersOf(replica)).toEqual(await answersOf(await byHttp(mirrored.address, token)));
-      }
-      await expectRights(mirrored, token);
-      if (database === 'sqlite') await expectAnswersBesideBomb(mirrored, token);
-      await expectNobodyElse(mirrored, token);
-    },
-  );
+  test('gives equal answers by stdio, HTTP and the bridge, to the users that may ask, also beside a question without end', async () => {
+    const mirrored = await served(database);
+    const token = await addUser(mirrored.env, 'vera', 'viewer');
+    await expectEqualAnswers(mirrored, token);
+    if (database === 'postgres') {
+      const replica = await byHttp(await serveOn(mirrored.env), token);
+      expect(await answersOf(replica)).toEqual(await answersOf(await byHttp(mirrored.address, token)));
+    }
+    await expectRights(mirrored, token);
+    if (database === 'sqlite') await expectAnswersBesideBomb(mirrored, token);
+    await expectNobodyElse(mirrored, token);
+  });
 
-  test('no tool and no resource reaches an excluded field', { timeout: 180_000 }, async () => {
+  test('no tool and no resource reaches an excluded field', async () => {
     const hidden = { email: 'hidden@example.test', mood: 'gloomy', credit: '4321.98' };
     const { env, address } = await served(
       database,
@@ -292,7 +288,7 @@ test.each([
   expect(await run(['mcp', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('has resources, and prompts in both languages', { timeout: 60_000 }, async () => {
+test('has resources, and prompts in both languages', async () => {
   const client = await byStdio({ DATABASE_URL: `file:${await grownMirror()}` });
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(

@@ -12,7 +12,6 @@ const DELAYS = [-400, 0, 400, 800];
 
 test.each(DELAYS)(
   'serve on the empty database and a move into it, %s ms apart: one is refused, and each entry is sent once',
-  { timeout: 240_000 },
   async (delay) => {
     const scene = await setScene(onTestFinished, { size: 20, kinds: ['clients'] });
     const { env, service } = scene;

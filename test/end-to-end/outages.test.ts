@@ -126,67 +126,63 @@ async function behindGate(
   return { gate, url: gated.href };
 }
 
-test(
-  'the log alone tells when service, Redis and database went away and came back',
-  { timeout: 300_000 },
-  async (context) => {
-    const { onTestFinished } = context;
-    const scene = await setScene(onTestFinished, { size: 20, at: 'postgres' });
-    const redis = await redisFor(onTestFinished);
-    const database = await behindGate(context, String(scene.env['DATABASE_URL']));
-    const program = await serveBeside(onTestFinished, {
-      ...scene.env,
-      DATABASE_URL: database.url,
-      QUEUE_URL: redis.url,
-      BMS__SCHEDULES: SCHEDULES,
-      BMS__SOURCE__MAX_ATTEMPTS: '3',
-    });
-    const log = logOf(program);
+test('the log alone tells when service, Redis and database went away and came back', async (context) => {
+  const { onTestFinished } = context;
+  const scene = await setScene(onTestFinished, { size: 20, at: 'postgres' });
+  const redis = await redisFor(onTestFinished);
+  const database = await behindGate(context, String(scene.env['DATABASE_URL']));
+  const program = await serveBeside(onTestFinished, {
+    ...scene.env,
+    DATABASE_URL: database.url,
+    QUEUE_URL: redis.url,
+    BMS__SCHEDULES: SCHEDULES,
+    BMS__SOURCE__MAX_ATTEMPTS: '3',
+  });
+  const log = logOf(program);
 
-    await outage(log, 'source', {
-      leave: async () => {
-        scene.gate.shut();
-        await requestRuns(scene, TEN);
-      },
-      come: async () => {
-        await scene.gate.open();
-        await requestRuns(scene, ['clients']);
-      },
-    });
-    expect(await log.until('run.failed')).toMatchObject({
-      kinds: [{ kind: 'clients', state: 'aborted', reason: 'unreachable', rows: 0, changes: 0 }],
-      level: 40,
-    });
-    const areAllReported = async (): Promise<boolean> =>
-      isDeepStrictEqual(reportedAsFailed(log), await failedRuns(scene));
-    await expect.poll(areAllReported, { timeout: 90_000, interval: 50 }).toBe(true);
-    await outage(log, 'queue', { leave: () => redis.kill9(), come: () => redis.start() });
-    await outage(log, 'database', {
-      leave: () => {
-        database.gate.shut();
-        return Promise.resolve();
-      },
-      come: () => database.gate.open(),
-    });
-    await insert(scene, creates('clients', 1));
-    const done = await log.until('entry.done');
-    program.child.kill('SIGTERM');
-    expect(await program.ended).toMatchObject({ code: 0 });
+  await outage(log, 'source', {
+    leave: async () => {
+      scene.gate.shut();
+      await requestRuns(scene, TEN);
+    },
+    come: async () => {
+      await scene.gate.open();
+      await requestRuns(scene, ['clients']);
+    },
+  });
+  expect(await log.until('run.failed')).toMatchObject({
+    kinds: [{ kind: 'clients', state: 'aborted', reason: 'unreachable', rows: 0, changes: 0 }],
+    level: 40,
+  });
+  const areAllReported = async (): Promise<boolean> =>
+    isDeepStrictEqual(reportedAsFailed(log), await failedRuns(scene));
+  await expect.poll(areAllReported, { interval: 50 }).toBe(true);
+  await outage(log, 'queue', { leave: () => redis.kill9(), come: () => redis.start() });
+  await outage(log, 'database', {
+    leave: () => {
+      database.gate.shut();
+      return Promise.resolve();
+    },
+    come: () => database.gate.open(),
+  });
+  await insert(scene, creates('clients', 1));
+  const done = await log.until('entry.done');
+  program.child.kill('SIGTERM');
+  expect(await program.ended).toMatchObject({ code: 0 });
 
-    expect(done).toMatchObject({
-      kind: 'clients',
-      entryId: 1,
-      record: expect.stringMatching(/^\d+$/) as string,
-    });
-    const events = log.lines().map(({ event }) => event);
-    for (const subject of ['source', 'queue', 'database'])
-      expect(events.filter((event) => event?.startsWith(subject))).toEqual([
-        `${subject}.unreachable`,
-        `${subject}.back`,
-      ]);
-    expect(events).toContain('run.finished');
-    expect(events).toContain('serve.stopping');
-    expect(events.at(-1)).toBe('serve.stopped');
-    expect(log.text()).not.toMatch(/"stack"|\\n {4}at /);
-  },
-);
+  expect(done).toMatchObject({
+    kind: 'clients',
+    entryId: 1,
+    record: expect.stringMatching(/^\d+$/) as string,
+  });
+  const events = log.lines().map(({ event }) => event);
+  for (const subject of ['source', 'queue', 'database'])
+    expect(events.filter((event) => event?.startsWith(subject))).toEqual([
+      `${subject}.unreachable`,
+      `${subject}.back`,
+    ]);
+  expect(events).toContain('run.finished');
+  expect(events).toContain('serve.stopping');
+  expect(events.at(-1)).toBe('serve.stopped');
+  expect(log.text()).not.toMatch(/"stack"|\\n {4}at /);
+});

@@ -27,7 +27,7 @@ async function scene(): Promise<Scene> {
     BMS__SCHEDULES__ALL: 'null',
   };
   const serving = start(['serve', '--only', 'pulls'], { env });
-  await expect.poll(() => ownersAtWork(path), { timeout: 20_000, interval: 100 }).toHaveLength(1);
+  await expect.poll(() => ownersAtWork(path), { interval: 100 }).toHaveLength(1);
   return { sandbox, path, env, serving };
 }
 
@@ -68,57 +68,51 @@ test('a pull beside a background service is worked by that, and reported by the 
   expectEqual(path, sandbox);
 });
 
-test(
-  'where the background service is killed in the midst of it, the command says so, and the next one takes the run up',
-  { timeout: 60_000 },
-  async ({ onTestFinished }) => {
-    const { sandbox, path, env, serving } = await scene();
-    onTestFinished(() => sandbox.close());
-    const reached = requestNumber(sandbox, 8);
-    const pulling = start(['pull', '--json'], { env });
-    await reached;
+test('where the background service is killed in the midst of it, the command says so, and the next one takes the run up', async ({
+  onTestFinished,
+}) => {
+  const { sandbox, path, env, serving } = await scene();
+  onTestFinished(() => sandbox.close());
+  const reached = requestNumber(sandbox, 8);
+  const pulling = start(['pull', '--json'], { env });
+  await reached;
+  serving.child.kill('SIGKILL');
+
+  const ended = await pulling.ended;
+
+  expect(ended.code).toBe(3);
+  const { runId, kinds } = json(ended);
+  expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
+  expect(kinds.at(-1)?.detail).toMatch(/background service has (ended|broken)/);
+  await serving.ended;
+  const next = start(['serve', '--only', 'pulls'], { env });
+  onTestFinished(() => void next.child.kill('SIGKILL'));
+  await expect
+    .poll(() => ask(path, "select id, state from runs where command = 'pull'"))
+    .toEqual([{ id: BigInt(runId), state: 'done' }]);
+  expectSound(path);
+  expectEqual(path, sandbox);
+});
+
+test('whoever stops waiting is told that the run goes on, and it does', async ({ onTestFinished }) => {
+  const { sandbox, path, env, serving } = await scene();
+  onTestFinished(async () => {
     serving.child.kill('SIGKILL');
+    await sandbox.close();
+  });
+  const reached = requestNumber(sandbox, 8);
+  const pulling = start(['pull', '--json'], { env });
+  await reached;
+  pulling.child.kill('SIGINT');
 
-    const ended = await pulling.ended;
+  const ended = await pulling.ended;
 
-    expect(ended.code).toBe(3);
-    const { runId, kinds } = json(ended);
-    expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
-    expect(kinds.at(-1)?.detail).toMatch(/background service has (ended|broken)/);
-    await serving.ended;
-    const next = start(['serve', '--only', 'pulls'], { env });
-    onTestFinished(() => void next.child.kill('SIGKILL'));
-    await expect
-      .poll(() => ask(path, "select id, state from runs where command = 'pull'"), { timeout: 30_000 })
-      .toEqual([{ id: BigInt(runId), state: 'done' }]);
-    expectSound(path);
-    expectEqual(path, sandbox);
-  },
-);
-
-test(
-  'whoever stops waiting is told that the run goes on, and it does',
-  { timeout: 60_000 },
-  async ({ onTestFinished }) => {
-    const { sandbox, path, env, serving } = await scene();
-    onTestFinished(async () => {
-      serving.child.kill('SIGKILL');
-      await sandbox.close();
-    });
-    const reached = requestNumber(sandbox, 8);
-    const pulling = start(['pull', '--json'], { env });
-    await reached;
-    pulling.child.kill('SIGINT');
-
-    const ended = await pulling.ended;
-
-    expect(ended.code).toBe(3);
-    const { runId, kinds } = json(ended);
-    expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
-    expect(kinds.at(-1)?.detail).toContain(`run ${runId} continues`);
-    await expect
-      .poll(() => ask(path, `select state from runs where id = ${runId}`), { timeout: 30_000 })
-      .toEqual([{ state: 'done' }]);
-    expectEqual(path, sandbox);
-  },
-);
+  expect(ended.code).toBe(3);
+  const { runId, kinds } = json(ended);
+  expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
+  expect(kinds.at(-1)?.detail).toContain(`run ${runId} continues`);
+  await expect
+    .poll(() => ask(path, `select state from runs where id = ${runId}`))
+    .toEqual([{ state: 'done' }]);
+  expectEqual(path, sandbox);
+});

@@ -17,26 +17,24 @@ async function race(env: Readonly<Record<string, string>>): Promise<readonly Pro
   return racers;
 }
 
-test(
-  `of ${ROUNDS * RACERS} starts on one SQLite file, ${RACERS} at once, one serves each time, and the killed one's place is free`,
-  { timeout: 180_000 },
-  async ({ onTestFinished }) => {
-    await using sandbox = await startSandbox({ size: 5 });
-    const env = { ...settingsFor(sandbox, freshMirror()), BMS__SCHEDULES__ALL: 'null' };
-    await run(['migrate'], env);
-    for (let round = 0; round < ROUNDS; round++) {
-      const racers = await race(env);
-      onTestFinished(() => {
-        for (const { child } of racers) child.kill('SIGKILL');
-      });
-      const alive = racers.filter(({ child }) => child.exitCode === null);
-      expect(alive).toHaveLength(1);
-      for (const { child, ended } of racers.filter((racer) => !alive.includes(racer))) {
-        expect(child.exitCode).toBe(1);
-        expect((await ended).stderr).toContain('serves');
-      }
-      alive[0]?.child.kill('SIGKILL'); // Nothing of it is left but its row.
-      await alive[0]?.ended;
+test(`of ${ROUNDS * RACERS} starts on one SQLite file, ${RACERS} at once, one serves each time, and the killed one's place is free`, async ({
+  onTestFinished,
+}) => {
+  await using sandbox = await startSandbox({ size: 5 });
+  const env = { ...settingsFor(sandbox, freshMirror()), BMS__SCHEDULES__ALL: 'null' };
+  await run(['migrate'], env);
+  for (let round = 0; round < ROUNDS; round++) {
+    const racers = await race(env);
+    onTestFinished(() => {
+      for (const { child } of racers) child.kill('SIGKILL');
+    });
+    const alive = racers.filter(({ child }) => child.exitCode === null);
+    expect(alive).toHaveLength(1);
+    for (const { child, ended } of racers.filter((racer) => !alive.includes(racer))) {
+      expect(child.exitCode).toBe(1);
+      expect((await ended).stderr).toContain('serves');
     }
-  },
-);
+    alive[0]?.child.kill('SIGKILL'); // Nothing of it is left but its row.
+    await alive[0]?.ended;
+  }
+});

@@ -38,7 +38,7 @@ pids=$(mktemp)
 served=$(mktemp)
 trap 'kill $(cat "$pids") 2>/dev/null; wait' EXIT
 once_it_serves() {
-  until grep -q '"serve.started"' "$served"; do [ $((waited += 1)) -lt 600 ] || return 1; sleep 0.1; done
+  until grep -q '"serve.started"' "$served"; do [ $((waited += 1)) -lt 6000 ] || return 1; sleep 0.1; done
   cat "$served"
 }
 createdb() { echo "$ createdb $*"; }

@@ -10,7 +10,6 @@ const TRANSCRIPTS = 'coverage';
 
 test.each(['sqlite', 'postgres'] as const)(
   'the walk of the README does what it says, typed as it is written, on %s',
-  { timeout: 300_000 },
   async (database) => {
     await using service = await startSandbox({ size: 40 });
     service.world.insert('clients', { id: NAMED_CLIENT, code: 'ZZ-1', name: 'Ada', phone: '418 555-0100' });

@@ -40,43 +40,39 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ],
 ];
 
-test(
-  'the token is in no output, log line, error or database byte, whatever is run and however it goes (J08, J09)',
-  { timeout: 120_000 },
-  async () => {
-    await using sandbox = await startSandbox({ size: 10, token: CANARY });
-    const path = freshMirror();
-    const env = { ...settingsFor(sandbox, path), LOG_LEVEL: 'trace', BMS__SOURCE__MAX_ATTEMPTS: '2' };
+test('the token is in no output, log line, error or database byte, whatever is run and however it goes (J08, J09)', async () => {
+  await using sandbox = await startSandbox({ size: 10, token: CANARY });
+  const path = freshMirror();
+  const env = { ...settingsFor(sandbox, path), LOG_LEVEL: 'trace', BMS__SOURCE__MAX_ATTEMPTS: '2' };
 
-    for (const argv of [
-      ['pull'],
-      ['pull', '--json'],
-      ['status', '--json'],
-      ['runs'],
-      ['runs', 'show', '1'],
-      ['migrate'],
-      ['doctor'],
-      ['doctor', '--json'],
-    ]) {
-      const ended = await run(argv, env);
-      expect([argv, ended.code]).toEqual([argv, 0]);
-      expectSilent(argv.join(' '), ended);
-    }
-    const logged = await runProgram(['pull', 'departments'], { env });
-    expectSilent('pull as a process of its own', logged);
-    expect(logged.stderr).toContain('source request'); // So that there was a log to search.
+  for (const argv of [
+    ['pull'],
+    ['pull', '--json'],
+    ['status', '--json'],
+    ['runs'],
+    ['runs', 'show', '1'],
+    ['migrate'],
+    ['doctor'],
+    ['doctor', '--json'],
+  ]) {
+    const ended = await run(argv, env);
+    expect([argv, ended.code]).toEqual([argv, 0]);
+    expectSilent(argv.join(' '), ended);
+  }
+  const logged = await runProgram(['pull', 'departments'], { env });
+  expectSilent('pull as a process of its own', logged);
+  expect(logged.stderr).toContain('source request'); // So that there was a log to search.
 
-    for (const [name, fault] of FAULTS) {
-      sandbox.setFaults([fault]);
-      const ended = await run(['pull', 'clients', 'departments', '--json'], env);
-      expect(ended.code, name).not.toBe(0);
-      expect(ended.code, name).not.toBe(70);
-      expectSilent(name, ended);
-      expectSilent(`doctor, ${name}`, await run(['doctor'], env));
-    }
-    expectNone('the database', bytesOf(path));
-  },
-);
+  for (const [name, fault] of FAULTS) {
+    sandbox.setFaults([fault]);
+    const ended = await run(['pull', 'clients', 'departments', '--json'], env);
+    expect(ended.code, name).not.toBe(0);
+    expect(ended.code, name).not.toBe(70);
+    expectSilent(name, ended);
+    expectSilent(`doctor, ${name}`, await run(['doctor'], env));
+  }
+  expectNone('the database', bytesOf(path));
+});
 
 test.each([
   ['JSON', JSON.stringify(CANARY)],

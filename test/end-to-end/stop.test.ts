@@ -12,7 +12,6 @@ import { creates, insert, redisFor, serveBeside, setScene } from './outbound-sce
 const GRACE_MS = 4_000;
 const SLACK_MS = 1_000; // From the signal to the exit that this process sees, on a busy machine.
 const GRACE = { BMS__SHUTDOWN__GRACE_SECONDS: String(GRACE_MS / 1000) };
-const ATTEMPT_TIMEOUT = { timeout: 60_000 };
 
 /** Sends a signal and returns how the process ended, which it must within its grace period. */
 async function endedBy({ child, ended }: Program, signal: NodeJS.Signals) {
@@ -43,7 +42,7 @@ test.each<[string, (redis: RedisServer) => Promise<void> | void]>([
       redis.pause();
     },
   ],
-])('SIGTERM ends serve in order while its Redis %s', ATTEMPT_TIMEOUT, async (_, leave) => {
+])('SIGTERM ends serve in order while its Redis %s', async (_, leave) => {
   const { env } = await setScene(onTestFinished, { size: 5, env: GRACE });
   const redis = await redisFor(onTestFinished);
   const program = await serveBeside(onTestFinished, { ...env, QUEUE_URL: redis.url });
@@ -64,14 +63,14 @@ test.each<[string, (gate: Gate) => void]>([
       gate.silence();
     },
   ],
-])('SIGTERM ends serve within its grace period while PostgreSQL %s', ATTEMPT_TIMEOUT, async (_, leave) => {
+])('SIGTERM ends serve within its grace period while PostgreSQL %s', async (_, leave) => {
   const { gate, env } = await postgresBehindGate();
   const program = await serveBeside(onTestFinished, env);
   leave(gate);
   expect(await endedBy(program, 'SIGTERM')).toMatchObject({ code: 0, signal: null });
 });
 
-test('SIGTERM ends a pull within its grace period once PostgreSQL is silent', ATTEMPT_TIMEOUT, async () => {
+test('SIGTERM ends a pull within its grace period once PostgreSQL is silent', async () => {
   const { gate, env, service } = await postgresBehindGate();
   service.setFaults([{ do: { latencyMs: 100 } }]);
   const reached = requestNumber({ url: env['BMS_BASE_URL'] }, 2);
@@ -81,7 +80,7 @@ test('SIGTERM ends a pull within its grace period once PostgreSQL is silent', AT
   expect(await endedBy(program, 'SIGTERM')).toMatchObject({ code: 3, signal: null });
 });
 
-test('SIGTERM cuts off a delivery whose receiver hangs, and it is due again', ATTEMPT_TIMEOUT, async () => {
+test('SIGTERM cuts off a delivery whose receiver hangs, and it is due again', async () => {
   const scene = await setScene(onTestFinished, { size: 5, env: GRACE });
   const receiver = createServer();
   const asked = once(receiver, 'request');
@@ -94,7 +93,7 @@ test('SIGTERM cuts off a delivery whose receiver hangs, and it is due again', AT
   expect(await endedBy(program, 'SIGTERM')).toMatchObject(IN_ORDER);
 });
 
-test('SIGTERM cuts off a create whose answer does not come', ATTEMPT_TIMEOUT, async () => {
+test('SIGTERM cuts off a create whose answer does not come', async () => {
   const faults = [{ on: { method: 'POST' as const }, do: { latencyMs: 3_600_000 } }];
   const env = { ...GRACE, BMS__SOURCE__TIMEOUT_SECONDS: '3600' };
   const scene = await setScene(onTestFinished, { size: 5, env });
@@ -106,7 +105,7 @@ test('SIGTERM cuts off a create whose answer does not come', ATTEMPT_TIMEOUT, as
   expect(await endedBy(program, 'SIGTERM')).toMatchObject({ code: 0, signal: null });
 });
 
-test('SIGHUP ends serve in order, as SIGTERM does', ATTEMPT_TIMEOUT, async () => {
+test('SIGHUP ends serve in order, as SIGTERM does', async () => {
   const { env } = await setScene(onTestFinished, { size: 5 });
   const program = await serveBeside(onTestFinished, env);
   expect(await endedBy(program, 'SIGHUP')).toMatchObject(IN_ORDER);

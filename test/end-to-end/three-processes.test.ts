@@ -39,59 +39,57 @@ const SETTINGS = {
   BMS__SCHEDULES: JSON.stringify(Object.fromEntries(KINDS.map((kind) => [kind, '* * * * *']))),
 };
 
-test(
-  `three processes share a mirror and a queue, ${KILLS} are killed at work: all is pulled, all is sent, nothing twice`,
-  { timeout: 300_000 },
-  async ({ onTestFinished }) => {
-    const scene = await setScene(onTestFinished, {
-      size: 60,
-      at: 'postgres',
-      kinds: KINDS,
-      env: SETTINGS,
-      faults: FAULTS,
-    });
-    const { session, service } = scene;
-    const known = new Map(KINDS.map((kind) => [kind, service.world.count(kind)]));
-    const redis = await redisFor(onTestFinished);
-    await missSlots(session);
-    await recordMarks(session);
-    const ledger = keepLedger(service.world);
-    const crew = await startCrew(onTestFinished, session, { ...scene.env, QUEUE_URL: redis.url });
-    const begun = Date.now();
-    let isOver = false;
+test(`three processes share a mirror and a queue, ${KILLS} are killed at work: all is pulled, all is sent, nothing twice`, async ({
+  onTestFinished,
+}) => {
+  const scene = await setScene(onTestFinished, {
+    size: 60,
+    at: 'postgres',
+    kinds: KINDS,
+    env: SETTINGS,
+    faults: FAULTS,
+  });
+  const { session, service } = scene;
+  const known = new Map(KINDS.map((kind) => [kind, service.world.count(kind)]));
+  const redis = await redisFor(onTestFinished);
+  await missSlots(session);
+  await recordMarks(session);
+  const ledger = keepLedger(service.world);
+  const crew = await startCrew(onTestFinished, session, { ...scene.env, QUEUE_URL: redis.url });
+  const begun = Date.now();
+  let isOver = false;
 
-    const [load] = await Promise.all([
-      work(scene, crew, { isOver: () => isOver }),
-      killInTurn(crew, session).finally(() => (isOver = true)),
-    ]);
-    await atRest(scene, REST_MS);
-    await pullAll(scene, crew);
-    const due = minutesDue(begun, Date.now());
-    await readFeed(crew, load);
+  const [load] = await Promise.all([
+    work(scene, crew, { isOver: () => isOver }),
+    killInTurn(crew, session).finally(() => (isOver = true)),
+  ]);
+  await atRest(scene, REST_MS);
+  await pullAll(scene, crew);
+  const due = minutesDue(begun, Date.now());
+  await readFeed(crew, load);
 
-    await expectExact(scene, load.wishes);
-    expectOnce(ledger, load.wishes);
-    await expectMirrored(scene);
-    await expectReported(scene, { known, ledger });
-    await expectFedWhole(session, load.read);
-    const states = await tally(session);
-    await crew.stop();
-    const slots = await expectSlotsOnce(session, due);
-    const { wishes, read, outside, pulls } = load;
-    console.log('FIGURE three processes', {
-      kills: KILLS,
-      pushes: wishes.length,
-      outside,
-      pulls,
-      ...slots,
-      events: read.length,
-      ...(await troubled(session)),
-      ...states,
-    });
-    expect(Object.keys(states).filter((state) => !state.includes(' done '))).toEqual([]);
-    expect(await run(['verify', ...KINDS], scene.env)).toMatchObject({ code: 0 });
-  },
-);
+  await expectExact(scene, load.wishes);
+  expectOnce(ledger, load.wishes);
+  await expectMirrored(scene);
+  await expectReported(scene, { known, ledger });
+  await expectFedWhole(session, load.read);
+  const states = await tally(session);
+  await crew.stop();
+  const slots = await expectSlotsOnce(session, due);
+  const { wishes, read, outside, pulls } = load;
+  console.log('FIGURE three processes', {
+    kills: KILLS,
+    pushes: wishes.length,
+    outside,
+    pulls,
+    ...slots,
+    events: read.length,
+    ...(await troubled(session)),
+    ...states,
+  });
+  expect(Object.keys(states).filter((state) => !state.includes(' done '))).toEqual([]);
+  expect(await run(['verify', ...KINDS], scene.env)).toMatchObject({ code: 0 });
+});
 
 /** The schedules have come due while nobody served: whichever process looks first has a slot to ask for. */
 async function missSlots(session: Session): Promise<void> {

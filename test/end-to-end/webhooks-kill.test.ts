@@ -44,46 +44,42 @@ async function commit(session: Session, from: number, count: number): Promise<vo
   await putChanges(session, ...changes);
 }
 
-test(
-  `${EVENTS} events reach a receiver that fails at times, each at least once and in order, while serve is killed ${KILLS} times (I06, I07, I11)`,
-  { timeout: 600_000 },
-  async () => {
-    const path = `${tempFolder()}/mirror.db`;
-    await copyMirror(path, KINDS);
-    await using session = await openSession(`file:${path}`);
-    const random = randomNumbers(20_260_301);
-    const receiver = await startReceiver(() => ({ status: random() < FAILURES ? 500 : 204 }));
-    const wish = { name: 'erp', url: receiver.url, kinds: null, changes: null, fields: null };
-    const { secret } = await addEndpoint(
-      session,
-      { ...wish, format: 'json' },
-      { allowHosts: ['127.0.0.1'], now: new Date() },
-    );
+test(`${EVENTS} events reach a receiver that fails at times, each at least once and in order, while serve is killed ${KILLS} times (I06, I07, I11)`, async () => {
+  const path = `${tempFolder()}/mirror.db`;
+  await copyMirror(path, KINDS);
+  await using session = await openSession(`file:${path}`);
+  const random = randomNumbers(20_260_301);
+  const receiver = await startReceiver(() => ({ status: random() < FAILURES ? 500 : 204 }));
+  const wish = { name: 'erp', url: receiver.url, kinds: null, changes: null, fields: null };
+  const { secret } = await addEndpoint(
+    session,
+    { ...wish, format: 'json' },
+    { allowHosts: ['127.0.0.1'], now: new Date() },
+  );
 
-    const each = Math.ceil(EVENTS / (KILLS + 1));
-    for (let round = 0; round <= KILLS; round += 1) {
-      const program = start(['serve', '--only', 'webhooks'], { env: env(`file:${path}`) });
-      await serving(program);
-      const before = receiver.requests.length;
-      await commit(session, round * each, Math.min(each, EVENTS - round * each));
-      if (round === KILLS) {
-        await allTaken(receiver.taken);
-        program.child.kill('SIGTERM');
-        expect(await program.ended).toMatchObject({ code: 0 });
-      } else {
-        while (receiver.requests.length <= before + (each * random()) / 2) await pause(2);
-        program.child.kill('SIGKILL');
-        await program.ended;
-      }
+  const each = Math.ceil(EVENTS / (KILLS + 1));
+  for (let round = 0; round <= KILLS; round += 1) {
+    const program = start(['serve', '--only', 'webhooks'], { env: env(`file:${path}`) });
+    await serving(program);
+    const before = receiver.requests.length;
+    await commit(session, round * each, Math.min(each, EVENTS - round * each));
+    if (round === KILLS) {
+      await allTaken(receiver.taken);
+      program.child.kill('SIGTERM');
+      expect(await program.ended).toMatchObject({ code: 0 });
+    } else {
+      while (receiver.requests.length <= before + (each * random()) / 2) await pause(2);
+      program.child.kill('SIGKILL');
+      await program.ended;
     }
+  }
 
-    const events = receiver.requests.map((request) => verified(request, secret));
-    expect(new Set(events.map(({ data }) => data.seq)).size).toBe(EVENTS);
-    expect(idsBySeq(receiver.requests)).toBe(EVENTS);
-    expect(outOfOrder(receiver.taken)).toEqual([]);
-    console.log('FIGURE', { events: EVENTS, kills: KILLS, requests: receiver.requests.length });
-  },
-);
+  const events = receiver.requests.map((request) => verified(request, secret));
+  expect(new Set(events.map(({ data }) => data.seq)).size).toBe(EVENTS);
+  expect(idsBySeq(receiver.requests)).toBe(EVENTS);
+  expect(outOfOrder(receiver.taken)).toEqual([]);
+  console.log('FIGURE', { events: EVENTS, kills: KILLS, requests: receiver.requests.length });
+});
 
 const bodyOf = ({ body }: Received): EventBody => JSON.parse(body) as EventBody;
 

@@ -64,7 +64,7 @@ test.each([
   ['SQLite', 'the same process', { p50: 100, p99: 1_000 }],
   ['PostgreSQL', 'the same process', { p50: 100, p99: 1_000 }],
   ['PostgreSQL', 'another process', { p50: 1_500, p99: 2_500 }],
-] as const)('events in %s, delivered by %s, arrive soon', { timeout: 120_000 }, async (...scene) => {
+] as const)('events in %s, delivered by %s, arrive soon', async (...scene) => {
   const [database, deliverer, most] = scene;
   const { session, url } = await mirrorIn(database);
   await session.makeDurable();

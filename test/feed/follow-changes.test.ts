@@ -46,7 +46,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(seen).toEqual(committed.toSorted((a, b) => a - b));
     expect(seen).toHaveLength(stored.length);
     expect(seenOfKind).toEqual(ofKind);
-  }, 120_000);
+  });
 });
 
 describe.each(ONE_DATABASE)('%s', (database) => {

@@ -9,7 +9,7 @@ const open = copiedMirror(fillMirror);
 
 const faults = PLANTED_FAULTS.map((fault) => [fault.name, fault] as const);
 
-test.each(faults)('caught: %s', { timeout: 120_000 }, async (_name, { doubles, caughtAs }) => {
+test.each(faults)('caught: %s', async (_name, { doubles, caughtAs }) => {
   let caught: string | undefined;
   for (let seed = 1; seed <= MOST_SEEDS && caught === undefined; seed++) {
     const { problems } = await playScenario(seed, { session: await open(), doubles });

@@ -15,7 +15,6 @@ export function testSeries(first: number, last: number): void {
 
   test.each(Array.from({ length: last - first + 1 }, (_none, index) => first + index))(
     'series %i: two thousand malformed answers crash, hang, corrupt, delete and leak nothing, and all of it heals',
-    { timeout: 240_000 },
     async (series) => {
       await playSeries({ open, from: series * SEEDS, responses: RESPONSES }, totals);
     },

@@ -22,7 +22,7 @@ const totalOf = (metric: NamedMetric, rows: readonly Row[]): string | null =>
   rows.length > 0 ? sumOf(metric, rows) : metric.column.endsWith('_e4') ? '0.0000' : '0';
 
 describe.each(DATABASES)('%s', (database) => {
-  test('figure equals the report and sums computed apart', { timeout: 400_000 }, async () => {
+  test('figure equals the report and sums computed apart', async () => {
     const service = await sandbox({ size: 60 });
     const { session, ask } = await askableMirror(database);
     await liveThrough(service, [session], 2);

@@ -151,30 +151,26 @@ const contents = async (session: Session): Promise<unknown> => [
 ];
 
 describe.each(DATABASES)('%s', (database) => {
-  test(
-    'refuses everything but a select, and leaves every table as it was',
-    { timeout: 300_000 },
-    async () => {
-      const { session, ask } = await askableMirror(database);
-      await pullFrom(await sandbox({ size: 5 }), session);
-      const before = await contents(session);
-      const passed: string[] = [];
-      for (const attack of [...ATTACKS, ...SECRETS]) {
-        const begun = performance.now();
-        await ask('query', { sql: attack }).then(
-          (answer) => passed.push(`${attack} => ${JSON.stringify(answer.rows)}`),
-          (error: unknown) => {
-            expect.soft(error, attack).toMatchObject({ code: 'mcp.refused' });
-          },
-        );
-        expect.soft(performance.now() - begun, attack).toBeLessThan(20_000);
-      }
-      expect(passed).toEqual([]);
-      expect(await contents(session)).toEqual(before);
-    },
-  );
+  test('refuses everything but a select, and leaves every table as it was', async () => {
+    const { session, ask } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 5 }), session);
+    const before = await contents(session);
+    const passed: string[] = [];
+    for (const attack of [...ATTACKS, ...SECRETS]) {
+      const begun = performance.now();
+      await ask('query', { sql: attack }).then(
+        (answer) => passed.push(`${attack} => ${JSON.stringify(answer.rows)}`),
+        (error: unknown) => {
+          expect.soft(error, attack).toMatchObject({ code: 'mcp.refused' });
+        },
+      );
+      expect.soft(performance.now() - begun, attack).toBeLessThan(20_000);
+    }
+    expect(passed).toEqual([]);
+    expect(await contents(session)).toEqual(before);
+  });
 
-  test('lets selects of every kind through', { timeout: 180_000 }, async () => {
+  test('lets selects of every kind through', async () => {
     const { session, ask } = await askableMirror(database);
     await pullFrom(await sandbox({ size: 5 }), session);
     const selects = [
@@ -253,40 +249,36 @@ describe.each(DATABASES)('%s', (database) => {
     expect(changes.rows).toEqual([['1e400', '2e400']]);
   });
 
-  test(
-    'ends what takes long, cuts or refuses what would grow, and keeps the memory of both processes',
-    { timeout: 300_000 },
-    async () => {
-      const { session, ask } = await askableMirror(database);
-      await pullFrom(await sandbox({ size: 30 }), session);
-      const before = process.memoryUsage.rss();
-      const delays = monitorEventLoopDelay();
-      delays.enable();
-      for (const bomb of BOMBS.filter((one) => database === 'postgres' || !one.includes('char('))) {
-        const memory = watchMemory(session);
-        const begun = performance.now();
-        const answer = await ask('query', { sql: bomb }).catch((error: unknown) => error);
-        expect.soft(performance.now() - begun, bomb).toBeLessThan(13_000);
-        expect.soft(await memory.peak(), bomb.slice(0, 200)).toBeLessThan(100_000_000);
-        const outcomes = [
-          { code: 'mcp.too_long' },
-          { code: 'mcp.too_large' },
-          { code: 'mcp.refused' },
-          { truncated: true },
-        ];
-        const isBounded = outcomes.some((outcome) =>
-          Object.entries(outcome).every(([name, value]) => Reflect.get(Object(answer), name) === value),
-        );
-        expect.soft(isBounded, `${bomb.slice(0, 200)} => ${String(answer)}`).toBe(true);
-      }
-      expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
-      expect(delays.max / 1_000_000).toBeLessThan(2_000);
-      const { rows } = await ask('query', {
-        sql: "select name || ' ' || city || ' ' || email || replace(phone, '-', '') from bi_clients",
-      });
-      expect(rows).toHaveLength(30);
-    },
-  );
+  test('ends what takes long, cuts or refuses what would grow, and keeps the memory of both processes', async () => {
+    const { session, ask } = await askableMirror(database);
+    await pullFrom(await sandbox({ size: 30 }), session);
+    const before = process.memoryUsage.rss();
+    const delays = monitorEventLoopDelay();
+    delays.enable();
+    for (const bomb of BOMBS.filter((one) => database === 'postgres' || !one.includes('char('))) {
+      const memory = watchMemory(session);
+      const begun = performance.now();
+      const answer = await ask('query', { sql: bomb }).catch((error: unknown) => error);
+      expect.soft(performance.now() - begun, bomb).toBeLessThan(13_000);
+      expect.soft(await memory.peak(), bomb.slice(0, 200)).toBeLessThan(100_000_000);
+      const outcomes = [
+        { code: 'mcp.too_long' },
+        { code: 'mcp.too_large' },
+        { code: 'mcp.refused' },
+        { truncated: true },
+      ];
+      const isBounded = outcomes.some((outcome) =>
+        Object.entries(outcome).every(([name, value]) => Reflect.get(Object(answer), name) === value),
+      );
+      expect.soft(isBounded, `${bomb.slice(0, 200)} => ${String(answer)}`).toBe(true);
+    }
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
+    expect(delays.max / 1_000_000).toBeLessThan(2_000);
+    const { rows } = await ask('query', {
+      sql: "select name || ' ' || city || ' ' || email || replace(phone, '-', '') from bi_clients",
+    });
+    expect(rows).toHaveLength(30);
+  });
 
   test('fits every answer into 200 kB', async () => {
     const { session, ask } = await askableMirror(database);

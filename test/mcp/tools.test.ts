@@ -27,7 +27,7 @@ const unprovenOf = async (ask: Ask, view = 'bi_clients'): Promise<unknown[]> =>
   );
 
 describe.each(DATABASES)('%s', (database) => {
-  test('names each kind that is not proven, where it was read', { timeout: 60_000 }, async () => {
+  test('names each kind that is not proven, where it was read', async () => {
     const stale: StaleKind[] = [];
     const { session, ask } = await askableMirror(database, { readStale: () => Promise.resolve(stale) });
     expect(await unprovenOf(ask)).toEqual(['clients never']);
@@ -67,7 +67,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await unprovenOf(ask)).toEqual(['clients stale']);
   });
 
-  test('record as of an instant is the row of a snapshot as of then', { timeout: 180_000 }, async () => {
+  test('record as of an instant is the row of a snapshot as of then', async () => {
     const service = await sandbox({ size: 40 });
     const clock = fakeClock();
     const { session, ask, url } = await askableMirror(database, { clock });

@@ -143,52 +143,48 @@ test.each([
   [3, 'create'],
   [2, 'update'],
   [3, 'update'],
-] as const)(
-  '%i workers on one %s send it once for each attempt and claim',
-  { timeout: 120_000 },
-  async (count, operation) => {
-    await using mirror = await openMirror(null);
-    let sends = 0;
-    for (let seed = 1; seed <= INTERLEAVINGS / 4; seed++) {
-      const random = randomFrom('interleavings', count, operation, seed);
-      const session = await mirror.blank();
-      clock = fakeClock();
-      const id = await store(session, operation);
-      const turns = createTurns(random);
-      const sent: Sent[] = [];
-      const answer = (): WriteAnswer => random.pick(ANSWERS);
-      const names = Array.from({ length: count }, (_none, at) => `us:${at}:a`);
-      const workers = names.map((name) => worker(session, turns, { name, answer, sent, random }));
-      for (let round = 0; round < 3; round++) {
-        const refs = await due(session, id);
-        const work = workers.flatMap((one, at) => [
-          ...refs.map((ref) => workNotified(one, ref)),
-          ...(random.chance(0.3) ? refs.map((ref) => workNotified(one, ref)) : []),
-          ...(random.chance(0.2) ? refs.map((ref) => notifyAgain(one, ref)) : []),
-          // Somebody takes the others for dead, though they are not.
-          ...(random.chance(0.2) ? [one.releaseStaleClaims((owner) => owner !== names[at])] : []),
-        ]);
-        await turns.play(work);
-        await clock.sleep(700_000);
-      }
-      const attempts = await readAttempts(session, id);
-      expect(sent.length, `seed ${seed}`).toBeLessThanOrEqual(attempts.length);
-      expect(new Set(attempts.map(({ n }) => n)).size, `seed ${seed}`).toBe(attempts.length);
-      for (const [at, { attempts: journalled }] of sent.entries())
-        expect(
-          journalled,
-          `seed ${seed}: a request left before its attempt was in the journal`,
-        ).toBeGreaterThan(at);
-      expect(new Set(sent.map(({ epoch }) => epoch)).size, `seed ${seed}: two sends under one claim`).toBe(
-        sent.length,
-      );
-      if (operation === 'create')
-        expect((await findEntry(session, id))?.state, `seed ${seed}`).not.toBe('sending');
-      sends += sent.length;
+] as const)('%i workers on one %s send it once for each attempt and claim', async (count, operation) => {
+  await using mirror = await openMirror(null);
+  let sends = 0;
+  for (let seed = 1; seed <= INTERLEAVINGS / 4; seed++) {
+    const random = randomFrom('interleavings', count, operation, seed);
+    const session = await mirror.blank();
+    clock = fakeClock();
+    const id = await store(session, operation);
+    const turns = createTurns(random);
+    const sent: Sent[] = [];
+    const answer = (): WriteAnswer => random.pick(ANSWERS);
+    const names = Array.from({ length: count }, (_none, at) => `us:${at}:a`);
+    const workers = names.map((name) => worker(session, turns, { name, answer, sent, random }));
+    for (let round = 0; round < 3; round++) {
+      const refs = await due(session, id);
+      const work = workers.flatMap((one, at) => [
+        ...refs.map((ref) => workNotified(one, ref)),
+        ...(random.chance(0.3) ? refs.map((ref) => workNotified(one, ref)) : []),
+        ...(random.chance(0.2) ? refs.map((ref) => notifyAgain(one, ref)) : []),
+        // Somebody takes the others for dead, though they are not.
+        ...(random.chance(0.2) ? [one.releaseStaleClaims((owner) => owner !== names[at])] : []),
+      ]);
+      await turns.play(work);
+      await clock.sleep(700_000);
     }
-    expect(sends).toBeGreaterThan(INTERLEAVINGS / 8);
-  },
-);
+    const attempts = await readAttempts(session, id);
+    expect(sent.length, `seed ${seed}`).toBeLessThanOrEqual(attempts.length);
+    expect(new Set(attempts.map(({ n }) => n)).size, `seed ${seed}`).toBe(attempts.length);
+    for (const [at, { attempts: journalled }] of sent.entries())
+      expect(
+        journalled,
+        `seed ${seed}: a request left before its attempt was in the journal`,
+      ).toBeGreaterThan(at);
+    expect(new Set(sent.map(({ epoch }) => epoch)).size, `seed ${seed}: two sends under one claim`).toBe(
+      sent.length,
+    );
+    if (operation === 'create')
+      expect((await findEntry(session, id))?.state, `seed ${seed}`).not.toBe('sending');
+    sends += sent.length;
+  }
+  expect(sends).toBeGreaterThan(INTERLEAVINGS / 8);
+});
 
 type Outbox = ReturnType<typeof outboxWork>;
 

@@ -90,61 +90,53 @@ async function dieEverywhere(
   }
 }
 
-test(
-  'A24: whatever operation a first pull dies at, pages are whole and the next pull heals it',
-  { timeout: 180_000 },
-  async () => {
-    const service = await sandbox({ size: 21, ...TWO_PAGES });
-    const truth = truthOf(service);
-    const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
-      await expectWholePages(session);
-      expect(await eventsOf(session)).toEqual([]);
-      if (when === 'dead') return;
-      const content = await contentOf(session);
-      for (const name of NAMES) expect(content[name]).toEqual(truth[name]);
-      const states = await session.query(sql`select state from kind_state`);
-      expect(states).toEqual([{ state: 'certified' }, { state: 'certified' }]);
-    };
-    const died = await dieEverywhere(service, await copiesOf(() => Promise.resolve()), {
-      minute: 0,
-      first: 1,
-      check,
-    });
-    expect(died).toBeGreaterThan(40);
-  },
-);
+test('A24: whatever operation a first pull dies at, pages are whole and the next pull heals it', async () => {
+  const service = await sandbox({ size: 21, ...TWO_PAGES });
+  const truth = truthOf(service);
+  const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
+    await expectWholePages(session);
+    expect(await eventsOf(session)).toEqual([]);
+    if (when === 'dead') return;
+    const content = await contentOf(session);
+    for (const name of NAMES) expect(content[name]).toEqual(truth[name]);
+    const states = await session.query(sql`select state from kind_state`);
+    expect(states).toEqual([{ state: 'certified' }, { state: 'certified' }]);
+  };
+  const died = await dieEverywhere(service, await copiesOf(() => Promise.resolve()), {
+    minute: 0,
+    first: 1,
+    check,
+  });
+  expect(died).toBeGreaterThan(40);
+});
 
-test(
-  'whatever operation a pull dies at, its events are there once it is pulled again, and each of them once',
-  { timeout: 180_000 },
-  async () => {
-    const service = await sandbox({ size: 26, ...TWO_PAGES });
-    const { world } = service;
-    const [changed = 0, gone = 0, back = 0] = world.ids('clients').slice(8);
-    const record = world.get('clients', back) ?? {};
-    const copy = await copiesOf(async (session) => {
-      await pullAs('earlier', service, session);
-      world.remove('clients', back);
-      await pullAs('earlier', service, session, 10);
-      expect(await shortEvents(session)).toEqual([`${back} deleted`]);
-    });
-    world.update('clients', changed, { city: 'Matane' });
-    world.remove('clients', gone);
-    world.insert('clients', record);
-    const fresh = Number(world.insert('clients', { code: 'ZZZ' })['id']);
-    const expected = [`${changed} updated`, `${fresh} created`, `${back} restored`, `${gone} deleted`].sort();
+test('whatever operation a pull dies at, its events are there once it is pulled again, and each of them once', async () => {
+  const service = await sandbox({ size: 26, ...TWO_PAGES });
+  const { world } = service;
+  const [changed = 0, gone = 0, back = 0] = world.ids('clients').slice(8);
+  const record = world.get('clients', back) ?? {};
+  const copy = await copiesOf(async (session) => {
+    await pullAs('earlier', service, session);
+    world.remove('clients', back);
+    await pullAs('earlier', service, session, 10);
+    expect(await shortEvents(session)).toEqual([`${back} deleted`]);
+  });
+  world.update('clients', changed, { city: 'Matane' });
+  world.remove('clients', gone);
+  world.insert('clients', record);
+  const fresh = Number(world.insert('clients', { code: 'ZZZ' })['id']);
+  const expected = [`${changed} updated`, `${fresh} created`, `${back} restored`, `${gone} deleted`].sort();
 
-    const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
-      await expectEventsWithRows(session);
-      await expectWholePages(session);
-      if (when === 'dead') return;
-      expect((await shortEvents(session)).slice(1).sort()).toEqual(expected);
-      const rows = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
-      expect(rows.map((row) => row['_raw'])).toEqual(truthOf(service)['clients']);
-    };
-    expect(await dieEverywhere(service, copy, { minute: 30, first: 2, check })).toBeGreaterThan(40);
-  },
-);
+  const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
+    await expectEventsWithRows(session);
+    await expectWholePages(session);
+    if (when === 'dead') return;
+    expect((await shortEvents(session)).slice(1).sort()).toEqual(expected);
+    const rows = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
+    expect(rows.map((row) => row['_raw'])).toEqual(truthOf(service)['clients']);
+  };
+  expect(await dieEverywhere(service, copy, { minute: 30, first: 2, check })).toBeGreaterThan(40);
+});
 
 /** The latest event of each record shows what its row holds. */
 async function expectEventsWithRows(session: Session): Promise<void> {
@@ -192,25 +184,21 @@ test('killed anywhere between adding columns and filling them: the next pull fil
   }
 });
 
-test(
-  'a backfill that is killed at any operation is completed by the same request',
-  { timeout: 120_000 },
-  async () => {
-    const kind = 'clients';
-    const service = await sandbox({ size: 330 });
-    const session = await documentedMirror();
-    await pullOne(service, session, { kind });
-    const backfillAs = (name: string, from: Session): Promise<BackfillReport> =>
-      backfillFrom(service, from, { kind, extent: ALL, parts: { owner: ownerNamed(name) } });
-    let died = 0;
-    for (let n = 1; ; n += STRIDE) {
-      for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });
-      if (!(await dies(backfillAs('first', dyingAt(session, n))))) break;
-      died++;
-      expect(await backfillAs('second', session)).toMatchObject({ state: 'complete' });
-      expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
-      expect(await eventsOf(session)).toHaveLength(330 * died);
-    }
-    expect(died).toBeGreaterThan(8);
-  },
-);
+test('a backfill that is killed at any operation is completed by the same request', async () => {
+  const kind = 'clients';
+  const service = await sandbox({ size: 330 });
+  const session = await documentedMirror();
+  await pullOne(service, session, { kind });
+  const backfillAs = (name: string, from: Session): Promise<BackfillReport> =>
+    backfillFrom(service, from, { kind, extent: ALL, parts: { owner: ownerNamed(name) } });
+  let died = 0;
+  for (let n = 1; ; n += STRIDE) {
+    for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });
+    if (!(await dies(backfillAs('first', dyingAt(session, n))))) break;
+    died++;
+    expect(await backfillAs('second', session)).toMatchObject({ state: 'complete' });
+    expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
+    expect(await eventsOf(session)).toHaveLength(330 * died);
+  }
+  expect(died).toBeGreaterThan(8);
+});

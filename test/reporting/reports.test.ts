@@ -138,27 +138,23 @@ async function answerOf(session: Session, { sql: text }: Report): Promise<Rows> 
   );
 }
 
-test(
-  'every report gives the same on SQLite, on PostgreSQL, and by the data of the sandbox',
-  { timeout: 120_000 },
-  async () => {
-    const service = await sandbox({ size: 30 });
-    insertHardRecords(service.world);
-    insertHardSales(service.world);
-    const sqlite = await mirror();
-    const postgres = (await postgresMirror()).session;
-    for (const session of [sqlite, postgres]) await migrate(session, SHOP_KINDS);
-    const worked = await liveThrough(service, [sqlite, postgres], DAYS, SHOP_KINDS);
-    expect(worked.map(({ restored }) => restored)).toContain(1);
-    for (const report of REPORTS) {
-      const truth = TRUTHS[report.name]?.({ world: service.world, worked });
-      expect(await answerOf(sqlite, report), `${report.name} on SQLite`).toEqual(truth);
-      expect(await answerOf(postgres, report), `${report.name} on PostgreSQL`).toEqual(truth);
-      if (!report.name.startsWith('changes-after')) expect(truth?.length, report.name).toBeGreaterThan(0);
-    }
-    await changeClosedMonths(service, [sqlite, postgres]);
-  },
-);
+test('every report gives the same on SQLite, on PostgreSQL, and by the data of the sandbox', async () => {
+  const service = await sandbox({ size: 30 });
+  insertHardRecords(service.world);
+  insertHardSales(service.world);
+  const sqlite = await mirror();
+  const postgres = (await postgresMirror()).session;
+  for (const session of [sqlite, postgres]) await migrate(session, SHOP_KINDS);
+  const worked = await liveThrough(service, [sqlite, postgres], DAYS, SHOP_KINDS);
+  expect(worked.map(({ restored }) => restored)).toContain(1);
+  for (const report of REPORTS) {
+    const truth = TRUTHS[report.name]?.({ world: service.world, worked });
+    expect(await answerOf(sqlite, report), `${report.name} on SQLite`).toEqual(truth);
+    expect(await answerOf(postgres, report), `${report.name} on PostgreSQL`).toEqual(truth);
+    if (!report.name.startsWith('changes-after')) expect(truth?.length, report.name).toBeGreaterThan(0);
+  }
+  await changeClosedMonths(service, [sqlite, postgres]);
+});
 
 /** Changes records of closed months: the reports show each month as it ended and as it is. */
 async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[]): Promise<void> {
@@ -236,23 +232,19 @@ const inToronto = (worked: readonly DayOfWork[]): readonly DayOfWork[] =>
 
 const dayBefore = (day: string): string => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
 
-test(
-  'every report counts the days of the company, at the end of a month too',
-  { timeout: 60_000 },
-  async () => {
-    const service = await sandbox({ size: 30 });
-    insertHardRecords(service.world);
-    const mirrors = [await mirror(), (await postgresMirror()).session];
-    for (const session of mirrors) await migrate(session, KINDS, { timezone: 'America/Toronto' });
-    const worked = inToronto(await liveThrough(service, mirrors, DAYS));
-    expect(worked.map(({ day }) => day)).toEqual(['2025-09-28', '2025-09-29', '2025-09-30']);
-    for (const report of WITHOUT_SHOP) {
-      const truth = TRUTHS[report.name]?.({ world: service.world, worked });
-      for (const session of mirrors)
-        expect(await answerOf(session, report), `${report.name} on ${session.dialect}`).toEqual(truth);
-    }
-  },
-);
+test('every report counts the days of the company, at the end of a month too', async () => {
+  const service = await sandbox({ size: 30 });
+  insertHardRecords(service.world);
+  const mirrors = [await mirror(), (await postgresMirror()).session];
+  for (const session of mirrors) await migrate(session, KINDS, { timezone: 'America/Toronto' });
+  const worked = inToronto(await liveThrough(service, mirrors, DAYS));
+  expect(worked.map(({ day }) => day)).toEqual(['2025-09-28', '2025-09-29', '2025-09-30']);
+  for (const report of WITHOUT_SHOP) {
+    const truth = TRUTHS[report.name]?.({ world: service.world, worked });
+    for (const session of mirrors)
+      expect(await answerOf(session, report), `${report.name} on ${session.dialect}`).toEqual(truth);
+  }
+});
 
 /** A service that sends of each record only what the documentation shows. */
 async function sendingDocumentedFields(url: string): Promise<string> {
@@ -313,22 +305,18 @@ const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
   'margin-by-product': ['list_value_e4', ...both('margin')],
 };
 
-test(
-  'docs/reporting and the starter for Superset have what `npm run docs -- reports` writes, and nothing else',
-  { timeout: 60_000 },
-  async () => {
-    const { sections, files } = await documentsOf();
-    const page = readFileSync(join(REPORTING, 'reports.md'), 'utf8');
-    expect(page).toBe(pageWith(page, { reports: sections, metrics: metricsTable() }));
-    for (const [folder, written] of [
-      [join(REPORTING, 'reports'), files],
-      [DBT_MODELS, dbtFiles()],
-      [STARTER, starterFiles()],
-    ] as const) {
-      for (const [name, text] of written) expect(readFileSync(join(folder, name), 'utf8'), name).toBe(text);
-      const present = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-      const names = present.filter((name) => statSync(join(folder, name)).isFile());
-      expect(names.sort()).toEqual([...written.keys()].sort());
-    }
-  },
-);
+test('docs/reporting and the starter for Superset have what `npm run docs -- reports` writes, and nothing else', async () => {
+  const { sections, files } = await documentsOf();
+  const page = readFileSync(join(REPORTING, 'reports.md'), 'utf8');
+  expect(page).toBe(pageWith(page, { reports: sections, metrics: metricsTable() }));
+  for (const [folder, written] of [
+    [join(REPORTING, 'reports'), files],
+    [DBT_MODELS, dbtFiles()],
+    [STARTER, starterFiles()],
+  ] as const) {
+    for (const [name, text] of written) expect(readFileSync(join(folder, name), 'utf8'), name).toBe(text);
+    const present = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const names = present.filter((name) => statSync(join(folder, name)).isFile());
+    expect(names.sort()).toEqual([...written.keys()].sort());
+  }
+});

@@ -52,7 +52,7 @@ test('serve pings after each of its pulls, which a pull beside it hands over', a
   const serving = start(['serve', '--only', 'pulls'], { env });
   onTestFinished(() => void serving.child.kill('SIGKILL'));
   const isServed = async () => /isServed":\s*true/.test((await run(['status', '--json'], env)).stdout);
-  await expect.poll(isServed, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isServed).toBe(true);
   await run(['pull', 'departments'], { ...env, BMS__MONITOR__PING_URL: 'http://127.0.0.1:2/not-this-one' });
   await expect.poll(() => monitor.asked).toEqual([GOOD]);
 });

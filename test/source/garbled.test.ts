@@ -277,7 +277,7 @@ describe('a list of 1,000 pages', () => {
     }
     expect(garbled).toBeGreaterThan(3 * sweeps);
     expect(whole / sweeps).toBeGreaterThanOrEqual(0.99);
-  }, 120_000);
+  });
 
   async function rowsRead(source: Source): Promise<number | null> {
     const keys = new Set<string>();

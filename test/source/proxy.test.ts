@@ -29,13 +29,13 @@ async function pullThrough(proxyUrl: URL) {
 test.each([
   ['wants a password', WITH_PASSWORD, 'the proxy answered 407: it requires a user and a password'],
   ['lets nobody through', ['http_access deny all'], 'the proxy answered 403'],
-])('a proxy that %s is named with its own status', { timeout: 60_000 }, async (_, rules, words) => {
+])('a proxy that %s is named with its own status', async (_, rules, words) => {
   const { ended, doctor } = await pullThrough(await startSquid(rules));
   expect(document(ended)).toMatchObject({ kinds: [{ state: 'aborted', reason: 'unreachable' }] });
   expect(doctor.stdout + doctor.stderr).toContain(words);
 });
 
-test('a proxy that has the right password lets a pull through', { timeout: 60_000 }, async () => {
+test('a proxy that has the right password lets a pull through', async () => {
   const proxy = await startSquid(WITH_PASSWORD);
   proxy.username = 'office';
   proxy.password = PASSWORD;

@@ -152,7 +152,7 @@ describe.each(DATABASES)('%s', (database) => {
     }
   }
 
-  test('as of random instants, a kind is as it was noted then', { timeout: 600_000 }, async () => {
+  test('as of random instants, a kind is as it was noted then', async () => {
     const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
     await fc.assert(fc.asyncProperty(chapters, draws, play), { numRuns: HISTORIES });
   });

@@ -18,7 +18,7 @@ const NAMED = {
   'another person writes what our update asks for, which a replica shows late': 6_320,
 };
 
-test('histories with services of many personalities break no promise', { timeout: 300_000 }, async () => {
+test('histories with services of many personalities break no promise', async () => {
   await using mirror = await openMirror(null);
   const command = 'test/world/share.test.ts';
   const seeds = [...seedsFrom(1, SHARE), ...Object.values(NAMED)];

@@ -194,7 +194,7 @@ describe('two writers of one file', () => {
   });
 });
 
-test('a process that asks for lists of ever other lengths does not grow', { timeout: 60_000 }, async () => {
+test('a process that asks for lists of ever other lengths does not grow', async () => {
   const child = startChild('many-texts.ts', join(tempFolder(), 'mirror.db'));
   const grownMb = Number((await child.lines.next()).value);
   console.log(`FIGURE 750 lists of 1 to 499 values: ${grownMb} MB more resident memory`);

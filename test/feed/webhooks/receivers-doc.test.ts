@@ -36,7 +36,7 @@ async function startReceiver(): Promise<Receiver> {
   });
   const url = `http://127.0.0.1:${port}/`;
   const asked = (): Promise<number> => fetch(url, { method: 'POST' }).then(({ status }) => status);
-  await expect.poll(asked, { timeout: 20_000 }).toBe(401);
+  await expect.poll(asked).toBe(401);
   const lines = createInterface(child.stdout);
   const inbox = async (): Promise<unknown> => {
     const line = once(lines, 'line');

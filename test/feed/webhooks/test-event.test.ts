@@ -34,7 +34,7 @@ test.for(DATABASES)(
     const serving = start(['serve', '--only', 'webhooks'], { env: { ...inside, ...source } });
     onTestFinished(() => void serving.child.kill('SIGKILL'));
     const workers = () => session.query(sql`select owner from workers`);
-    await expect.poll(workers, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(workers).toHaveLength(1);
 
     expect(await tested()).toMatchObject({ byService: true, delivered: true, status: 204, error: null });
     expect(receiver.taken).toHaveLength(1);

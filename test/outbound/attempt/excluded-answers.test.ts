@@ -43,7 +43,6 @@ const excluding = KINDS.map((kind) => excludeFields(kind, kind.name === 'clients
 
 test.each(DATABASES)(
   'in %s, an excluded value is in no table, file, log or delivery, however the answer to a write wraps it',
-  { timeout: 60_000 },
   async (database) => {
     const on = await opened({ database, parts: { kinds: excluding } });
     const receiver = await startReceiver();

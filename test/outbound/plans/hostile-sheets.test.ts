@@ -134,31 +134,23 @@ const LARGE: readonly (readonly [string, string, () => Uint8Array, string])[] = 
 ];
 
 describe('the sheet reader', () => {
-  test.each(SMALL)(
-    'reads only the cells that exist of %s',
-    async (_, name, bytes) => {
-      const began = performance.now();
-      const { columns, rows } = await readSheet(name, bytes());
-      expect((performance.now() - began) / 1000).toBeLessThan(SECONDS);
-      expect(columns).toEqual(['id', '_version', 'name']);
-      expect(rows.map(({ cells }) => [...cells.values()].map(({ text }) => text))).toEqual([
-        ['7', 'v0123456789', 'Zoé'],
-      ]);
-    },
-    60_000,
-  );
+  test.each(SMALL)('reads only the cells that exist of %s', async (_, name, bytes) => {
+    const began = performance.now();
+    const { columns, rows } = await readSheet(name, bytes());
+    expect((performance.now() - began) / 1000).toBeLessThan(SECONDS);
+    expect(columns).toEqual(['id', '_version', 'name']);
+    expect(rows.map(({ cells }) => [...cells.values()].map(({ text }) => text))).toEqual([
+      ['7', 'v0123456789', 'Zoé'],
+    ]);
+  });
 
-  test.each(LARGE)(
-    'refuses %s',
-    async (_, name, bytes, why) => {
-      const file = bytes();
-      const began = performance.now();
-      expect(await thrownBy(() => readSheet(name, file))).toMatchObject({
-        code: 'usage.sheet',
-        message: expect.stringContaining(why) as string,
-      });
-      expect((performance.now() - began) / 1000).toBeLessThan(SECONDS);
-    },
-    60_000,
-  );
+  test.each(LARGE)('refuses %s', async (_, name, bytes, why) => {
+    const file = bytes();
+    const began = performance.now();
+    expect(await thrownBy(() => readSheet(name, file))).toMatchObject({
+      code: 'usage.sheet',
+      message: expect.stringContaining(why) as string,
+    });
+    expect((performance.now() - began) / 1000).toBeLessThan(SECONDS);
+  });
 });

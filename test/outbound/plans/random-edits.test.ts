@@ -136,7 +136,6 @@ test.each(DATABASES)(
       { numRuns: RUNS[database] },
     );
   },
-  120_000,
 );
 
 /** Applies a plan as often as it takes; false where it is stale. */
