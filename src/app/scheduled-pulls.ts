@@ -3,7 +3,7 @@ import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
 import { startRunRequests } from '../runs/request-runs.ts';
-import { nextSlots } from '../runs/schedule.ts';
+import { findUnscheduled, nextSlots } from '../runs/schedule.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { startFreshnessReads } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';
@@ -41,7 +41,10 @@ export function startFreshness(config: Config, parts: PullParts): () => Promise<
 
 /** Describes the automatic pulls of this process and when each is due next. */
 export function describePulls(config: Config, now: Date) {
-  const slots = nextSlots(schedulesOf(config), now);
+  const inForce = schedulesOf(config);
+  const slots = nextSlots(inForce, now);
+  const listed = requireListedKinds(config).map((kind) => kind.name);
+  const unscheduled = findUnscheduled(inForce, listed);
   const schedules = slots.map((slot) => ({
     name: slot.name,
     cron: slot.cron,
@@ -55,9 +58,11 @@ export function describePulls(config: Config, now: Date) {
     const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
     words.push(`${which} ${first.name} is due at ${isoOf(first.at)}`);
   }
+  if (first !== undefined && unscheduled.length > 0)
+    words.push(`no schedule pulls ${unscheduled.join(', ')}`);
   const { requestsPerMinute: budget } = config.freshness;
   if (budget !== null) words.push(`up to ${budget} requests per minute read pages between sweeps`);
-  return { schedules, words };
+  return { schedules, unscheduled, words };
 }
 
 const isoOf = (at: string): string => parseInstant(at).toISOString();

@@ -1,22 +1,24 @@
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { Schedule } from '../runs/schedule.ts';
+import { findUnscheduled, type Schedule } from '../runs/schedule.ts';
 
 type ScheduleSetting = Exclude<Config['schedules'][string], null>;
 
-/** The schedules that are in force: `schedules.all` only where no other one is set. */
+/** The schedules that are in force; `schedules.all` is for the kinds that no other one names. */
 export function schedulesOf(config: Config): readonly Schedule[] {
-  const { timezone, all } = config.schedules;
-  const set = Object.entries(config.schedules).flatMap(([name, setting]) =>
-    ['timezone', 'all'].includes(name) || setting === null ? [] : [{ name, setting }],
-  );
-  const inForce = set.length > 0 || all === null ? set : [{ name: 'all', setting: all }];
-  return inForce.map((one) => {
-    const { name, setting } = one;
+  const { timezone, all, ...named } = config.schedules;
+  const create = (name: string, setting: ScheduleSetting | null): readonly Schedule[] => {
+    if (setting === null) return [];
     const cron = typeof setting === 'string' ? setting : setting.cron;
     const kinds = requireListedKinds(config, kindsOf(name, setting)).map((kind) => kind.name);
-    return { name, cron, timezone, kinds };
-  });
+    return [{ name, cron, timezone, kinds }];
+  };
+  const others = Object.entries(named).flatMap(([name, setting]) => create(name, setting));
+  const rest = create('all', all).map((schedule) => ({
+    ...schedule,
+    kinds: findUnscheduled(others, schedule.kinds),
+  }));
+  return [...others, ...rest.filter((schedule) => schedule.kinds.length > 0)];
 }
 
 /** The kinds that a schedule names; none means all that have a list. */

@@ -230,8 +230,9 @@ const alreadyRunning = (otherOwner: string, session: Session): SyncError =>
 function logStart(config: Config, context: ProcessContext, roles: readonly Role[]): void {
   const { writes } = config.outbound;
   const pulls = roles.includes('pulls') ? describePulls(config, context.clock.now()) : null;
-  const schedules = pulls?.schedules ?? [];
-  const facts = { owner: context.owner.name, roles, mirror: context.session.location, schedules, writes };
+  const { schedules = [], unscheduled = [] } = pulls ?? {};
+  const { location: mirror } = context.session;
+  const facts = { owner: context.owner.name, roles, mirror, schedules, unscheduled, writes };
   const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
   if (roles.includes('outbound')) words.push(WRITES_TEXTS[writes]);
   context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));

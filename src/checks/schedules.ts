@@ -1,6 +1,6 @@
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { nextSlots, type Schedule } from '../runs/schedule.ts';
+import { findUnscheduled, nextSlots, type Schedule } from '../runs/schedule.ts';
 import { passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving.ts';
 
@@ -27,15 +27,19 @@ export function* checkSchedules(
   serving: Serving,
   now: Date,
 ): Iterable<CheckResult> {
-  const all = requireListedKinds(config).length;
-  const slots = nextSlots(serving.schedules ?? schedules, now);
+  const all = requireListedKinds(config).map((kind) => kind.name);
+  const inForce = serving.schedules ?? schedules;
+  const slots = nextSlots(inForce, now);
+  const unscheduled = findUnscheduled(inForce, all);
   if (slots.length === 0) yield passedCheck('schedules', 'no schedule is set: serve does not pull');
   if (hasOtherSchedules(serving, schedules)) yield passedCheck('schedules', OTHER_SCHEDULES_NOTE);
   for (const { name, cron, timezone, kinds, at } of slots) {
-    const kindsText = kinds.length === all ? 'all kinds' : kinds.join(', ');
+    const kindsText = kinds.length === all.length ? 'all kinds' : kinds.join(', ');
     const detail = `serve pulls ${kindsText} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
     yield passedCheck(`schedules.${name}`, detail);
   }
+  if (slots.length > 0 && unscheduled.length > 0)
+    yield passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`);
   yield config.outbound.writes === 'on'
     ? passedCheck('writes', 'outbound.writes is on: serve sends the entries of the outbox')
     : passedCheck('writes', 'outbound.writes is off: entries stay in the outbox');

@@ -98,6 +98,7 @@ export const statusDocument = z.object({
   nextPulls: z
     .array(z.object({ kind: z.string(), schedule: z.string(), at: instant }))
     .describe('when these schedules pull each kind next'),
+  unscheduled: z.array(z.string()).describe('kinds that no schedule pulls; they are never stale'),
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
   schedulesDiffer: z.boolean().describe('it pulls by other schedules than those of these settings'),
 });

@@ -1,7 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import { TECHNICAL } from '../lib/text/translator.ts';
 import { packageVersion } from '../lib/package-folder.ts';
-import { nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
+import { findUnscheduled, nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import { readVolatile } from '../store/runs/volatile-fields.ts';
@@ -87,15 +87,18 @@ export async function readStatusReport(
 ): Promise<StatusDocument> {
   const { schedules, isDead, now, frozen = await readFrozen(session) } = outlook;
   const serving = await readServing(session, { now, isDead });
-  const stale = await readStale(session, serving.schedules ?? schedules, now, now);
-  const slots = nextSlots(serving.schedules ?? schedules, now);
+  const inForce = serving.schedules ?? schedules;
+  const stale = await readStale(session, inForce, now, now);
+  const slots = nextSlots(inForce, now);
   const names = kinds.map((kind) => kind.name);
+  const listed = kinds.filter((kind) => kind.list !== null).map((kind) => kind.name);
   return {
     ...(await readMirrorStatus(session, kinds)),
     frozen,
     needs: (await readNeeds(session, stale, frozen)).map(needDocument),
     schedules: slots,
     nextPulls: nextPulls(slots, names),
+    unscheduled: findUnscheduled(inForce, listed),
     isServed: serving.isPulling,
     schedulesDiffer: hasOtherSchedules(serving, schedules),
   };

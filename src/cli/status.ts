@@ -69,6 +69,7 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
   yield textTable(header, rows);
   if (document.nextPulls.length > 0 && !document.isServed)
     yield '\nNo background service is running: the next pulls wait for bms-sync serve.';
+  if (document.unscheduled.length > 0) yield `\nNo schedule pulls ${document.unscheduled.join(', ')}.`;
   if (document.schedulesDiffer) yield `\n${OTHER_SCHEDULES_NOTE}`;
 }
 

@@ -86,6 +86,12 @@ export interface ScheduleSlot extends Schedule {
   readonly at: string;
 }
 
+/** The kinds of these names that no schedule pulls. */
+export function findUnscheduled(schedules: readonly Schedule[], kinds: readonly string[]): readonly string[] {
+  const scheduled = new Set(schedules.flatMap((schedule) => schedule.kinds));
+  return kinds.filter((kind) => !scheduled.has(kind));
+}
+
 /** The next slot of every schedule, the earliest first. */
 export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
   return schedules

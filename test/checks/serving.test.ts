@@ -37,13 +37,16 @@ test.for(['SQLite', 'PostgreSQL'])(
 
     expect(await status()).toMatchObject({ schedules: [{ name: 'clients' }], schedulesDiffer: true });
     expect(await status(of)).toMatchObject({ schedules: [{ name: 'clients' }], schedulesDiffer: false });
-    expect((await run(['status'], env)).stdout).toContain('These settings have others');
+    const { stdout } = await run(['status'], env);
+    expect(stdout).toContain('These settings have others');
+    expect(stdout).toMatch(/^No schedule pulls projects, providers, .*bookings\.$/m);
     expect(await serveChecks()).toEqual([
       expect.stringMatching(
         new RegExp(`running on this mirror: process ${serving.child.pid} on .*\\(pulls\\)$`),
       ),
       expect.stringContaining('These settings have others'),
       expect.stringContaining('serve pulls clients by "7 3 * * *"'),
+      expect.stringMatching(/^no schedule pulls projects, providers, .*bookings$/),
     ]);
 
     serving.child.kill('SIGTERM');

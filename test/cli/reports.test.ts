@@ -44,6 +44,7 @@ describe('status', () => {
       uncertified: [],
       holds: [],
       disappeared: [],
+      unscheduled: [],
       isServed: false,
       schedulesDiffer: false,
       schedules: [expect.objectContaining({ name: 'all', kinds: KIND_NAMES })] as unknown[],

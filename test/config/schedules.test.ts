@@ -52,9 +52,35 @@ describe('without a schedule', () => {
   });
 });
 
-test('where another schedule is set, schedules.all does not count', () => {
-  const config = loadConfig({ env: { BMS__SCHEDULES: '{"clients":"0 * * * *"}' } });
-  expect(schedulesOf(config).map(({ name }) => name)).toEqual(['clients']);
+describe('beside another schedule', () => {
+  const inForce = (schedules: string) =>
+    schedulesIn(`schedules: ${schedules}\n`).map((one) => [one.name, one.kinds]);
+  const others = [...LISTED_KINDS.map(({ name }) => name), 'sales', 'old'].filter(
+    (name) => name !== 'clients',
+  );
+  const hourly = `clients: '0 * * * *'`;
+
+  test('a written schedules.all is for the kinds that no other one names', () => {
+    expect(inForce(`{ ${hourly}, all: '5 * * * *' }`)).toEqual([
+      ['clients', ['clients']],
+      ['all', others],
+    ]);
+    const limited = `all: { kinds: [clients, products], cron: '5 * * * *' }`;
+    expect(inForce(`{ ${hourly}, ${limited} }`)).toEqual([
+      ['clients', ['clients']],
+      ['all', ['products']],
+    ]);
+  });
+
+  test('it has no slots where none is left', () => {
+    const limited = `all: { kinds: [clients], cron: '5 * * * *' }`;
+    expect(inForce(`{ ${hourly}, ${limited} }`)).toEqual([['clients', ['clients']]]);
+    expect(inForce(`{ nightly: { kinds: all, cron: '0 1 * * *' }, all: '5 * * * *' }`)).toHaveLength(1);
+  });
+
+  test('the built-in one does not apply', () => {
+    expect(inForce(`{ ${hourly} }`)).toEqual([['clients', ['clients']]]);
+  });
 });
 
 test('days of the month and days of the week may both be given: either is meant, as in a crontab', () => {

@@ -29,13 +29,17 @@ export const schedules = openGroup(
   {
     timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
     all: setting(
-      schedule.nullable().default({ kinds: 'all', cron: '*/15 * * * *' }),
-      'The default schedule; null for none. A cron expression alone applies to all kinds.',
+      schedule.nullable().default(null),
+      'The schedule of the kinds that no other one names; null for none. The default applies only where no schedule is set.',
     ),
   },
   schedule,
   {
     meaning: 'When to pull what: a record kind to a cron expression, or a name to {kinds, cron}.',
+  },
+  ({ timezone, ...set }) => {
+    const isAnySet = Object.keys(set).length > 0;
+    return { timezone, ...(isAnySet ? set : { all: { kinds: 'all', cron: '*/15 * * * *' } }) };
   },
 );
 

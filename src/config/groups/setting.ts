@@ -25,13 +25,14 @@ export function group<T extends z.ZodRawShape>(shape: T, about: SettingInfo = {}
   return schema;
 }
 
-/** A group whose other keys are free. */
+/** A group whose other keys are free. @param complete Adds the defaults that depend on other keys. */
 export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(
   shape: T,
   extraKeys: V,
   about: SettingInfo,
+  complete?: (values: OpenMap) => OpenMap,
 ) {
-  const schema = orEmpty(z.object(shape, 'a map of settings').catchall(extraKeys));
+  const schema = orEmpty(z.object(shape, 'a map of settings').catchall(extraKeys), complete);
   registry.add(schema, about);
   return schema;
 }
@@ -42,9 +43,14 @@ export function mapOf<T extends z.ZodType>(key: z.ZodString, value: T) {
 }
 
 /** A group that is left out, or left empty in YAML (`server:`), is an empty map. */
-function orEmpty<T extends z.ZodType>(map: T) {
-  return z.preprocess((value) => value ?? {}, map);
+function orEmpty<T extends z.ZodType>(map: T, complete = (values: OpenMap) => values) {
+  return z.preprocess((value = {}) => {
+    const isMap = typeof value === 'object' && !Array.isArray(value);
+    return isMap ? complete({ ...value }) : value;
+  }, map);
 }
+
+type OpenMap = Readonly<Record<string, unknown>>;
 
 /** A setting that may be absent: null, by default. */
 export function nullableSetting<T extends z.ZodType>(schema: T) {
