@@ -1,18 +1,15 @@
-/** Prints the figures of the tree: how large it is, how it hangs together, and how it reads. `-- --json` for programs. */
-import { countsOfText } from './house/language.ts';
+/** Prints the figures of the tree: how large it is, and how it hangs together. `-- --json` for programs. */
 import { bundleBytes, countTree } from './house/counts.ts';
-import { countsOfProse } from './house/prose.ts';
 import { installedPackages } from './house/packages.ts';
 import { readTree } from './house/tree.ts';
 import { duplicateNames, unusedExports } from './house/exports.ts';
 import { circles } from './house/circles.ts';
 import { filesThatRun } from './house/running-files.ts';
 import { testSeconds } from './house/test-seconds.ts';
-import { retiredInComments, retiredInDocuments, retiredNames, wordsByDocument } from './house/wording.ts';
+import { wordsByDocument } from './house/documents.ts';
 
 const tree = readTree('src');
 const others = ['test', 'bench', 'scripts'].flatMap((name) => readTree(name).files);
-const sources = [...tree.files, ...readTree('sandbox').files, ...others];
 const words = wordsByDocument();
 const figures = {
   folders: tree.folders,
@@ -24,12 +21,7 @@ const figures = {
   duplicateTypes: duplicateNames(tree.files, 'types'),
   duplicateValues: duplicateNames(tree.files, 'values'),
   unusedExports: unusedExports(tree.files, others),
-  retiredNames: retiredNames(sources),
-  retiredInComments: retiredInComments(sources),
-  retiredInDocuments: retiredInDocuments(),
   words: { all: words.reduce((sum, one) => sum + one.words, 0), byDocument: words },
-  prose: countsOfProse(tree.files),
-  language: countsOfText(tree.files),
   packages: installedPackages(),
   testSeconds: testSeconds(),
   running: process.argv.includes('--run') ? await filesThatRun() : null,
@@ -52,16 +44,8 @@ function print(): void {
   console.log(`exported type names declared twice: ${list(figures.duplicateTypes)}`);
   console.log(`exported functions and values declared twice: ${list(figures.duplicateValues)}`);
   console.log(`exports that nothing imports: ${list(figures.unusedExports)}`);
-  console.log('how densely it is written:');
-  for (const [name, count] of Object.entries(figures.prose)) console.log(`  ${name}: ${count}`);
-  console.log(`retired names: ${figures.retiredNames.length}`);
-  for (const { path, text } of figures.retiredNames) console.log(`  ${path}: ${text}`);
-  console.log(`retired turns in comments: ${figures.retiredInComments.length}`);
-  console.log(`retired turns in documents: ${figures.retiredInDocuments.length}`);
   console.log(`words of the documents: ${figures.words.all}`);
   for (const { path, words } of figures.words.byDocument.slice(0, 25)) console.log(`  ${words} ${path}`);
-  console.log('constructions that a reader must solve:');
-  for (const [name, count] of Object.entries(figures.language)) console.log(`  ${name}: ${count}`);
   console.log(
     `installed packages: ${figures.packages.all}, of them for production ${figures.packages.production}`,
   );

@@ -7,7 +7,6 @@ const ROOT = join(import.meta.dirname, '../..');
 export interface TreeFile {
   /** Relative to the project: `src/lib/time/clock.ts`. */
   readonly path: string;
-  readonly text: string;
   readonly lines: number;
   readonly source: ts.SourceFile;
   /** Project files that it imports, types included. */
@@ -47,7 +46,7 @@ export function readTree(folder: string): {
 function readFile(path: string): TreeFile {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  return { path, text, lines: text.split('\n').length - 1, source, imports: importsOf(source) };
+  return { path, lines: text.split('\n').length - 1, source, imports: importsOf(source) };
 }
 
 function importsOf(source: ts.SourceFile): ImportOf[] {
