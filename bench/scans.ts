@@ -198,8 +198,8 @@ function furtherQuestions(dialect: Session['dialect']): Record<string, SQL> {
   };
 }
 
-/** The typed state of the past: one record of the mirror, the whole as a file, and questions to it. */
-async function timesOfPast(session: Session, url: string): Promise<Record<string, number>> {
+/** The typed state of the past of one record. */
+async function timesOfPast(session: Session): Promise<Record<string, number>> {
   const took: Record<string, number> = {};
   const time = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const started = performance.now();
@@ -217,62 +217,18 @@ async function timesOfPast(session: Session, url: string): Promise<Record<string
     await rowsOf(what);
     await time(`export --as-of --ids of ${what}`, () => rowsOf(what));
   }
-  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
-  const path = join(folder, 'then.db');
-  const signal = new AbortController().signal;
-  const how = {
-    waitMs: null,
-    asOf: new Date(`${THEN}Z`),
-    clock: systemClock,
-    signal,
-    onWait: () => undefined,
-  };
-  await time('snapshot --as-of', () =>
-    takeSnapshot({ url, kinds: [named('purchase_products')], path, ...how }),
-  );
-  const file = await openSession(`file:${path}`);
-  const asked: Record<string, SQL> = {
-    sum: sql`select sum(produit_total_e4) from bi_purchase_products`,
-    count: sql`select count(*) from bi_purchase_products`,
-    'one id': sql`select * from bi_purchase_products where id = 500001`,
-    join: sql`select count(*) from bi_purchase_products l join bi_purchase_products r on r.id = l.id`,
-  };
-  for (const [name, query] of Object.entries(asked)) {
-    await file.query(query);
-    await time(`its file: ${name}`, () => file.query(query));
-  }
-  await file.close();
-  rmSync(folder, { recursive: true });
   return took;
 }
 
-/** A snapshot for reporting tools: how long the first takes, one of an unchanged mirror, and one after a change of one kind. */
+/** A snapshot for reporting tools: how long it takes, and questions to it. */
 async function timesOfSnapshot(session: Session, url: string, plain: Record<string, number>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
   const path = join(folder, 'bi.db');
   const { signal } = new AbortController();
-  const how = { waitMs: null, asOf: null, clock: systemClock, signal, onWait: () => undefined };
-  const take = async (name: string): Promise<void> => {
-    const started = performance.now();
-    const { kept, bytes } = await takeSnapshot({ url, kinds: KINDS, path, ...how });
-    console.log(session.dialect, `snapshot ${name}: ${Math.round(performance.now() - started)} ms`, {
-      kept,
-      bytes,
-    });
-  };
-  await take('first');
-  await take('of the same');
-  const later = sql`_changed_at = ${LATER}`;
-  await session.atomically((tx) =>
-    tx.write(sql`update products set ${later} where id = (select min(id) from products)`),
-  );
-  await take('with other products');
-  await session.atomically((tx) =>
-    tx.write(
-      sql`update purchase_products set ${later} where id = (select min(id) from purchase_products where not ${later})`,
-    ),
-  );
-  await take('with other lines');
+  const how = { waitMs: null, clock: systemClock, signal, onWait: () => undefined };
+  const started = performance.now();
+  const { bytes } = await takeSnapshot({ url, kinds: KINDS, path, ...how });
+  console.log(session.dialect, `snapshot: ${Math.round(performance.now() - started)} ms`, { bytes });
   const file = await openSession(`file:${path}`);
   const times = await timesOf(file, questions('snapshot', 'sqlite'));
   const ratios = Object.entries(times).map(([name, ms]) => [name, (ms / (plain[name] ?? ms)).toFixed(2)]);
@@ -319,7 +275,7 @@ async function measure(databases: Databases): Promise<void> {
     if (layout === 'as it is') {
       await timesOfSnapshot(session, url, plainFile);
       console.log(await timesOf(session, furtherQuestions(session.dialect)));
-      console.log(await timesOfPast(session, url));
+      console.log(await timesOfPast(session));
     }
     await session.close();
   }

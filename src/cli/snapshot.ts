@@ -3,17 +3,15 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { snapshotFile } from '../report/output-file.ts';
-import { asOfInstant } from '../report/export/export-source.ts';
 import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { printLine, rowsAndSize, utc } from './parts/io.ts';
+import { printLine, rowsAndSize } from './parts/io.ts';
 
 interface SnapshotCommandOptions extends CommonOptions {
   readonly wait: number;
   readonly now?: true;
-  readonly asOf?: string;
 }
 
 export function snapshotCommand(context: CommandContext): Command {
@@ -21,19 +19,10 @@ export function snapshotCommand(context: CommandContext): Command {
     .argument('<file>', 'the file; an existing snapshot is replaced')
     .option('--wait <seconds>', 'how long to wait for a running pull', parseWholeNumber, 60)
     .addOption(new Option('--now', 'do not wait; lists may be half read').conflicts('wait'))
-    .addOption(
-      new Option('--as-of <instant>', 'records as of an instant or the end of a date').conflicts([
-        'wait',
-        'now',
-      ]),
-    )
     .action(async (file: string, options: SnapshotCommandOptions) => {
       const { io } = context;
       const config = context.settings(options);
       const { url } = config.database;
-      const { timezone } = config.schedules;
-      const { asOf } = options;
-      const at = asOf === undefined ? null : asOfInstant(asOf, systemClock.now(), timezone).at;
       const path = snapshotFile(url, file);
       const mirror = await openExistingMirror(config); // Migrates it to this release.
       await mirror.close();
@@ -44,17 +33,13 @@ export function snapshotCommand(context: CommandContext): Command {
         );
       };
       const waitMs = options.now ? null : options.wait * 1000;
-      const timing = { waitMs, asOf: at, clock: systemClock, signal: io.signal, onWait };
+      const timing = { waitMs, clock: systemClock, signal: io.signal, onWait };
       try {
         const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...timing });
-        const { tables, kept, beingRead, remarks } = report;
-        if (report.asOf !== null) printLine(io.stderr, `As of ${utc(report.asOf)}.`);
-        for (const remark of remarks) printLine(io.stderr, remark);
+        const { tables, beingRead } = report;
         if (beingRead.length > 0)
           printLine(io.stderr, `Incomplete, because a pull is reading them: ${beingRead.join(', ')}.`);
-        context.printResult(options, report, [
-          `${report.file}: ${tables} tables (${kept} unchanged), ${rowsAndSize(report)}.`,
-        ]);
+        context.printResult(options, report, [`${report.file}: ${tables} tables, ${rowsAndSize(report)}.`]);
       } catch (error) {
         if (!(error instanceof ExportStopped)) throw error;
         printLine(io.stderr, 'Stopped while waiting for a pull.');

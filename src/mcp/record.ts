@@ -71,7 +71,7 @@ function exportedText(value: SqlValue, type: ExportType | undefined): string | n
 
 const NOTHING = { columns: [], rows: [], remark: null };
 
-/** Reads the row that a snapshot as of this instant has. */
+/** Reads the row that the view had at this instant. */
 async function readState({ session, kinds }: ToolContext, kind: Kind, id: string, at: Date) {
   const view = `bi_${kind.name}`;
   const past = await findPast(session, kinds, view, at);
@@ -79,7 +79,7 @@ async function readState({ session, kinds }: ToolContext, kind: Kind, id: string
   if (past.unknown !== null) throw unknownStateError(kind.name, at, past.unknown);
   const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
-  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns, 'exact'))
+  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns))
     rows.push(...batch.map((row) => row.map((value, place) => exportedText(value, columns[place]?.type))));
   return { columns: columns.map((column) => column.name), rows, remark: past.partial };
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -120,46 +120,6 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await readAsNobody(file)).toMatch(/^\d+\n$/);
   });
 
-  test('a further one takes from the former only what has not changed, and nothing that was forgotten or excluded', async () => {
-    const { env, file, service } = await stage(database);
-    const [id = 0, gone = 0] = service.world.ids('clients');
-    service.world.update('clients', gone, { name: 'Forgotten & Sons', address: 'To be excluded 7' });
-    await run(['pull', 'clients'], env);
-    const kept = async (settings: Env = env): Promise<number> =>
-      (document(await run(['snapshot', file, '--json'], settings)) as { readonly kept: number }).kept;
-    const holds = (text: string): boolean => readFileSync(file).includes(text);
-    expect(await kept()).toBe(0);
-    expect([holds('Forgotten & Sons'), holds('To be excluded 7')]).toEqual([true, true]);
-    const whole = contentOf(opened(file));
-
-    await run(['pull'], env);
-    expect(await kept()).toBeGreaterThan(10);
-    expect(contentOf(opened(file))).toEqual(whole);
-
-    service.world.update('clients', id, { city: 'Rimouski' });
-    await run(['pull', 'clients'], env);
-    const others = await kept();
-    expect(others).toBeGreaterThan(10);
-    const city = `select city from bi_clients where id = ${id}`;
-    expect(opened(file).prepare(city).pluck().get()).toBe('Rimouski');
-
-    service.world.remove('clients', gone);
-    await run(['pull', 'clients'], env);
-    await run(['pull', 'clients'], env);
-    await run(['forget', 'clients', String(gone), '--yes', '--suppress'], env);
-    expect(await kept()).toBe(others);
-    expect(holds('Forgotten & Sons')).toBe(false);
-
-    const excluding = { ...env, BMS__PRIVACY__EXCLUDE: JSON.stringify({ clients: ['address', 'city'] }) };
-    await run(['migrate'], excluding);
-    await kept(excluding);
-    expect([holds('Rimouski'), holds('To be excluded 7')]).toEqual([false, false]);
-    expect(opened(file).prepare(city).pluck().get() ?? null).toBe(null);
-
-    await run(['snapshot', file, '--as-of', new Date().toISOString()], excluding);
-    expect(await kept(excluding)).toBe(0);
-  });
-
   test('tools find keys and joins in its tables, though a reference may name a record that is gone', async () => {
     const { env, file, service } = await stage(database);
     const [line = 0] = service.world.ids('purchase_products');
@@ -183,58 +143,6 @@ describe.each(DATABASES)('%s', (database) => {
     expect(
       snapshot.prepare('select 1 from bi_purchase_products where product_id = 999999999').get(),
     ).toBeDefined();
-  });
-
-  test('as of an instant it has the records and their lists as a snapshot had them then, with the same types', async () => {
-    const { env, file, service } = await stage(database);
-    await run(['snapshot', file], env);
-    const former = opened(file);
-    const [then] = former.prepare('select taken_at from bi_snapshot').pluck().all() as [string];
-    const [id = 0, gone = 0, third = 0] = service.world.ids('clients');
-    service.world.update('clients', id, { city: 'Rimouski', credit: '1.005', contacts: [{ nom: 'Zoé' }] });
-    service.world.remove('clients', gone);
-    service.world.update('clients', third, { contacts: 'none', term: 'later' });
-    service.world.insert('clients', { code: 'NEW', name: 'Neuf' });
-    for (const booking of service.world.ids('bookings'))
-      service.world.update('bookings', booking, { items: [] });
-    await run(['pull'], env);
-
-    const ended = await run(['snapshot', file, '--as-of', `${then}Z`, '--json'], env);
-
-    expect(ended).toMatchObject({ code: 0 });
-    expect(document(ended)).toMatchObject({ asOf: then, beingRead: [], remarks: [] });
-    const past = opened(file);
-    expect(past.prepare('select as_of from bi_snapshot').pluck().get()).toBe(then);
-    const content = contentOf(past);
-    const contentThen = contentOf(former);
-    for (const name of ['bi_changes', 'bi_sync_status', 'bi_issues', 'bi_fields', 'bi_drift'])
-      expect(content).not.toHaveProperty(name);
-    for (const name of Object.keys(content).filter((each) => each !== 'bi_dictionary')) {
-      expect([name, content[name]]).toEqual([name, contentThen[name]]);
-      const columns = `select name, type from pragma_table_xinfo('${name}')`;
-      expect(past.prepare(columns).all()).toEqual(former.prepare(columns).all());
-    }
-    const joined = `select count(*) from bi_clients_contacts c join bi_clients k on k.id = c.parent_id`;
-    expect(past.prepare(joined).pluck().get()).toBe(former.prepare(joined).pluck().get());
-  });
-
-  test('before the first reading it is refused with the reasons; a kind that was not read by then is left out', async () => {
-    const { service, env, file } = await stage(database, ['clients']);
-    const then = new Date().toISOString();
-    await run(['pull', 'vehicle_brands'], env);
-
-    const early = await run(['snapshot', file, '--as-of', '2020-01-01'], env);
-    expect(early).toMatchObject({ code: 2 });
-    expect(early.stderr).toContain('the first record of clients was read at');
-    expect(existsSync(file)).toBe(false);
-
-    const ended = await run(['snapshot', file, '--as-of', then], env);
-    expect(ended.stderr).toMatch(/Left out: .*the first record of vehicle_brands was read at/);
-    const past = opened(file);
-    expect(() => past.prepare('select 1 from bi_vehicle_brands')).toThrow('no such table');
-    expect(past.prepare('select count(*) from bi_clients').pluck().get()).toBe(
-      BigInt(service.world.ids('clients').length),
-    );
   });
 });
 

@@ -14,11 +14,9 @@ export interface SnapshotTable {
   /** For each table, the columns that refer to records of other tables. */
   readonly references?: readonly {
     readonly column: string;
-    readonly to: string;
+    readonly toView: string;
     readonly toColumn: string;
   }[];
-  /** A hash that decides the content: a former snapshot with an equal one has the same rows. Null if there is none. */
-  readonly state?: string | null;
 }
 
 /** A snapshot under construction. */
@@ -27,8 +25,7 @@ export type SnapshotFile = ReturnType<typeof beginSnapshot>;
 /** Marks a file as our snapshot, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
 /** The name of an attached mirror. */
-export const MIRROR = 'mirror';
-const FORMER = 'former';
+const MIRROR = 'mirror';
 const CACHE_KIB = 64 * 1024; // A primary key of millions of rows in no order.
 
 /** Whether a file may be replaced by a snapshot: there is none, it is empty, or it is a snapshot. */
@@ -57,7 +54,6 @@ export function beginSnapshot(path: string) {
   file.pragma('foreign_keys = OFF'); // A reference may name a record that is gone.
   file.pragma(`cache_size = -${CACHE_KIB}`);
   file.pragma(`application_id = ${APPLICATION_ID}`);
-  let formerTables: ReadonlyMap<string, string> = new Map();
   const create = (table: SnapshotTable) => void file.exec(`create table main.${definition(table)}`);
   return {
     /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
@@ -78,22 +74,6 @@ export function beginSnapshot(path: string) {
       createIndexes(file, table);
       return changes;
     },
-    /** Makes a former snapshot at the same place usable by `reuse`; call it when nothing is read from the mirror by unqualified names. */
-    attachFormer: (): void => {
-      if (!existsSync(path) || statSync(path).size === 0) return;
-      file.exec(`attach ${literal(path)} as ${FORMER}`);
-      const tables = file.prepare(`select name, sql from ${FORMER}.sqlite_schema where type = 'table'`);
-      formerTables = new Map(tables.raw().all() as [string, string][]);
-    },
-    /** Copies a table of the former snapshot, page by page, if it has the same definition and state; returns the rows, or null. */
-    reuse: (table: SnapshotTable): number | null => {
-      const isSame = formerTables.get(table.name) === `CREATE TABLE ${definition(table)}`;
-      if (!isSame || (table.state ?? null) === null) return null;
-      create(table);
-      createIndexes(file, table); // The same ones on both sides: SQLite then copies their pages, too.
-      const name = identifier(table.name);
-      return file.prepare(`insert into main.${name} select * from ${FORMER}.${name}`).run().changes;
-    },
     /** Creates an empty table; returns functions that add rows to it, and that index them at last. */
     create: (table: SnapshotTable) => {
       create(table);
@@ -113,18 +93,18 @@ export function beginSnapshot(path: string) {
   };
 }
 
-/** The text after `create table`: the columns, the keys, and the state as a comment, which SQLite keeps. */
-function definition({ name, columns, key, references = [], state = null }: SnapshotTable): string {
+/** The text after `create table`: the columns and the keys. */
+function definition({ name, columns, key, references = [] }: SnapshotTable): string {
   const list = (names: readonly string[]): string => names.map(identifier).join(', ');
   const parts = [
     ...columns.map((column) => `${identifier(column.name)} ${column.type}`),
     ...(key.length > 0 ? [`primary key (${list(key)})`] : []),
     ...references.map(
-      ({ column, to, toColumn }) =>
-        `foreign key (${list([column])}) references ${identifier(to)} (${list([toColumn])})`,
+      ({ column, toView, toColumn }) =>
+        `foreign key (${list([column])}) references ${identifier(toView)} (${list([toColumn])})`,
     ),
   ];
-  return `${identifier(name)} (${parts.join(', ')}${state === null ? '' : ` /* ${state} */`})`;
+  return `${identifier(name)} (${parts.join(', ')})`;
 }
 
 /** Indexes the columns that refer to records: the rows of one parent are found at once. */

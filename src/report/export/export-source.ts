@@ -60,7 +60,7 @@ export async function openExport(
       hint: 'Use --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
   if (past.unknown !== null) throw unknownStateError(past.kind.name, at, past.unknown);
-  const batches = readAsOf(session, { ...past, ids }, columns, 'exact');
+  const batches = readAsOf(session, { ...past, ids }, columns);
   const zoneRemark = `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };

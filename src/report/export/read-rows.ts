@@ -74,20 +74,13 @@ function afterKey(key: readonly string[], last: Row): SQL {
 const keyPart = (name: string): SQL =>
   name === 'seq' ? sql`coalesce(seq, 0)` : sql`${sql.identifier(name)}`;
 
-/**
- * Reads the rows of a kind, or the elements of one of its nested arrays, as they were at an instant, with the columns of the view.
- * @param amounts The form of an amount: its exact digits, or the number that SQLite's views show.
- */
+/** Reads the rows of a kind, or the elements of one of its nested arrays, as they were at an instant, with the columns of the view. */
 export async function* readAsOf(
   db: WithDialect & Queryable,
   past: PastRows,
   columns: readonly ExportColumn[],
-  amounts: 'exact' | 'numbers',
 ): AsyncGenerator<readonly Values[]> {
-  const sources = columns.map((column) => {
-    if (column.type === 'exact') return column.name.slice(0, -EXACT.length);
-    return column.type === 'decimal' && amounts === 'numbers' ? `${column.name}_real` : column.name;
-  });
+  const sources = columns.map(({ name, type }) => (type === 'exact' ? name.slice(0, -EXACT.length) : name));
   for await (const rows of rowsAsOf(db, past))
     yield rows.map((row) =>
       sources.map((name) => (name === VERSION_COLUMN ? versionOf(String(row['_raw'])) : (row[name] ?? null))),

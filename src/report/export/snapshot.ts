@@ -10,13 +10,10 @@ import { select } from '../../db/rows/rows.ts';
 import { RELATIONS } from '../../store/tables/engine-tables.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
-import type { PastRows } from '../../views/as-of.ts';
-import { namesOfViews, readDeclaredColumns, type DeclaredColumn } from '../../views/views.ts';
+import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
 import { outputError } from '../output-file.ts';
 import { ExportStopped } from './export.ts';
-import { findPast, unknownStateError } from './export-source.ts';
-import { exportColumns, orderingKey, readAsOf, readView, type ExportColumn } from './read-rows.ts';
-import { readViewStates } from './snapshot-state.ts';
+import { exportColumns, orderingKey, readView, type ExportColumn } from './read-rows.ts';
 
 interface SnapshotRequest {
   /** The address of the mirror. */
@@ -26,8 +23,6 @@ interface SnapshotRequest {
   readonly path: string;
   /** How long to wait for a running pull; null = do not wait, even if lists are half read. */
   readonly waitMs: number | null;
-  /** As of when; null = now. A past instant need not wait for a pull, which only adds later states. */
-  readonly asOf: Date | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called once, if it waits, with the kinds that it waits for. */
@@ -39,13 +34,9 @@ interface SnapshotRequest {
  * holds nothing else: neither the outbox nor secrets, and deleted records only in `bi_changes`. It waits for an instant at
  * which no pull is under way, so that it holds no partial list.
  *
- * As of an instant it holds records and nested arrays as they were, the calendar, the dictionary and the relations, and no table
- * of a kind whose state at that instant is not known; `remarks` lists them, and the partly known lists.
- *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
  *
- * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came; `usage.as_of` if the
- * state of no kind is known.
+ * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came.
  * @throws {ExportStopped} If the signal fires while it waits.
  */
 export async function takeSnapshot(request: SnapshotRequest) {
@@ -70,31 +61,25 @@ const pullUnderWay = (kinds: readonly string[]): SyncError =>
   });
 
 /** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */
-async function trySnapshot({ url, path, kinds, waitMs, asOf, clock }: SnapshotRequest) {
+async function trySnapshot({ url, path, kinds, waitMs, clock }: SnapshotRequest) {
   try {
     const file = beginSnapshot(path);
     try {
       const takenAt = clock.now();
       await using reader = await openReader(url, file);
-      const beingRead = asOf === null ? await kindsBeingRead(reader, takenAt) : [];
+      const beingRead = await kindsBeingRead(reader, takenAt);
       if (beingRead.length > 0 && waitMs !== null) {
         file.discard();
         return { report: null, beingRead };
       }
-      const all = await readTables(reader, kinds);
-      const { tables, remarks } =
-        asOf === null ? { tables: all, remarks: [] } : await tablesAsOf(reader, kinds, all, asOf);
-      const taken = { takenAt: formatInstant(takenAt), asOf: asOf && formatInstant(asOf) };
-      const states = asOf === null ? await readViewStates(reader, kinds) : new Map<string, string>();
+      const tables = await readTables(reader, kinds);
       const references = await readReferences(reader, tables);
-      file.create(TAKEN).add([[taken.takenAt, taken.asOf]]);
-      const complete = tables.map((table) => ({
-        ...table,
-        references: references.get(table.name) ?? [],
-        state: states.get(table.name) ?? null,
-      }));
-      const copied = await copyTables(reader, file, complete);
-      const report = { ...taken, tables: tables.length, ...copied, bytes: file.finish(), remarks };
+      const taken = formatInstant(takenAt);
+      file.create(TAKEN).add([[taken]]);
+      let rows = 0;
+      for (const table of tables)
+        rows += await copyTable(reader, file, { ...table, references: references.get(table.name) ?? [] });
+      const report = { takenAt: taken, tables: tables.length, rows, bytes: file.finish() };
       return { report, beingRead };
     } catch (error) {
       file.discard();
@@ -126,17 +111,17 @@ async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly st
   return [...new Set(pulls.flatMap((pull) => pull.kinds))];
 }
 
-/** The table with the instant of the snapshot, and the instant of its rows if that is another one. */
-const INSTANTS = ['taken_at', 'as_of'].map((name) => ({ name, type: 'TIMESTAMP' }));
-const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: INSTANTS, key: [] };
+/** The table with the instant of the snapshot. */
+const TAKEN: SnapshotTable = {
+  name: 'bi_snapshot',
+  columns: [{ name: 'taken_at', type: 'TIMESTAMP' }],
+  key: [],
+};
 
 interface TableToCopy extends SnapshotTable {
-  /** The rows of an instant; null = those of the view. */
-  readonly past: PastRows | null;
+  /** The columns of the view, as they are read. */
+  readonly shown: readonly ExportColumn[];
 }
-
-/** Views that have no state at an instant. */
-const TIMELESS_VIEWS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_relations'];
 
 /**
  * Returns the views without the histories, whose versions `bi_changes` has. The first one shows ages and leases at the time
@@ -153,31 +138,11 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
-    tables.push({ name, columns, key: keyOf(name, declared), past: null });
+    const shown = exportColumns(declared);
+    const key = orderingKey(name, shown) ?? SMALL_KEYS[name] ?? [];
+    tables.push({ name, columns, key, shown });
   }
   return tables;
-}
-
-/** Returns the tables whose rows at an instant are known, or that do not depend on an instant. */
-async function tablesAsOf(
-  reader: Queryable,
-  kinds: readonly Kind[],
-  all: readonly TableToCopy[],
-  asOf: Date,
-) {
-  const unknown = new Set<string>();
-  const partial = new Set<string>();
-  const tables: TableToCopy[] = [];
-  for (const table of all) {
-    const past = await findPast(reader, kinds, table.name, asOf);
-    if (past?.unknown) unknown.add(past.unknown);
-    else if (past !== null || TIMELESS_VIEWS.includes(table.name)) tables.push({ ...table, past });
-    if (past?.partial) partial.add(past.partial);
-  }
-  const reasons = [...unknown].join('; ');
-  if (tables.every((table) => table.past === null))
-    throw unknownStateError('every record kind', asOf, reasons);
-  return { tables, remarks: [...(reasons === '' ? [] : [`Left out: ${reasons}.`]), ...partial] };
 }
 
 /** The columns that identify a row of a small view. */
@@ -188,9 +153,6 @@ const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
   bi_relations: ['view', 'column'],
   bi_fields: ['kind', 'field'],
 };
-
-const keyOf = (view: string, declared: readonly DeclaredColumn[]): readonly string[] =>
-  orderingKey(view, exportColumns(declared)) ?? SMALL_KEYS[view] ?? [];
 
 /** The types that SQLite's tables declare for the types of PostgreSQL. */
 const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
@@ -207,43 +169,14 @@ async function readReferences(reader: Queryable, tables: readonly SnapshotTable[
   const relations = (await select(reader, RELATIONS, sql`order by view, "column"`)).filter(
     ({ view, column, toView }) => columns.get(view)?.includes(column) === true && columns.has(toView),
   );
-  const references = relations.map(({ view, column, toView: to, toColumn }) => ({
-    view,
-    column,
-    to,
-    toColumn,
-  }));
-  return Map.groupBy(references, (reference) => reference.view);
+  return Map.groupBy(relations, (relation) => relation.view);
 }
 
-/** Copies from the mirror what has changed since the former snapshot, and the rest from that. */
-async function copyTables(reader: InstantReader, file: SnapshotFile, tables: readonly TableToCopy[]) {
-  let rows = 0;
-  let kept = 0;
-  const columns = new Map<string, readonly ExportColumn[]>();
-  for (const { name } of tables) columns.set(name, exportColumns(await readDeclaredColumns(reader, name)));
-  file.attachFormer();
-  for (const table of tables) {
-    const reused = file.reuse(table);
-    if (reused !== null) kept++;
-    rows += reused ?? (await copyTable(reader, file, table, columns.get(table.name) ?? []));
-  }
-  return { rows, kept };
-}
-
-async function copyTable(
-  reader: InstantReader,
-  file: SnapshotFile,
-  table: TableToCopy,
-  columns: readonly ExportColumn[],
-): Promise<number> {
-  const { name, past } = table;
-  if (reader.dialect === 'sqlite' && past === null) return file.copy(table);
+async function copyTable(reader: InstantReader, file: SnapshotFile, table: TableToCopy): Promise<number> {
+  if (reader.dialect === 'sqlite') return file.copy(table);
   const { add, end } = file.create(table);
-  const batches =
-    past === null ? readView(reader, { name, columns }) : readAsOf(reader, past, columns, 'numbers');
   let rows = 0;
-  for await (const batch of batches) {
+  for await (const batch of readView(reader, { name: table.name, columns: table.shown })) {
     add(batch);
     rows += batch.length;
   }

@@ -50,7 +50,7 @@ async function stage(database: (typeof DATABASES)[number]) {
   const path = join(tempFolder(), 'bi.db');
   const take = (waitMs: number | null, how: { clock?: Clock; signal?: AbortSignal } = {}) => {
     const waited: (readonly string[])[] = [];
-    const wish = { url: mirror.url, kinds: LISTED_KINDS, path, waitMs, asOf: null, clock: systemClock };
+    const wish = { url: mirror.url, kinds: LISTED_KINDS, path, waitMs, clock: systemClock };
     const onWait = (kinds: readonly string[]): void => void waited.push(kinds);
     const taking = takeSnapshot({
       ...wish,
