@@ -38,7 +38,6 @@ export function outboundQueue(config: Config, parts: PullParts, sendCounter: Sen
   return {
     ...work,
     name: 'outbox',
-    jobPrefix: 'ob',
     concurrency: config.source.concurrency,
     // With writes off nothing is sent, but entries of dead processes are freed all the same.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),

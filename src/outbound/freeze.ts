@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../lib/log/logger.ts';
 import { formatInstant } from '../lib/time/clock.ts';
-import { readMeta, writeMeta, deleteMeta } from '../store/kinds/meta.ts';
+import { readMeta, renewLog, writeMeta, deleteMeta } from '../store/kinds/meta.ts';
 import {
   describeUnknownLinks,
   findHighestUnknownLink,
@@ -124,6 +124,7 @@ export async function resumeSends(session: Session, counterSends: number): Promi
   const place = await databaseIdentity(session);
   return await session.atomically(async (tx) => {
     const frozen = await readFrozen(tx);
+    if (frozen !== null) await renewLog(tx);
     await deleteMeta(tx, 'outbox.frozen');
     await writeMeta(tx, 'outbox.place', place);
     if (counterSends > (await readSendCount(tx))) await writeMeta(tx, 'outbox.sends', String(counterSends));

@@ -1,24 +1,26 @@
 import type { Logger } from '../lib/log/logger.ts';
 import { formatDuration } from '../lib/time/clock.ts';
+import type { WorkResult } from '../lib/work-queue.ts';
 import { driftSince } from '../store/kinds/drift-store.ts';
 import { readHolds } from '../store/records/deletion-store.ts';
 import { findRun, isReadToEnd, type KindReport } from '../store/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
 /**
- * Begins to watch a run. Returns a function that logs the end of the run, newly held deletions and drift. A run that continues later
- * is not logged.
+ * Begins to watch a run. Returns a function that logs the end of the run, newly held deletions and drift, and returns what the run came
+ * to. A run that continues later is not logged.
  */
-export async function createRunLog(parts: PullParts, runId: number): Promise<() => Promise<void>> {
+export async function createRunLog(parts: PullParts, runId: number) {
   const { session, clock, logger } = parts;
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
   const holds = (await readHolds(session)).filter((hold) => hold.state === 'held');
   const heldBefore = new Map(holds.map((hold) => [hold.kind, hold.records]));
-  return async () => {
+  /** @param fault The code of what ended the run before its end. */
+  return async (fault: string | null): Promise<WorkResult> => {
     const run = await findRun(session, runId, clock.now());
-    if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return;
-    logRunEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
+    if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return null;
+    const result = logRunEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
     const kinds = new Set(run.reports.map((report) => report.kind));
     for (const { kind, state, records } of await readHolds(session)) {
       const isNew = state === 'held' && records > (heldBefore.get(kind) ?? 0); // It waits for a person now, and did not before.
@@ -33,15 +35,16 @@ export async function createRunLog(parts: PullParts, runId: number): Promise<() 
       const message = `drift: ${where}: ${detail}`;
       logger.warn({ event: 'drift.found', kind, code, field, runId }, message);
     }
+    return fault === null ? result : { ...result, verdict: fault };
   };
 }
 
-/** A run without kinds and a busy kind are not failures. */
+/** Logs and returns what a run came to. A run without kinds and a busy kind are not failures. */
 function logRunEnd(
   logger: Logger,
   run: NonNullable<Awaited<ReturnType<typeof findRun>>>,
   durationMs: number,
-): void {
+) {
   const { id: runId, command, reports, reason } = run;
   const readKinds = reports.filter(isReadToEnd).length;
   const hasFailed = reason !== null || (reports.length > 0 && readKinds === 0);
@@ -65,6 +68,7 @@ function logRunEnd(
   const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
   const level = reason !== null || faulty.length > 0 ? 'warn' : 'info';
   logger[level]({ event, ...facts, kinds, rows, changes }, message);
+  return { state: run.state, verdict: faulty[0]?.reason ?? null, hasFailed: level === 'warn' };
 }
 
 const changesOf = (report: KindReport): number =>

@@ -26,7 +26,6 @@ export function createRunsQueue(
   const { session, clock, owner } = parts;
   return {
     name: 'runs',
-    jobPrefix: 'run',
     concurrency: 1,
     due: (limit) => startableRuns(session, { now: clock.now(), isDead: owner.isDead }, limit),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
@@ -35,7 +34,8 @@ export function createRunsQueue(
       const logRun = await createRunLog(parts, runId);
       const claim = { ...ref, owner: owner.name, now: clock.now() };
       const names = await session.atomically((tx) => claimRun(tx, claim));
-      if (names === null) return;
+      if (names === null) return null;
+      let fault: string | null = null;
       try {
         const request = { runId, kinds: rules.kindsNamed(names), acceptNewSource: false, ...rules.settings };
         await pullAndPing({ ...parts, signal }, request, rules.ping);
@@ -44,8 +44,9 @@ export function createRunsQueue(
         if (isDatabaseUnavailable(error) || !(error instanceof SyncError)) throw error;
         const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
         await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
+        fault = error.code;
       }
-      await logRun();
+      return logRun(fault);
     },
     releaseStaleClaims: async () => {
       const now = clock.now();

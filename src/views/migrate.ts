@@ -10,7 +10,7 @@ import type { Kind } from '../catalog/kind.ts';
 import type { Translations } from '../lib/text/translator.ts';
 import { PACKAGE_FOLDER, packageVersion } from '../lib/package-folder.ts';
 import { readMirroredKind } from '../store/kinds/field-store.ts';
-import { readMeta, writeMeta } from '../store/kinds/meta.ts';
+import { readMeta, renewLog, writeMeta } from '../store/kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import { kindColumns, nestedColumns, nestedTables, type Dialect } from '../store/tables/kind-table.ts';
 import { fillCalendar } from './calendar-days.ts';
@@ -121,6 +121,7 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
   if (version < target.release.version) return 'of an older release';
   const isCurrent =
     (await readMeta(tx, 'layout')) === target.layout &&
+    (await readMeta(tx, 'log')) !== null &&
     (await grantedRole(tx)) === target.readerRole &&
     [undefined, await readMeta(tx, 'calendar')].includes(target.timezone);
   return isCurrent ? 'current' : 'of other settings';
@@ -153,6 +154,7 @@ async function migrateFrom(
   await writeMeta(tx, 'version', String(release.version));
   await writeMeta(tx, 'release', release.name);
   await writeMeta(tx, 'layout', target.layout);
+  if ((await readMeta(tx, 'log')) === null) await renewLog(tx);
   return true;
 }
 

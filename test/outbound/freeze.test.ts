@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { writeMeta } from '../../src/store/kinds/meta.ts';
+import { readMeta, writeMeta } from '../../src/store/kinds/meta.ts';
 import { readFrozen } from '../../src/store/outbox/freeze-store.ts';
 import { freezeIfRestored, resumeSends } from '../../src/outbound/freeze.ts';
 import { DATABASES, ONE_DATABASE } from '../pull/steps.ts';
@@ -23,7 +23,12 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
     const id = await on.store(create());
     await on.work();
     expect(asked(on, 'POST')).toEqual([]);
+    const log = await readMeta(on.session, 'log');
     expect((await resumeSends(on.session, on.mark.sends))?.reason).toContain('3 sends');
+    const renewed = await readMeta(on.session, 'log'); // Its numbers come a second time.
+    expect(renewed).not.toBe(log);
+    await resumeSends(on.session, on.mark.sends);
+    expect(await readMeta(on.session, 'log')).toBe(renewed);
     await start(on);
     expect(await readFrozen(on.session)).toBeNull();
     await on.work();

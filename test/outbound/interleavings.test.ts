@@ -24,7 +24,7 @@ const IDLE_TURNS = 5;
 /** Steps that wait for their turn; which of them is next, chance decides. */
 interface Turns {
   readonly take: () => Promise<void>;
-  readonly play: (work: readonly Promise<void>[]) => Promise<void>;
+  readonly play: (work: readonly Promise<unknown>[]) => Promise<void>;
 }
 
 function createTurns(random: Random): Turns {
@@ -188,7 +188,7 @@ test.each([
 
 type Outbox = ReturnType<typeof outboxWork>;
 
-const workNotified = (outbox: Outbox, ref: WorkRef): Promise<void> =>
+const workNotified = (outbox: Outbox, ref: WorkRef): Promise<unknown> =>
   notified.run(ref, () => outbox.work(ref));
 
 async function notifyAgain(outbox: Outbox, ref: WorkRef): Promise<void> {

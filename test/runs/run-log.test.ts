@@ -20,15 +20,18 @@ async function pulled(service: Sandbox, session: Session, minute = 0) {
   const queue = runsQueue(config, { session, source, clock, logger: log.logger, owner });
   const wish = { kinds: ['clients'], request: 'test', now: clock.now() };
   await session.atomically((tx) => requestPull(tx, wish));
-  for (const ref of await queue.due(9)) await queue.work(ref, new AbortController().signal);
-  return log.lines.filter(({ event }) => event !== undefined);
+  const [ref] = await queue.due(9);
+  const result = ref && (await queue.work(ref, new AbortController().signal));
+  return { lines: log.lines.filter(({ event }) => event !== undefined), task: ref?.task, result };
 }
 
 describe.each(ONE_DATABASE)('in %s', (database) => {
   test('each run is one line with its figures', async () => {
     const service = await sandbox({ size: 30 });
     const session = await MIRRORS[database]();
-    expect(await pulled(service, session)).toMatchObject([
+    const { lines, task, result } = await pulled(service, session);
+    expect([task, result]).toEqual(['pull clients', { state: 'done', verdict: null, hasFailed: false }]);
+    expect(lines).toMatchObject([
       {
         level: 30,
         event: 'run.finished',
@@ -44,7 +47,9 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     const service = await sandbox({ size: 30 });
     const session = await MIRRORS[database]();
     service.setFaults([{ on: { kind: 'clients' }, times: 99, do: { status: 403 } }]);
-    expect(await pulled(service, session)).toMatchObject([
+    const { lines, result } = await pulled(service, session);
+    expect(result).toEqual({ state: 'incomplete', verdict: 'forbidden', hasFailed: true });
+    expect(lines).toMatchObject([
       { level: 40, event: 'run.failed', kinds: [{ kind: 'clients', state: 'aborted', reason: 'forbidden' }] },
     ]);
   });
@@ -56,7 +61,7 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     const [kept, ...gone] = service.world.ids('clients');
     for (const id of gone) service.world.remove('clients', id);
     service.world.update('clients', kept ?? 0, { brand_new: 'x' });
-    const lines = await pulled(service, session, 60);
+    const { lines } = await pulled(service, session, 60);
     expect(lines).toContainEqual(
       expect.objectContaining({ level: 40, event: 'kind.held', kind: 'clients', records: 29 }),
     );
@@ -64,6 +69,6 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
       expect.objectContaining({ level: 40, event: 'drift.found', kind: 'clients', field: 'brand_new' }),
     );
     const later = await pulled(service, session, 90);
-    expect(later.map(({ event }) => event)).toEqual(['run.finished']);
+    expect(later.lines.map(({ event }) => event)).toEqual(['run.finished']);
   });
 });

@@ -5,6 +5,7 @@ import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { textField } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { migrate } from '../../src/views/migrate.ts';
+import { deleteMeta, readMeta } from '../../src/store/kinds/meta.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { runChild, startChild } from '../store/child.ts';
@@ -125,6 +126,21 @@ describe('migrating', () => {
     await setVersion(session, '0');
     expect(await migrate(session, KINDS)).toBe(true);
     expect(await migrate(session, KINDS)).toBe(false);
+  });
+
+  test('gives each mirror an identity of its own, for good, and one to a mirror that has none', async () => {
+    const logOf = (session: Session): Promise<string | null> => readMeta(session, 'log');
+    const [one, two] = [1, 2].map(() => openForTest(join(tempFolder(), 'mirror.db')));
+    if (one === undefined || two === undefined) throw new Error('two mirrors');
+    for (const session of [one, two]) await migrate(session, KINDS);
+    const log = await logOf(one);
+    expect(log).toMatch(/^[\da-f-]{36}$/);
+    expect(await logOf(two)).not.toBe(log);
+    await migrate(one, longer);
+    expect(await logOf(one)).toBe(log);
+    await one.atomically((tx) => deleteMeta(tx, 'log'));
+    expect(await migrate(one, longer)).toBe(true);
+    expect(await logOf(one)).not.toBe(log);
   });
 
   test('an analyst’s own view outlives it', async () => {

@@ -170,8 +170,9 @@ async function takeOver(process: Process): Promise<void> {
 }
 
 /** Keeps hold of work; a process that dies of it dies as a whole. */
-function hold({ running, stage, life }: Process, work: Promise<void>): void {
+function hold({ running, stage, life }: Process, work: Promise<unknown>): void {
   const held = work
+    .then(() => undefined)
     .catch((error: unknown) => {
       if (!(error instanceof Killed) && !life.isOver) stage.fail(error);
     })

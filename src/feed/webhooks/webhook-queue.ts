@@ -1,11 +1,12 @@
 import type { Logger } from '../../lib/log/logger.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { WorkQueue, WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import type { ProcessContext } from '../../db/mirror-context.ts';
 import { readLiveOwners } from '../../store/runs/worker-store.ts';
 import * as endpoints from '../../store/webhooks/endpoint-store.ts';
 import { runPass, type EndedAttempt, type EndpointHealthChange } from './endpoint-pass.ts';
 import type { EndpointSend } from './choose-sends.ts';
+import { isAccepted, type SentAttempt } from './judge-attempt.ts';
 import type { ReaderRules } from './notification-text.ts';
 import type { Sender } from './sender.ts';
 
@@ -32,37 +33,27 @@ export function createWebhookQueue(
 ): WorkQueue {
   const { session, clock, owner } = process;
   const delivering = { ...process, ...rules, sender, stopping };
-  const inWork = new Set<string>();
   return {
     name: 'webhooks',
-    jobPrefix: 'wh',
     concurrency: ENDPOINTS_AT_ONCE,
     due: async (limit) => (stopping.aborted ? [] : endpoints.dueEndpoints(session, clock.now(), limit)),
     raise: (ref) => session.atomically((tx) => endpoints.raiseEndpoint(tx, ref)),
     work: async (ref, signal) => {
       const claim = { ...ref, owner: owner.name, now: clock.now() };
       const claimed = await session.atomically((tx) => endpoints.claimEndpoint(tx, claim));
-      if (claimed === null) return; // It is no longer free.
-      inWork.add(workKey(claimed));
-      try {
-        await workEndpoint(delivering, { id: claimed.id, epoch: claimed.epoch }, signal);
-      } finally {
-        inWork.delete(workKey(claimed));
-      }
+      return claimed && workEndpoint(delivering, { id: claimed.id, epoch: claimed.epoch }, signal);
     },
     // An endpoint that we own but do not work on was dropped by an error.
-    releaseStaleClaims: async () => {
+    releaseStaleClaims: async (isRunning) => {
       const liveOwners = await readLiveOwners(session, { now: clock.now(), isDead: owner.isDead });
       await session.atomically((tx) =>
         endpoints.releaseEndpoints(tx, (endpoint) =>
-          endpoint.owner === owner.name ? !inWork.has(workKey(endpoint)) : !liveOwners.has(endpoint.owner),
+          endpoint.owner === owner.name ? !isRunning(endpoint.id) : !liveOwners.has(endpoint.owner),
         ),
       );
     },
   };
 }
-
-const workKey = (ref: WorkRef): string => `${ref.id}-${ref.epoch}`;
 
 /** How often an owner looks for further events while attempts are under way. */
 const POLL_MS = 250;
@@ -76,14 +67,16 @@ interface Delivering extends ProcessContext, DeliveryRules {
 }
 
 /** Sends the deliveries of an endpoint, pass after pass, until nothing is due. @param signal Cuts the attempts under way. */
-async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortSignal): Promise<void> {
+async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortSignal): Promise<WorkResult> {
   const { session, clock, logger, retrySeconds, reader, random, sender, stopping } = delivering;
   const inFlight = new Map<number, Promise<void>>();
   const ended: EndedAttempt[] = [];
+  let result: WorkResult = null; // Of the first attempt that failed, else of the last one.
   const lost = new AbortController();
   const cut = AbortSignal.any([signal, lost.signal]);
   const send = async ({ deliveries, ...sendable }: EndpointSend): Promise<void> => {
     const attempt = await sender.send(sendable, cut);
+    if (!cut.aborted && result?.hasFailed !== true) result = resultOf(attempt);
     for (const delivery of deliveries) {
       inFlight.delete(delivery.id);
       if (!cut.aborted) ended.push({ delivery, attempt, random: random() }); // Else it was not the receiver that failed.
@@ -106,7 +99,7 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
       };
       const pass = await session.atomically((tx) => runPass(tx, facts));
       for (const healthChange of pass.healthChanges) logHealthChange(logger, healthChange);
-      if (pass.isOver) return;
+      if (pass.isOver) return result;
       for (const chosen of pass.sends) startSend(chosen);
       if (inFlight.size > 0 && ended.length === 0)
         await Promise.race([...inFlight.values(), clock.sleep(POLL_MS)]);
@@ -116,6 +109,13 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
     lost.abort();
     await Promise.all(inFlight.values());
   }
+}
+
+/** What an attempt came to. A receiver that asks us to wait (429) has put it off. */
+function resultOf({ status, error }: SentAttempt): WorkResult {
+  const isDone = isAccepted(status);
+  const verdict = error ?? `status_${status ?? 'none'}`;
+  return { state: isDone ? 'delivered' : 'undelivered', verdict, hasFailed: !isDone && status !== 429 };
 }
 
 /** Logs an endpoint that fails, works again, or was disabled. Its address may be a secret. */

@@ -30,11 +30,11 @@ export type ClaimedWork =
   | { readonly step: 'send'; readonly kind: Kind; readonly journalled: JournalledRequest }
   | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
 
-/**
- * Claims an entry and takes it as far as the database alone can; null where there is nothing more to do for now, `ended` where
- * that has ended it.
- */
-export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<ClaimedWork | 'ended' | null> {
+/** What the database alone has done with an entry: it has ended, or waits for the reason of its verdict. */
+type Concluded = { readonly step: 'ended' } | { readonly step: 'put_off'; readonly verdict: string };
+
+/** Claims an entry and takes it as far as the database alone can; null where it is not due. */
+export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<ClaimedWork | Concluded | null> {
   const { session, clock, owner } = parts;
   return session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
@@ -46,7 +46,7 @@ export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<Cla
     if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
     const result = { faults: ['kind: the settings no longer declare it'] };
     await finishEntry(tx, entry, { state: 'parked', verdict: 'invalid', result, now });
-    return 'ended';
+    return { step: 'ended' };
   });
 }
 
@@ -55,18 +55,18 @@ async function claimReady(
   parts: OutboundParts,
   stored: Entry,
   now: Date,
-): Promise<ClaimedWork | 'ended' | null> {
+): Promise<ClaimedWork | Concluded> {
   const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
   if ('faults' in valid) {
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
-    return 'ended';
+    return { step: 'ended' };
   }
   const [ended] = await findEndedByKeys(tx, [stored.key]);
   if (ended !== undefined) {
     const { id, recordId, state } = ended;
     const result = { entry: id, recordId, state };
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'key_taken', result, now });
-    return 'ended';
+    return { step: 'ended' };
   }
   const { kind, payload, naturalKey, recordId } = valid.ok;
   // Rows that an application inserted by SQL have none of these.
@@ -78,9 +78,9 @@ async function claimReady(
     const result = JSON.stringify({ waitsFor: before });
     const nextAttemptAt = formatInstant(new Date(now.getTime() + RETRY_MS));
     await releaseEntry(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
-    return null;
+    return { step: 'put_off', verdict: 'waits' };
   }
-  if (await postponeIfBlocked(tx, entry, now)) return null;
+  if (await postponeIfBlocked(tx, entry, now)) return { step: 'put_off', verdict: 'kind_blocked' };
   if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
   await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
@@ -104,7 +104,7 @@ async function claimCreate(
   tx: Transaction,
   parts: OutboundParts,
   unsettled: Unsettled,
-): Promise<ClaimedWork | 'ended' | null> {
+): Promise<ClaimedWork | Concluded> {
   const { kind, entry, now } = unsettled;
   // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(canHaveArrived)) return { step: 'settle', kind, entry };
@@ -125,7 +125,7 @@ async function claimCreate(
       settlement: found,
       now,
     });
-    return 'ended';
+    return { step: 'ended' };
   }
   if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
   const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
@@ -134,7 +134,7 @@ async function claimCreate(
   const waitedMs = now.getTime() - parseInstant(awaits.since).getTime();
   const waitMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, waitedMs));
   await scheduleRetry(tx, entry, { verdict: 'awaits_sweep', settlement: { awaits }, now, waitMs });
-  return null;
+  return { step: 'put_off', verdict: 'awaits_sweep' };
 }
 
 /** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */

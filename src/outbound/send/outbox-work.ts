@@ -1,7 +1,7 @@
 import { compactJson, parseObject, type Json } from '../../lib/json/json.ts';
 import { truncate } from '../../lib/text/text.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { WorkQueue, WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../store/outbox/outbox-queue.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
@@ -17,7 +17,7 @@ import { recoverEntries } from './recover.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
-  work(due: WorkRef): Promise<void>;
+  work(due: WorkRef): Promise<WorkResult>;
   /** Frees the entries of owners that are gone, and those of this process that an error dropped. */
   releaseStaleClaims(isDead: (owner: string) => boolean): Promise<void>;
 }
@@ -30,10 +30,10 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
       (await readFrozen(session)) === null ? await dueEntries(session, clock.now(), limit) : [],
     raise: (due) => session.atomically((tx) => raiseEntry(tx, due, clock.now())),
     work: async (due) => {
-      if (working.has(due.id)) return;
+      if (working.has(due.id)) return null;
       working.add(due.id);
       try {
-        await workEntry(parts, due);
+        return await workEntry(parts, due);
       } finally {
         working.delete(due.id);
       }
@@ -47,19 +47,25 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
 }
 
 /** Claims an entry and works it to its next resting state; does nothing if it is no longer due. */
-async function workEntry(parts: OutboundParts, due: WorkRef): Promise<void> {
+async function workEntry(parts: OutboundParts, due: WorkRef): Promise<WorkResult> {
   const begunAt = parts.clock.now();
   const claimed = await claimWork(parts, due);
-  if (claimed === null) return;
+  if (claimed === null) return null;
+  if (claimed.step === 'put_off') return { state: 'ready', verdict: claimed.verdict, hasFailed: false };
   try {
-    if (claimed !== 'ended') await runStep(parts, claimed);
+    if (claimed.step !== 'ended') await runStep(parts, claimed);
   } catch (error) {
     if (!(error instanceof ClaimLostError)) throw error;
     parts.logger.warn({ entryId: due.id }, error.message);
-    return; // The process that took it over reports its end.
+    return null; // The process that took it over reports its end.
   }
-  const isWatched = claimed !== 'ended' && claimed.step === 'watch'; // It was done before.
-  if (!isWatched) await logEntry(parts, due.id, begunAt);
+  if (claimed.step === 'watch') return { state: 'done', verdict: claimed.entry.verdict, hasFailed: false };
+  const entry = await findEntry(parts.session, due.id);
+  if (entry === null) return null;
+  await logEntry(parts, entry, begunAt);
+  const { state, verdict } = entry;
+  const isPutOff = verdict === 'busy' || verdict === 'looking' || verdict === 'retry';
+  return { state, verdict, hasFailed: state !== 'done' && !isPutOff };
 }
 
 async function runStep(parts: OutboundParts, claimed: ClaimedWork): Promise<void> {
@@ -74,10 +80,8 @@ async function runStep(parts: OutboundParts, claimed: ClaimedWork): Promise<void
 }
 
 /** Logs the state of an entry that was worked from `begunAt` on, if it has ended or its kind is blocked now. */
-async function logEntry(parts: OutboundParts, id: number, begunAt: Date): Promise<void> {
-  const entry = await findEntry(parts.session, id);
-  if (entry === null) return;
-  const { kind, operation, recordId: record, state, verdict } = entry;
+async function logEntry(parts: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
+  const { id, kind, operation, recordId: record, state, verdict } = entry;
   if (state === 'ready' && verdict === 'kind_blocked') await logBlock(parts, entry, begunAt);
   if (state !== 'done' && state !== 'parked' && state !== 'rejected') return;
   const { meaning, next } = explain(entry);

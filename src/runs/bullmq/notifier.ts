@@ -1,4 +1,4 @@
-import type { Job } from 'bullmq';
+import { UnrecoverableError, type Job } from 'bullmq';
 import type { Logger } from '../../lib/log/logger.ts';
 import { createProbingLog } from '../../lib/log/outage-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
@@ -47,7 +47,7 @@ export function createBullmqNotifier(
     handler: WorkHandler | null = null,
   ): ReopeningClient => {
     const name = `${prefix}-${queue}`;
-    const running = new Set<Promise<void>>();
+    const running = new Set<Promise<unknown>>();
     const logDropped = (dropped: number): void => {
       logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
     };
@@ -61,12 +61,12 @@ export function createBullmqNotifier(
   };
   return {
     subscribe: (queue, handler) => openShared(queue.name, queue.concurrency, handler),
-    notify: async (queue, refs) => {
+    notify: async (queue, rows, log) => {
       if (isClosed) return false;
       const client = (queues.get(queue.name) ?? openShared(queue.name)).get();
       if (client === null) return false;
       try {
-        const added = client.ready.then(() => client.queue.addBulk(refs.map((ref) => jobOf(queue, ref))));
+        const added = client.ready.then(() => client.queue.addBulk(rows.map((row) => jobOf(row, log))));
         if ((await withTimeout(clock, timings.notifyMs, added)) !== TIMED_OUT_RESULT) return true;
         faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
       } catch (error) {
@@ -94,20 +94,22 @@ function joinMetrics(texts: readonly string[]): string {
 /** Passes our jobs to a handler, and drops others; logs the 1st, 10th, 100th … one: a client may add a million. */
 function consume(
   handler: WorkHandler,
-  running: Set<Promise<void>>,
+  running: Set<Promise<unknown>>,
   onDropped: (dropped: number) => void,
-): (job: Job) => Promise<void> {
+): (job: Job) => Promise<unknown> {
   let dropped = 0;
   return async (job) => {
     const ref = readJob(job);
     if (ref === null) {
       dropped += 1;
       if (Number.isInteger(Math.log10(dropped))) onDropped(dropped);
-      return;
+      return null;
     }
     const work = handler(ref);
     running.add(work);
-    await work;
+    const result = await work;
     running.delete(work);
+    if (result?.hasFailed === true) throw new UnrecoverableError(result.verdict ?? result.state);
+    return result && { state: result.state, verdict: result.verdict };
   };
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { withTimeout } from '../../lib/time/deadline.ts';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Timings } from '../engine/timings.ts';
 
 /** One BullMQ queue, and its worker where this process works it, with connections of their own. */
@@ -32,8 +32,8 @@ export interface ClientOptions {
   readonly concurrency: number;
   /** The longest that a command of the producer may take. */
   readonly commandMs: number;
-  /** Never throws; null = this process only adds jobs. */
-  readonly onJob: ((job: Job) => Promise<void>) | null;
+  /** What it returns or throws is kept in Redis; null = this process only adds jobs. */
+  readonly onJob: ((job: Job) => Promise<unknown>) | null;
   /** Called on faults of BullMQ and its connections; `fatal` if this client cannot be used any more. */
   readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
 }
@@ -57,7 +57,7 @@ export type ReopeningClient = ReturnType<typeof createReopeningClient>;
 export function createReopeningClient(
   name: string,
   open: OpenClient,
-  running: ReadonlySet<Promise<void>>,
+  running: ReadonlySet<Promise<unknown>>,
   context: ReopeningContext,
 ) {
   const { clock, timings, faults } = context;
@@ -135,22 +135,25 @@ function createStormCounter(clock: Clock): () => boolean {
   };
 }
 
-/** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf(queue: WorkQueue, ref: WorkRef) {
-  const { id, epoch } = ref;
-  const jobId = `${queue.jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
-  const opts = { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true };
-  return { name: 'work', data: { id, epoch }, opts };
+/** How long ended jobs can be looked at: a day, failed ones a week. A thousand of a queue take 1.7 MB. */
+const KEPT = {
+  removeOnComplete: { age: 86_400, count: 1_000 },
+  removeOnFail: { age: 604_800, count: 1_000 },
+};
+
+/**
+ * The job that notifies a row: one attempt, because retries are the row's. A job whose id Redis still knows is dropped, so the id
+ * names the mirror, too: one that was made anew or restored counts from 1 again.
+ */
+export function jobOf({ id, epoch, task }: DueWork, log: string) {
+  const jobId = `${log}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
+  return { name: task, data: { id, epoch }, opts: { jobId, attempts: 1, stackTraceLimit: 0, ...KEPT } };
 }
 
 // Any client of the store can add jobs, so nothing but two numbers is read from one.
-const JOB = z.object({
-  name: z.literal('work'),
-  data: z.strictObject({ id: z.int().positive(), epoch: z.int().nonnegative() }),
-});
+const JOB_DATA = z.strictObject({ id: z.int().positive(), epoch: z.int().nonnegative() });
 
 /** Reads a job; null for a foreign job. */
-export function readJob(job: { readonly name: unknown; readonly data: unknown }): WorkRef | null {
-  const parsed = JOB.safeParse({ name: job.name, data: job.data });
-  return parsed.success ? parsed.data.data : null;
+export function readJob(job: { readonly data: unknown }): WorkRef | null {
+  return JOB_DATA.safeParse(job.data).data ?? null;
 }

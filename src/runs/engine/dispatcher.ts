@@ -1,25 +1,25 @@
-import type { Clock } from '../../lib/time/clock.ts';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { MirrorContext } from '../../db/mirror-context.ts';
+import type { DueWork, WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import { readMeta } from '../../store/kinds/meta.ts';
 import type { Notifier } from './notifier.ts';
 import type { Timings } from './timings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-interface DispatcherContext {
+interface DispatcherContext extends MirrorContext {
   readonly notifier: Notifier;
-  readonly clock: Clock;
   readonly timings: Timings;
 }
 
 /** Polls one queue's due rows and notifies them. */
 export function createDispatcher(queue: WorkQueue, pool: WorkerPool, context: DispatcherContext) {
-  const { notifier, clock, timings } = context;
+  const { session, notifier, clock, timings } = context;
   const states = new Map<number, NotifyState>();
   let isFirstPoll = true; // Until one has succeeded.
   let isFull = false;
   let worked = 0;
 
-  /** The reference to notify; null if the row is left alone or worked here. */
-  const dispatch = async (ref: WorkRef, free: number): Promise<WorkRef | null> => {
+  /** The row to notify, with its present epoch; null if it is left alone or worked here. */
+  const dispatch = async (ref: DueWork, free: number): Promise<DueWork | null> => {
     if (pool.has(ref.id)) return null;
     const state = states.get(ref.id);
     const now = clock.monotonicMs();
@@ -28,8 +28,9 @@ export function createDispatcher(queue: WorkQueue, pool: WorkerPool, context: Di
       states.set(ref.id, afterFallback(state, now));
       void pool.run(ref);
     }
-    if (decision === 'raise') return queue.raise(ref);
-    return decision === 'notify' ? ref : null;
+    if (decision === 'notify') return ref;
+    const raised = decision === 'raise' ? await queue.raise(ref) : null;
+    return raised && { ...ref, ...raised };
   };
   return {
     poll: async (): Promise<void> => {
@@ -40,14 +41,15 @@ export function createDispatcher(queue: WorkQueue, pool: WorkerPool, context: Di
       const ids = new Set(due.map((ref) => ref.id));
       for (const id of states.keys()) if (!ids.has(id)) states.delete(id);
       const free = pool.free(); // Before this poll gives the pool work: all its rows may wait for a worker.
-      const dispatched: (WorkRef | null)[] = [];
+      const dispatched: (DueWork | null)[] = [];
       for (const row of due) dispatched.push(await dispatch(row, free));
       isFirstPoll = false;
-      const refs = dispatched.filter((ref) => ref !== null);
-      if (refs.length === 0) return;
-      const sent = await notifier.notify(queue, refs);
+      const rows = dispatched.filter((row) => row !== null);
+      if (rows.length === 0) return;
+      const log = (await readMeta(session, 'log')) ?? ''; // Read each time: `outbox resume` may have renewed it.
+      const sent = await notifier.notify(queue, rows, log);
       const now = clock.monotonicMs();
-      for (const { id, epoch } of refs) states.set(id, afterNotification(states.get(id), epoch, now, sent));
+      for (const { id, epoch } of rows) states.set(id, afterNotification(states.get(id), epoch, now, sent));
     },
     /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
     hasRoom: (): boolean => {

@@ -104,9 +104,10 @@ function startQueue(context: EngineContext, queue: WorkQueue): void {
   const every = (everyMs: number, name: string, task: () => Promise<void>): RepeatingTask =>
     repeatTask({ ...context, everyMs, name: `${name} ${queue.name}`, task });
   const poll = every(timings.pollMs, 'polling', () => dispatcher.poll());
+  const takeOver = every(timings.takeOverMs, 'taking over', () => queue.releaseStaleClaims(pool.has));
   context.pools.push(pool);
   context.polls.set(queue.name, poll);
-  context.backgroundTasks.push(every(timings.takeOverMs, 'taking over', () => queue.releaseStaleClaims()));
+  context.backgroundTasks.push(takeOver);
 }
 
 async function shutDown(context: EngineContext, registered: Promise<void>): Promise<void> {

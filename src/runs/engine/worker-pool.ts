@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
-import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { WorkQueue, WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
@@ -14,20 +15,22 @@ export function createWorkerPool(queue: WorkQueue, faults: FaultLog, signal: Abo
   const workers = new PQueue({ concurrency: queue.concurrency });
   const running = new Map<number, number>(); // Rows with their epochs.
   let isClosed = false;
-  const work = async (ref: WorkRef): Promise<void> => {
-    if (isClosed || running.get(ref.id) === ref.epoch) return;
+  const work = async (ref: WorkRef): Promise<WorkResult> => {
+    if (isClosed || running.get(ref.id) === ref.epoch) return null;
     running.set(ref.id, ref.epoch);
     try {
-      await queue.work(ref, signal);
+      return await queue.work(ref, signal);
     } catch (error) {
       faults(`work on ${queue.name}`, error); // The row is still due, or is taken over when its owner ends.
+      return { state: 'unknown', verdict: errorCode(error) || 'fault', hasFailed: true };
+    } finally {
+      if (running.get(ref.id) === ref.epoch) running.delete(ref.id);
+      onEnd();
     }
-    if (running.get(ref.id) === ref.epoch) running.delete(ref.id);
-    onEnd();
   };
   return {
     /** Works a row as soon as a worker is free; never throws. */
-    run: (ref: WorkRef): Promise<void> => workers.add(() => work(ref)),
+    run: (ref: WorkRef): Promise<WorkResult> => workers.add(() => work(ref)),
     has: (id: number): boolean => running.has(id),
     /** How many workers have nothing to do. */
     free: (): number => queue.concurrency - workers.pending,

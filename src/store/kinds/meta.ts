@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import type { Queryable, Session } from '../../db/session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
 /** The facts about a mirror as a whole. The row `writer` holds none: PostgreSQL transactions lock it. */
@@ -10,6 +11,7 @@ type MetaKey =
       | 'layout' // The shape of the tables and views.
     )
   | 'release' // That of the last writer.
+  | 'log' // The mirror's identity: its numbers of rows, epochs and events count within it.
   | 'bi.reader_role' // Who may read the views.
   | 'language' // That of PostgreSQL's comments.
   | 'calendar' // The time zone in which days are counted.
@@ -66,3 +68,6 @@ export async function writeMeta(db: Queryable, key: MetaKey, value: string): Pro
 export async function deleteMeta(db: Queryable, key: MetaKey): Promise<void> {
   await db.query(sql`delete from mirror_meta where key = ${key}`);
 }
+
+/** Gives the mirror an identity that no other one has had: after a restore its numbers may come a second time. */
+export const renewLog = (tx: Transaction): Promise<void> => writeMeta(tx, 'log', randomUUID());

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
+import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
@@ -23,9 +23,10 @@ import { readEntries, entriesWhere, type Entry } from './outbox-store.ts';
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
  * In a blocked kind, entries with failed attempts come last.
  */
-export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
   const due = sql`where owner is null and ${isDue(now)} order by ${TRIED}, id limit ${limit}`;
-  return select(db, pickColumns(OUTBOX, 'id', 'epoch'), due);
+  const rows = await select(db, pickColumns(OUTBOX, 'id', 'epoch', 'operation', 'kind'), due);
+  return rows.map(({ id, epoch, operation, kind }) => ({ id, epoch, task: `${operation} ${kind}` }));
 }
 
 const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attempts else 0 end`;

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, select } from '../../db/rows/rows.ts';
 import { insertRequest, requestedRuns } from './run-requests.ts';
 import type { LivenessCheck } from './worker-store.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
+import type { DueWork } from '../../lib/work-queue.ts';
 import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
 const ALL = 10_000;
@@ -15,7 +15,7 @@ export async function startableRuns(
   db: Queryable,
   liveness: LivenessCheck,
   limit: number,
-): Promise<WorkRef[]> {
+): Promise<DueWork[]> {
   const waiting = await requestedRuns(db, liveness.now, ALL);
   if (waiting.length === 0) return [];
   const open = await openRuns(db);

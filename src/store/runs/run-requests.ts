@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
+import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';
@@ -39,12 +39,13 @@ export async function insertRequest(
 }
 
 /** Requested runs that have not begun, oldest first. */
-export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
   const waiting = sql`
     where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${formatInstant(now)})
     order by id limit ${limit}`;
-  const rows = await select(db, pickColumns(RUNS, 'id', 'epoch'), waiting);
-  return rows.map((row) => ({ id: row.id, epoch: row.epoch ?? 0 }));
+  const rows = await select(db, pickColumns(RUNS, 'id', 'epoch', 'kinds'), waiting);
+  const taskOf = (kinds: string): string => `pull ${(JSON.parse(kinds) as string[]).join(' ')}`;
+  return rows.map(({ id, epoch, kinds }) => ({ id, epoch: epoch ?? 0, task: taskOf(kinds) }));
 }
 
 /** Raises the epoch of a run that still waits with this one; null if it does not. */

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
+import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   assignments,
@@ -202,7 +202,7 @@ export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<
 }
 
 /** Active endpoints with something to plan or to send, which no process works on. */
-export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
   const at = formatInstant(now);
   const due = sql`
     where state = 'active' and owner is null
@@ -213,7 +213,8 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
         or exists (select 1 from webhook_deliveries d
           where d.endpoint_id = webhook_endpoints.id and ${isDueDelivery(now)}))
     order by id limit ${limit}`;
-  return select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
+  const rows = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'epoch', 'name'), due);
+  return rows.map(({ id, epoch, name }) => ({ id, epoch, task: `deliver ${name}` }));
 }
 
 const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };

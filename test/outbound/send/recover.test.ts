@@ -124,7 +124,7 @@ describe.each(DATABASES)('an owner that is taken for dead in %s', (database) => 
       await sent;
       return [{ ...(await session.query(sql`select * from outbox`))[0], ...SENDING }];
     };
-    let sent: Promise<void> | null = null;
+    let sent: Promise<unknown> | null = null;
     const SENDING = { state: 'sending', owner: 'slow:1:a', epoch: 1 };
     await recoverEntries({ ...on.parts, session: { ...session, query: behind } }, () => true);
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', owner: null });

@@ -1,5 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { readMeta } from '../../../src/store/kinds/meta.ts';
 import { jobOf } from '../../../src/runs/bullmq/queue-client.ts';
 import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
@@ -25,12 +26,13 @@ test('H05 rows whose jobs a worker took and died with are worked at once by the 
     createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings: QUICK, prefix });
   const ids = await work.insert(4);
   const former = new Queue(`${prefix}-work`, { connection: { url } });
-  await former.addBulk(ids.map((id) => jobOf(work.queue, { id, epoch: 0 })));
+  const identity = (await readMeta(session, 'log')) ?? '';
+  await former.addBulk(ids.map((id) => jobOf({ id, epoch: 0, task: 'work' }, identity)));
   await former.close();
   const dead = new Worker(`${prefix}-work`, null, { connection: { url } });
   onTestFinished(() => dead.close());
   for (const id of ids)
-    expect(await dead.getNextJob('dead', { block: false })).toMatchObject({ id: `wk-${id}-0` });
+    expect(await dead.getNextJob('dead', { block: false })).toMatchObject({ id: `${identity}-${id}-0` });
 
   const timings = { renotifyMs: NEVER, fallbackMs: NEVER, unsentFallbackMs: NEVER };
   startTestEngine({ session, notifier: openNotifier(), work: [work], log, timings });

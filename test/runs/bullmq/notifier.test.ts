@@ -5,6 +5,8 @@ import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import { QUICK, memoryLog, ownPrefix, workQueue, workSession } from '../engine/support.ts';
 
+const LOG = 'mirror';
+
 async function notifying() {
   const session = await workSession();
   const log = memoryLog();
@@ -27,7 +29,7 @@ async function notifying() {
 async function holding() {
   const on = await notifying();
   const ends: (() => void)[] = [];
-  on.notifier.subscribe(on.queue, () => new Promise((resolve) => ends.push(resolve)));
+  on.notifier.subscribe(on.queue, () => new Promise((resolve) => ends.push(() => resolve(null))));
   onTestFinished(() => {
     for (const end of ends) end();
   });
@@ -36,35 +38,37 @@ async function holding() {
 
 const IN_QUEUE = ['waiting', 'active'] as const;
 
-test('F05 F11 a job carries a number and an epoch, one attempt, and leaves nothing behind', async () => {
+test('F05 F11 a job carries a number and an epoch, and one attempt', async () => {
   const { queue, notifier, store } = await holding();
-  while (!(await notifier.notify(queue, [{ id: 41, epoch: 3 }]))) await systemClock.sleep(10);
+  while (!(await notifier.notify(queue, [{ id: 41, epoch: 3, task: 'create clients' }], LOG)))
+    await systemClock.sleep(10);
   const [job] = await store.getJobs([...IN_QUEUE]);
-  expect(job).toMatchObject({ id: 'wk-41-3', name: 'work', data: { id: 41, epoch: 3 } });
-  expect(job?.opts).toMatchObject({ attempts: 1, removeOnComplete: true, removeOnFail: true });
+  expect(job).toMatchObject({ id: `${LOG}-41-3`, name: 'create clients', data: { id: 41, epoch: 3 } });
+  expect(job?.opts).toMatchObject({ attempts: 1, stackTraceLimit: 0 });
 });
 
 test('rows with further columns put no more than these into the store', async () => {
   const { queue, notifier, store } = await holding();
-  const row = { id: 41, epoch: 3, payload: 'canary' };
-  while (!(await notifier.notify(queue, [row]))) await systemClock.sleep(10);
+  const row = { id: 41, epoch: 3, task: 'create clients', payload: 'canary' };
+  while (!(await notifier.notify(queue, [row], LOG))) await systemClock.sleep(10);
   const client = new Redis(inject('redisUrl'));
-  const stored = await client.hgetall(`bull:${store.name}:wk-41-3`);
+  const stored = await client.hgetall(`bull:${store.name}:${LOG}-41-3`);
   client.disconnect();
   expect(JSON.stringify(stored)).not.toContain('canary');
 });
 
 test('the same ref twice is one job', async () => {
   const { queue, notifier, store } = await holding();
-  while (!(await notifier.notify(queue, [{ id: 1, epoch: 0 }]))) await systemClock.sleep(10);
-  await notifier.notify(queue, [{ id: 1, epoch: 0 }]);
+  while (!(await notifier.notify(queue, [{ id: 1, epoch: 0, task: 'create clients' }], LOG)))
+    await systemClock.sleep(10);
+  await notifier.notify(queue, [{ id: 1, epoch: 0, task: 'create clients' }], LOG);
   expect(await store.getJobs([...IN_QUEUE])).toHaveLength(1);
 });
 
 test('after closing nothing is sent', async () => {
   const { queue, notifier } = await notifying();
   await notifier.close();
-  expect(await notifier.notify(queue, [{ id: 2, epoch: 0 }])).toBe(false);
+  expect(await notifier.notify(queue, [{ id: 2, epoch: 0, task: 'create clients' }], LOG)).toBe(false);
 });
 
 test('jobs that one process adds another one takes, at most as many at once as the queue allows', async () => {
@@ -78,9 +82,10 @@ test('jobs that one process adds another one takes, at most as many at once as t
     all += 1;
     await new Promise<void>((resolve) => ends.push(resolve));
     now -= 1;
+    return null;
   });
-  const refs = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ id, epoch: 0 }));
-  while (!(await notifier.notify(queue, refs))) await systemClock.sleep(10);
+  const refs = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ id, epoch: 0, task: 'create clients' }));
+  while (!(await notifier.notify(queue, refs, LOG))) await systemClock.sleep(10);
   while (all < refs.length) {
     await systemClock.sleep(10);
     for (const end of ends.splice(0)) end();
@@ -90,7 +95,7 @@ test('jobs that one process adds another one takes, at most as many at once as t
 
 test('tells the queue’s own figures, each name explained once', async () => {
   const { queue, notifier } = await holding();
-  expect(await notifier.notify(queue, [{ id: 7, epoch: 0 }])).toBe(true);
+  expect(await notifier.notify(queue, [{ id: 7, epoch: 0, task: 'create clients' }], LOG)).toBe(true);
   const text = (await notifier.metrics?.()) ?? '';
   expect(text).toMatch(/^bullmq_job_count\{queue="[^"]+-work", state="(?:waiting|active)"\} 1$/m);
   expect(text.match(/^# TYPE bullmq_job_count /gm)).toHaveLength(1);

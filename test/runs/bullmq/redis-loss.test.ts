@@ -23,6 +23,8 @@ const OUTAGE_MS = process.env['BMS_TEST_DEEP'] === '1' ? 30_000 : 3_000;
 const notifierOf = (url: string, log: Log, timings = QUICK): Notifier =>
   createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings });
 
+const row = (id: number) => ({ id, epoch: 0, task: 'work' });
+
 const pause = (ms: number): Promise<void> => systemClock.sleep(ms);
 
 async function stage(url: string, handleMs = 2) {
@@ -108,7 +110,7 @@ test('an engine that starts while Redis is away works without it, and with it on
   const { work, notifier } = await stage(redis.url);
   await work.insert(5);
   await work.done(5);
-  expect(await notifier.notify(work.queue, [{ id: 1, epoch: 0 }])).toBe(false);
+  expect(await notifier.notify(work.queue, [row(1)], 'mirror')).toBe(false);
   await redis.start();
   await throughTheQueue(work, 5);
 });
@@ -129,11 +131,11 @@ test.each<[string, (redis: RedisServer) => Promise<void> | void]>([
     const log = memoryLog();
     const work = workQueue(session);
     const notifier = notifierOf(redis.url, log);
-    notifier.subscribe(work.queue, () => Promise.resolve());
-    while (!(await notifier.notify(work.queue, [{ id: 1, epoch: 0 }]))) await pause(10);
+    notifier.subscribe(work.queue, () => Promise.resolve(null));
+    while (!(await notifier.notify(work.queue, [row(1)], 'mirror'))) await pause(10);
     await break_(redis);
     const began = performance.now();
-    expect(await notifier.notify(work.queue, [{ id: 2, epoch: 0 }])).toBe(false);
+    expect(await notifier.notify(work.queue, [row(2)], 'mirror')).toBe(false);
     expect(performance.now() - began).toBeLessThan(QUICK.notifyMs * 2 + 2_000);
     await notifier.close();
     expect(performance.now() - began).toBeLessThan(QUICK.notifyMs * 4 + 5_000);

@@ -78,10 +78,10 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
     startTestEngine({ session, notifier, work: [work], log });
     const [id = 0] = await work.insert(1);
     await work.done(1);
-    for (const epoch of [0, 7, 0]) {
+    for (const [log, epoch] of [0, 7, 0].entries()) {
       const before = work.heard.length;
       await until(async () => {
-        await notifier.notify(work.queue, [{ id, epoch }]);
+        await notifier.notify(work.queue, [{ id, epoch, task: 'work' }], `log-${log}`);
         return work.heard.length > before;
       });
     }

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Notifier } from '../../../src/runs/engine/notifier.ts';
 import { startEngine, type Engine } from '../../../src/runs/engine/engine.ts';
 import { TIMINGS, type Timings } from '../../../src/runs/engine/timings.ts';
-import type { WorkRef, WorkQueue } from '../../../src/lib/work-queue.ts';
+import type { WorkRef, WorkQueue, WorkResult } from '../../../src/lib/work-queue.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import { createLogger, type Logger } from '../../../src/lib/log/logger.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -65,14 +65,18 @@ export interface WorkOptions {
   readonly name?: string;
   readonly concurrency?: number;
   readonly owner?: string;
-  /** What working a row comes to. */
+  /** Works a row. */
   readonly handle?: (id: number, signal: AbortSignal) => Promise<void> | void;
+  /** What working a row comes to. */
+  readonly result?: (id: number) => WorkResult;
   readonly takeOver?: () => Promise<void>;
 }
 
+const DONE = { state: 'done', verdict: null, hasFailed: false };
+
 /** A queue over the table of work, as the outbox is one over its table. */
 export function workQueue(session: Session, options: WorkOptions = {}): Work {
-  const { name = 'work', concurrency = 4, owner = 'test', handle } = options;
+  const { name = 'work', concurrency = 4, owner = 'test', handle, result = () => DONE } = options;
   const born = new Map<number, number>();
   const waits = new Map<number, number>();
   const heard: WorkRef[] = [];
@@ -81,13 +85,12 @@ export function workQueue(session: Session, options: WorkOptions = {}): Work {
     session.atomically(async (tx) => (await tx.query(statement)).length > 0);
   const queue: WorkQueue = {
     name,
-    jobPrefix: 'wk',
     concurrency,
     due: async (limit) => {
       const rows = await session.query(
         sql`select id, epoch from work where state = 'ready' order by id limit ${limit}`,
       );
-      return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch']) }));
+      return rows.map((row) => ({ id: Number(row['id']), epoch: Number(row['epoch']), task: 'test work' }));
     },
     raise: async ({ id, epoch }) => {
       const raised = await change(sql`
@@ -100,7 +103,7 @@ export function workQueue(session: Session, options: WorkOptions = {}): Work {
       const claimed = await change(sql`
         update work set state = 'claimed', owner = ${owner}
         where id = ${id} and epoch = ${epoch} and state = 'ready' returning id`);
-      if (!claimed) return;
+      if (!claimed) return null;
       waits.set(id, performance.now() - (born.get(id) ?? 0));
       try {
         await handle?.(id, signal);
@@ -110,6 +113,7 @@ export function workQueue(session: Session, options: WorkOptions = {}): Work {
       }
       await change(sql`update work set state = 'done', worked = worked + 1 where id = ${id} returning id`);
       counter.add();
+      return result(id);
     },
     releaseStaleClaims: options.takeOver ?? (() => Promise.resolve()),
   };
