@@ -83,13 +83,26 @@ const NO_ANSWER: readonly string[] = ['unreachable', 'timeout', 'interrupted'];
 
 export type RetriedAttempt<T> = (attemptNumber: number) => Promise<T>;
 
-/** Runs an attempt until it succeeds, fails permanently, or has used up its attempts. */
-type Retry = <T>(attempt: RetriedAttempt<T>, signal: AbortSignal) => Promise<T>;
+/** What a sweep knows of the service: whether it has answered this sweep, and since when it is away. */
+export interface SweepOutage {
+  hasAnswered: boolean;
+  awaySinceMs: number | null;
+}
+
+/** A sweep under way waits this long for a service that is away: a restart of it, or of what lies between. */
+const OUTLASTED_MS = 60_000;
+
+/** Nothing of the service answers: no connection, or a gateway in its place. */
+const isAway = ({ reason, status = 0 }: SourceError): boolean =>
+  reason === 'unreachable' || (status >= 502 && status <= 504);
+
+/** Runs an attempt until it succeeds, fails permanently, has used up its attempts, and the sweep does not wait for the service. */
+type Retry = <T>(attempt: RetriedAttempt<T>, signal: AbortSignal, sweep?: SweepOutage) => Promise<T>;
 
 /**
  * Creates a `Retry` whose requests share their experience: once all attempts of one have found the service unreachable, each gets
  * a single attempt until any answer arrives, so that ten lists do not wait ten times for a dead host. The same holds while answers
- * stay garbled, until a good one arrives.
+ * stay garbled, until a good one arrives. A sweep under way knows better: the service has just answered it.
  */
 export function createRetry(
   maxAttempts: number,
@@ -97,35 +110,48 @@ export function createRetry(
 ): Retry {
   let isDown = false;
   let isAnsweringGarbled = false;
-  const canRetry = (error: Error): error is SourceError =>
-    error instanceof SourceError &&
-    error.passing !== undefined &&
-    !isDown &&
-    !(isAnsweringGarbled && isGarbled(error));
+  let announcedUntilMs = -Infinity; // Pages that are read side by side wait together.
 
-  const waitAfter = async (context: RetryContext, signal: AbortSignal) => {
-    const { error, attemptNumber, retriesLeft } = context;
-    if (error instanceof SourceError && !NO_ANSWER.includes(error.reason)) isDown = false;
-    if (retriesLeft === 0 || !canRetry(error)) return;
-    // Full jitter: anywhere between nothing and a bound that doubles with every attempt.
-    const mostMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
-    const waitMs = error.passing?.waitMs ?? random() * mostMs;
-    if (waitMs >= LONG_WAIT_MS)
-      logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
-    await clock.sleep(waitMs, signal);
+  const outlasts = (sweep: SweepOutage | undefined, error: SourceError): boolean => {
+    if (sweep === undefined || !sweep.hasAnswered || !isAway(error)) return false;
+    sweep.awaySinceMs ??= clock.monotonicMs();
+    return clock.monotonicMs() - sweep.awaySinceMs < OUTLASTED_MS;
   };
 
-  return async (attempt, signal) => {
+  /** Decides whether to repeat an attempt, and waits before. */
+  const waitToRetry = async (
+    { error, attemptNumber }: RetryContext,
+    signal: AbortSignal,
+    sweep?: SweepOutage,
+  ): Promise<boolean> => {
+    if (!(error instanceof SourceError)) return false;
+    if (!NO_ANSWER.includes(error.reason)) isDown = false;
+    if (error.passing === undefined) return false;
+    const isHopeless = isDown || (isAnsweringGarbled && isGarbled(error));
+    if (!outlasts(sweep, error) && (attemptNumber >= maxAttempts || isHopeless)) return false;
+    // Full jitter: anywhere between nothing and a bound that doubles with every attempt.
+    const mostMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
+    const waitMs = error.passing.waitMs ?? random() * mostMs;
+    const nowMs = clock.monotonicMs();
+    if (waitMs >= LONG_WAIT_MS && nowMs >= announcedUntilMs) {
+      announcedUntilMs = nowMs + waitMs;
+      logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
+    }
+    await clock.sleep(waitMs, signal);
+    return true;
+  };
+
+  return async (attempt, signal, sweep) => {
     try {
       const result = await pRetry(attempt, {
         signal,
-        retries: maxAttempts - 1,
+        retries: Infinity, // `waitToRetry` counts.
         minTimeout: 0, // The waiting is done on our clock.
-        shouldRetry: (context) => canRetry(context.error),
-        onFailedAttempt: (context) => waitAfter(context, signal),
+        shouldRetry: (context) => waitToRetry(context, signal, sweep),
       });
       isDown = false;
       isAnsweringGarbled = false;
+      if (sweep !== undefined) Object.assign(sweep, { hasAnswered: true, awaySinceMs: null });
       return result;
     } catch (error) {
       isAnsweringGarbled ||= isGarbled(error);

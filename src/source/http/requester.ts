@@ -5,7 +5,7 @@ import { SourceError, redactErrors } from './errors.ts';
 import type { HttpClient, ReceivedAnswer, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
 import { toSourceError } from './network-faults.ts';
-import { createRequestQueue, createRetry, type RetriedAttempt } from './request-queue.ts';
+import { createRequestQueue, createRetry, type RetriedAttempt, type SweepOutage } from './request-queue.ts';
 
 export interface ReadRequest<T> {
   readonly path: string;
@@ -40,8 +40,8 @@ export interface Requester {
   requestWithRetries<T>(request: ReadRequest<T>): Promise<AnswerWithTicks<T>>;
   /** @throws {SourceError} */
   requestOnce<T>(request: ReadRequest<T>, attemptNumber?: number): Promise<AnswerWithTicks<T>>;
-  /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
-  repeat<T>(about: Interruptible, attempt: RetriedAttempt<T>): Promise<T>;
+  /** Runs an attempt of a sweep with a single request, and repeats it after a transient fault. @throws {SourceError} */
+  repeat<T>(about: Interruptible, attempt: RetriedAttempt<T>, sweep: SweepOutage): Promise<T>;
   readonly maxAttempts: number;
   readonly pageSizes: PageSizes;
   /** Runs a function that sends one request; null if a signal fires before its turn. */
@@ -92,7 +92,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       ),
     requestOnce: (request, number = 1) =>
       runInterruptible(request, closed, (signal) => attempt(request, number, signal)),
-    repeat: (about, run) => runInterruptible(about, closed, (signal) => retry(run, signal)),
+    repeat: (about, run, sweep) => runInterruptible(about, closed, (signal) => retry(run, signal, sweep)),
     closing: closed,
     runInTurn: async (run, signal) => {
       const scope = createDeadline(null, [signal, closed]);

@@ -56,6 +56,7 @@ export function createPageLoader(requester: Requester, kind: ListedKind, options
   const { once = false } = options;
   const { size, isTooLarge, isTriedEnough, noteAnswer, halve } = createPageSizer(kind, requester.pageSizes);
   const createRequest = createPageRequests(kind, options, size);
+  const sweep = { hasAnswered: false, awaySinceMs: null };
   const signals = [options.signal, requester.closing];
   const failedPage = (page: number, fault: unknown): FailedPage => {
     const isPassedOver = fault instanceof SourceError && (isOfPage(fault, page) || isTooLarge(fault));
@@ -66,8 +67,8 @@ export function createPageLoader(requester: Requester, kind: ListedKind, options
     try {
       return await requester.requestOnce(about, number);
     } catch (error) {
-      const isEnough = error instanceof SourceError && isTriedEnough(error, number);
-      throw isEnough ? error.withoutRetry() : error; // Smaller pages are tried at once.
+      // Smaller pages are tried at once.
+      throw error instanceof SourceError && isTriedEnough(error, number) ? error.withoutRetry() : error;
     }
   };
   return {
@@ -84,7 +85,7 @@ export function createPageLoader(requester: Requester, kind: ListedKind, options
       try {
         const answered = await (once
           ? requester.requestOnce(about)
-          : requester.repeat(about, (number) => ask(about, number)));
+          : requester.repeat(about, (number) => ask(about, number), sweep));
         noteAnswer();
         return { page, ...answered };
       } catch (fault) {
@@ -109,7 +110,7 @@ export function createPageLoader(requester: Requester, kind: ListedKind, options
           if (number === 1) throw refused;
           return take({ page, ...(await requester.requestOnce(about, number)) }, number >= most);
         };
-        const taken = requester.repeat(about, attempt).finally(scope.release);
+        const taken = requester.repeat(about, attempt, sweep).finally(scope.release);
         return await taken.catch((fault: unknown) => failedPage(page, fault));
       }
     },

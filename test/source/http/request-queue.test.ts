@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { byAnswerKind, documentedKind, open, sweepAll, ticker } from '../open-source.ts';
-import { listBody } from '../list-answers.ts';
+import { listBody, pageOf } from '../list-answers.ts';
 import { send, serve, serveRaw } from '../../support/serve.ts';
 
 const GOOD = listBody(1, 10, 3);
@@ -129,5 +130,61 @@ describe('a service that cannot be reached', () => {
     });
     const { source } = open(base.replace('http:', 'https:'), { maxAttempts: 1 });
     await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'unreachable' });
+  });
+});
+
+describe('a sweep under way', () => {
+  type Fault = (response: ServerResponse) => unknown;
+  const withStatus =
+    (status: number): Fault =>
+    (response) =>
+      response.writeHead(status).end();
+  const withReset: Fault = (response) => response.socket?.destroy();
+
+  /** A list of 30 pages; behind the first one, the service answers nothing usable until `awayMs` after the first fault. */
+  async function away(awayMs: number, fault: Fault) {
+    let sinceMs: number | null = null;
+    const base = await serve((request, response) => {
+      const { clock } = opened;
+      if (pageOf(request) > 1 || sinceMs !== null) sinceMs ??= clock.monotonicMs();
+      const isAway = sinceMs !== null && clock.monotonicMs() - sinceMs < awayMs;
+      if (isAway) fault(response);
+      else send(response, listBody(pageOf(request), 100, 3000));
+    });
+    const opened = open(base, { concurrency: 2 });
+    return opened;
+  }
+
+  test.each([
+    ['502', withStatus(502)],
+    ['503', withStatus(503)],
+    ['a reset', withReset],
+  ])('outlasts a minute of %s', async (_, fault) => {
+    const { source } = await away(60_000, fault);
+    const responses = await sweepAll(source);
+    expect(new Set(responses.flatMap((response) => response.keys)).size).toBe(3000);
+  });
+
+  test('waits no second minute, and not for a 500', async () => {
+    const gone = await away(Infinity, withReset);
+    await expect(sweepAll(gone.source)).rejects.toMatchObject({ reason: 'unreachable' });
+    expect(gone.clock.monotonicMs()).toBeLessThan(5 * 60_000);
+    const faulty = await away(20_000, withStatus(500));
+    await expect(sweepAll(faulty.source)).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(faulty.clock.monotonicMs()).toBeLessThan(20_000);
+  });
+
+  test('is ended by its signal while it waits', async () => {
+    const stop = new AbortController();
+    const { source, clock } = await away(Infinity, (response) => {
+      if (clock.monotonicMs() > 10_000) stop.abort();
+      withReset(response);
+    });
+    const { signal } = stop;
+    const drain = async (): Promise<void> => {
+      const options = { thorough: false, tick: ticker(), signal };
+      for await (const { page } of source.sweep(documentedKind, options)) expect(page).toBe(1);
+    };
+    await expect(drain()).rejects.toMatchObject({ reason: 'interrupted' });
   });
 });
