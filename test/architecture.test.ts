@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   runs: ['lib', 'catalog', 'db', 'source', 'store', 'pull', 'report'],
   http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
   checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'outbound', 'runs'],
-  operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed'],
+  operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
   mcp: ['lib', 'catalog', 'db', 'diff', 'words', 'store', 'views', 'outbound', 'report'],
   api: [...BELOW_PAGES, 'mcp'],
   dashboard: BELOW_PAGES,

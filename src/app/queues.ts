@@ -1,4 +1,4 @@
-import { requireListedKinds, allKinds } from '../config/known-kinds.ts';
+import { allKinds, requireKnownKind, requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
@@ -16,9 +16,10 @@ import { sendingRules } from './sending-rules.ts';
 
 /** Requested runs as a queue of work rows. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
-  const kindsNamed = (names: readonly string[]) => requireListedKinds(config, names);
+  const listedKinds = (names: readonly string[]) => requireListedKinds(config, names);
+  const anyKind = (name: string) => requireKnownKind(config, name);
   const ping = createPing(config.monitor.pingUrl, parts);
-  return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed, ping });
+  return createRunsQueue(parts, { settings: pullSettings(config), listedKinds, anyKind, ping });
 }
 
 /** The outbox as a queue of work rows. */

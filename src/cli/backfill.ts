@@ -4,10 +4,10 @@ import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { backfill, type BackfillReport, type Extent } from '../pull/backfill.ts';
+import { backfill, missingText, type BackfillReport, type Extent } from '../pull/backfill.ts';
 import type { Progress } from '../pull/run/parts.ts';
+import { parseExtent, writeExtent } from '../runs/extent.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { expandIds, parsePages } from './parts/input.ts';
 import { readingService } from './parts/progress.ts';
 
 interface BackfillOptions extends CommonOptions {
@@ -23,7 +23,8 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
     .action(async (name: string, options: BackfillOptions) => {
-      const { extent, request } = extentOf(options);
+      const request = writeExtent(options.ids, options.pages, options.all);
+      const extent = parseExtent(request);
       const config = context.settings(options);
       const kind = requireKnownKind(config, name);
       if (!isListed(kind) && !('ids' in extent && isRetrievable(kind)))
@@ -47,20 +48,6 @@ export function backfillCommand(context: CommandContext): Command {
     });
 }
 
-/** @throws {UsageError} If not exactly one extent is given, or it is invalid. */
-function extentOf(options: BackfillOptions): { extent: Extent; request: string } {
-  const { ids, pages, all } = options;
-  const chosen = [ids, pages, all].filter((option) => option !== undefined);
-  if (chosen.length !== 1)
-    throw new UsageError('Use exactly one of --ids, --pages and --all.', {
-      code: 'usage.extent',
-      hint: 'For example: bms-sync backfill clients --ids 1,5-9',
-    });
-  if (ids !== undefined) return { extent: { ids: expandIds(ids) }, request: `--ids ${ids}` };
-  if (pages !== undefined) return { extent: { pages: parsePages(pages) }, request: `--pages ${pages}` };
-  return { extent: { pages: { from: 1, to: Infinity } }, request: '--all' };
-}
-
 /** @param lastPage The last page that the service has named; null = unknown. */
 function beyondLines(extent: Extent, lastPage: number | null): readonly string[] {
   if ('ids' in extent || lastPage === null || extent.pages.to === Infinity || extent.pages.to <= lastPage)
@@ -73,9 +60,8 @@ function* reportLines(report: BackfillReport): Iterable<string> {
   const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.`;
-  const shown = missing.slice(0, 20).join(', ');
-  if (missing.length > 0)
-    yield `Not in the service (${missing.length}): ${shown}${missing.length > 20 ? ', …' : '.'}`;
+  const notFound = missingText(missing);
+  if (notFound !== null) yield notFound;
   if (detail !== null && report.reason !== 'interrupted') yield detail;
   if (report.state !== 'complete')
     yield 'The records read so far are stored; the same command reads all of them again.';

@@ -3,6 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
+import { expandIds } from '../runs/extent.ts';
 import { openExport } from '../report/export/export-source.ts';
 import {
   EXPORT_FORMATS,
@@ -14,7 +15,6 @@ import {
 } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { expandIds } from './parts/input.ts';
 import { printLine, rowsAndSize, type Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 

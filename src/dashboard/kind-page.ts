@@ -11,7 +11,7 @@ import { latestReadings, type ReportedReading } from '../store/runs/run-store.ts
 import { knownKindName, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
-import { decisionForms } from './parts/decisions.ts';
+import { canSend, decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
 import { exportLinks } from './parts/export-links.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
@@ -98,8 +98,31 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
     html`<div class="body">
       <p>${words.join(' ')} ${next}</p>
       ${facts} ${decisionForms([pull], `/kinds/${kind}`, role)}
+      ${canSend(role, '/backfills') ? backfillForms(kind, reader) : null}
     </div>`,
   );
+}
+
+/** The forms that have some records, some pages or all of a kind read again. */
+function backfillForms(kind: string, { t }: Reader): Html {
+  const form = (input: Html, label: string): Html =>
+    html`<form class="filters" method="post" action="/backfills">
+      <input type="hidden" name="kind" value="${kind}" />
+      <input type="hidden" name="back" value="/kinds/${kind}" />
+      ${input} <button>${label}</button>
+    </form>`;
+  const ids = html`<label
+    >${t('Numbers of records')} <input name="ids" placeholder="1,5-9" required
+  /></label>`;
+  const pages = html`<label
+    >${t('Pages of the list')} <input name="pages" placeholder="1-20" required
+  /></label>`;
+  const all = html`<input type="hidden" name="all" value="true" />`;
+  return html`<details id="backfill">
+    <summary class="button">${t('Read again…')}</summary>
+    ${form(ids, t('Read these records again'))} ${form(pages, t('Read these pages again'))}
+    ${form(all, t('Read the whole list again'))}
+  </details>`;
 }
 
 const linkedCount = (reader: Reader, address: string, number: number): Html | string =>

@@ -2,7 +2,7 @@ import { approveDeletions, rejectDeletions } from './deletions.ts';
 import type { AnyOperation } from './operation.ts';
 import { abandonOutboxEntry, adoptOutboxEntry, resumeOutbox, retryOutboxEntry } from './outbox.ts';
 import { applyCorrections, approveCorrections, undoCorrections } from './plans.ts';
-import { pullOperation } from './pulls.ts';
+import { backfillOperation, pullOperation } from './pulls.ts';
 import { addUser, changeRole, removeUser } from './users.ts';
 import {
   addWebhook,
@@ -17,6 +17,7 @@ import {
 /** All operations of the API. Those with a notice also have a form on the dashboard. */
 export const OPERATIONS: readonly AnyOperation[] = [
   pullOperation,
+  backfillOperation,
   retryOutboxEntry,
   adoptOutboxEntry,
   abandonOutboxEntry,

@@ -85,7 +85,20 @@ function parseInput<Input extends Members>(input: Input, values: unknown): z.out
 }
 
 /** Input fields that the decision log records. Others may contain secrets or record content. */
-const TRAIL_MEMBERS = ['id', 'kind', 'name', 'kinds', 'recordId', 'role', 'after', 'changes', 'format'];
+const TRAIL_MEMBERS = [
+  'id',
+  'kind',
+  'name',
+  'kinds',
+  'recordId',
+  'ids',
+  'pages',
+  'all',
+  'role',
+  'after',
+  'changes',
+  'format',
+];
 
 /** The unique name of an operation in the decision log: `outbox retry`, `pull`. */
 export function trailName({ name, path }: Described): string {

@@ -1,8 +1,21 @@
 import * as z from 'zod';
+import { isListed, isRetrievable } from '../catalog/kind.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { writeExtent } from '../runs/extent.ts';
+import { requestPull, requestRun } from '../store/runs/run-requests.ts';
+import { hasLiveRole } from '../store/runs/worker-store.ts';
 import { INTERFACES } from '../store/users/decision-store.ts';
-import { requestPull } from '../store/runs/run-requests.ts';
-import { kindText, pulledKinds } from './inputs.ts';
-import { operation } from './operation.ts';
+import { kindText, pulledKinds, recordIdOrNumber, requireKind } from './inputs.ts';
+import { operation, type OperationContext } from './operation.ts';
+
+const requestedRun = z.object({
+  runId: z.int(),
+  state: z.literal('requested'),
+  warning: z
+    .string()
+    .nullable()
+    .describe('why it does not begin soon; null if a background service works it'),
+});
 
 export const pullOperation = operation({
   name: 'pull',
@@ -19,7 +32,7 @@ export const pullOperation = operation({
       .or(kindText.transform((kind) => [kind])) // As a form sends one.
       .default([]),
   }),
-  answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
+  answer: requestedRun.extend({ kinds: z.array(z.string()) }),
   status: 202,
   run: async (context, input) => {
     const { session, clock, by } = context;
@@ -27,6 +40,56 @@ export const pullOperation = operation({
     await session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
     const pull = { kinds, request: INTERFACES[by.via], now: clock.now() };
     const runId = await session.atomically((tx) => requestPull(tx, pull));
-    return { runId, state: 'requested' as const, kinds };
+    return { ...(await asRequested(context, runId)), kinds };
   },
 });
+
+export const backfillOperation = operation({
+  name: 'backfill',
+  path: '/backfills',
+  role: 'operator',
+  words: {
+    summary: 'request that records of a kind are read again: by id, by page of the list, or all',
+    notice: 'Reading again requested. It starts as soon as a background service is free.',
+  },
+  input: z.strictObject({
+    kind: kindText,
+    ids: z
+      .array(recordIdOrNumber)
+      .max(10_000)
+      .transform((ids) => ids.join(','))
+      .or(z.string().max(100_000))
+      .optional()
+      .describe('ids and ranges of ids: 1,5-9'),
+    pages: z.string().max(40).optional().describe('a range of pages of the list: 1-20'),
+    all: z
+      .literal(true)
+      .or(z.literal('true').transform(() => true as const)) // As a form sends it.
+      .optional()
+      .describe('the whole list, every page parsed'),
+  }),
+  answer: requestedRun.extend({ kind: z.string(), extent: z.string() }),
+  status: 202,
+  run: async (context, input) => {
+    const { session, clock } = context;
+    const extent = writeExtent(input.ids, input.pages, input.all);
+    const kind = requireKind(context.kinds, input.kind);
+    if (!isListed(kind) && !(input.ids !== undefined && isRetrievable(kind)))
+      throw new UsageError(`The service has no list of ${kind.name}: it is read one record at a time.`, {
+        code: 'usage.kind',
+        hint: 'Name the records: ids.',
+      });
+    await session.makeDurable();
+    const wanted = { command: 'backfill', kinds: [kind.name], request: extent, now: clock.now() } as const;
+    const runId = await session.atomically((tx) => requestRun(tx, wanted));
+    return { ...(await asRequested(context, runId)), kind: kind.name, extent };
+  },
+});
+
+async function asRequested({ session, clock, isDead }: OperationContext, runId: number) {
+  const isServed = await hasLiveRole(session, 'pulls', { now: clock.now(), isDead });
+  const warning = isServed
+    ? null
+    : 'No background service reads the service now: it waits until bms-sync serve runs.';
+  return { runId, state: 'requested' as const, warning };
+}

@@ -10,7 +10,7 @@ import { refill } from '../store/schema/redecode.ts';
 import { readSightings } from '../store/sightings/sighting-store.ts';
 import { releaseKind } from '../store/kinds/kind-lease.ts';
 import type { Retention } from '../store/runs/retention.ts';
-import type { KindReport } from '../store/runs/run-store.ts';
+import { saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies } from '../store/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
@@ -68,7 +68,8 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       if ((await readCompanies(parts.session, kind, false)).isLearning) await verifyTenant(parts, binding);
       const reading = { kind, runId, binding, rules: request, isPartial: true } as const;
       const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
-      const work = { sweep, tally: createTally(), missing: [], surplus: 0 };
+      const times = { startedAt: parts.clock.now(), startedMs: parts.clock.monotonicMs() };
+      const work = { sweep, ...times, tally: createTally(), missing: [], surplus: 0 };
       let ending: BackfillEnding;
       try {
         ending = await readExtent(parts, request, work);
@@ -79,21 +80,35 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       } finally {
         stopHeartbeat();
       }
-      await endBackfill(parts, work, ending.state);
-      const counts = { ...work.tally.counts(), missing: work.missing, surplus: work.surplus };
+      const { requests, retries } = parts.source.counts;
+      const counts = {
+        ...work.tally.counts(),
+        requests: requests - before.requests,
+        retries: retries - before.retries,
+      };
+      const report = {
+        kind: kind.name,
+        ...ending,
+        detail: ending.detail ?? missingText(work.missing),
+        ...counts,
+      };
+      await endBackfill(parts, work, ending.state, report);
       const isInterrupted = ending.reason === 'interrupted';
       const state = isInterrupted ? 'interrupted' : ending.state === 'complete' ? 'done' : 'incomplete';
-      return { state, result: { kind: kind.name, ...ending, ...counts } };
+      return { state, result: { ...report, ...ending, missing: work.missing, surplus: work.surplus } };
     },
   );
   await prepareReports(parts, [kind]);
-  const { requests, retries } = parts.source.counts;
-  return {
-    ...facts,
-    ...result,
-    requests: requests - before.requests,
-    retries: retries - before.retries,
-  };
+  return { ...facts, ...result };
+}
+
+const SHOWN_IDS = 20;
+
+/** The requested records that the service does not have, for the run's report; null if there are none. */
+export function missingText(ids: readonly string[]): string | null {
+  if (ids.length === 0) return null;
+  const shown = ids.slice(0, SHOWN_IDS).join(', ');
+  return `Not in the service (${ids.length}): ${shown}${ids.length > SHOWN_IDS ? ', …' : '.'}`;
 }
 
 async function readExtent(
@@ -153,8 +168,9 @@ async function endBackfill(
   parts: PullParts,
   work: BackfillWork,
   state: BackfillEnding['state'] | 'refused',
+  report?: Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'>,
 ): Promise<void> {
-  const { session, clock } = parts;
+  const { session, clock, owner } = parts;
   const { lease, kind } = work.sweep;
   if (state === 'complete') await addDiscoveredColumns(parts, kind);
   await session.atomically(async (tx) => {
@@ -165,6 +181,10 @@ async function endBackfill(
       now: clock.now(),
     });
     await savePageSize(tx, parts, kind.name);
+    if (report === undefined) return;
+    const durationMs = Math.round(clock.monotonicMs() - work.startedMs);
+    const ended = { ...report, certifiedAt: null, deleted: work.surplus, durationMs };
+    await saveKindReport(tx, { runId: work.sweep.runId, owner: owner.name }, ended, work.startedAt);
   });
 }
 
@@ -241,6 +261,8 @@ async function landAnswers(
 /** A backfill under way. */
 interface BackfillWork {
   readonly sweep: Sweep;
+  readonly startedAt: Date;
+  readonly startedMs: number;
   readonly tally: Tally;
   readonly missing: string[];
   surplus: number;

@@ -1,4 +1,4 @@
-import type { ListedKind } from '../catalog/kind.ts';
+import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimRun, closeStaleRuns, raiseRun, resumeInterrupted } from '../store/runs/run-requests.ts';
@@ -6,7 +6,9 @@ import { finishRun } from '../store/runs/run-store.ts';
 import { startableRuns } from '../store/runs/open-runs.ts';
 import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import { createStaleOwnerCheck } from '../store/runs/worker-store.ts';
+import { backfill } from '../pull/backfill.ts';
 import type { PullParts } from '../pull/run/parts.ts';
+import { parseExtent } from './extent.ts';
 import { pullAndPing, type Ping } from './ping.ts';
 import type { PullSettings } from './verify-kinds.ts';
 import { createRunLog } from './run-log.ts';
@@ -20,7 +22,8 @@ export function createRunsQueue(
     readonly settings: PullSettings;
     readonly ping: Ping;
     /** Finds kinds by their names. @throws {UsageError} For a name that these settings do not know. */
-    readonly kindsNamed: (names: readonly string[]) => readonly ListedKind[];
+    readonly listedKinds: (names: readonly string[]) => readonly ListedKind[];
+    readonly anyKind: (name: string) => Kind;
   },
 ): WorkQueue {
   const { session, clock, owner } = parts;
@@ -33,12 +36,21 @@ export function createRunsQueue(
       const runId = ref.id;
       const logRun = await createRunLog(parts, runId);
       const claim = { ...ref, owner: owner.name, now: clock.now() };
-      const names = await session.atomically((tx) => claimRun(tx, claim));
-      if (names === null) return null;
+      const run = await session.atomically((tx) => claimRun(tx, claim));
+      if (run === null) return null;
       let fault: string | null = null;
+      const { command, kinds, request } = run;
+      const working = { ...parts, signal };
       try {
-        const request = { runId, kinds: rules.kindsNamed(names), acceptNewSource: false, ...rules.settings };
-        await pullAndPing({ ...parts, signal }, request, rules.ping);
+        if (command === 'pull') {
+          const pulled = { kinds: rules.listedKinds(kinds), acceptNewSource: false };
+          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, rules.ping);
+        } else {
+          for (const kind of kinds.map(rules.anyKind)) {
+            const extent = parseExtent(request);
+            await backfill(working, { runId, kind, extent, request, ...rules.settings });
+          }
+        }
         if (signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
       } catch (error) {
         if (isDatabaseUnavailable(error) || !(error instanceof SyncError)) throw error;

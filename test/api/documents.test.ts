@@ -201,7 +201,8 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const asked = await stage.post('/v1/pulls', { kinds: ['products', 'products'] });
     expect(asked.status).toBe(202);
     const answer = await jsonOf(asked);
-    expect(answer).toEqual({ runId: 1, state: 'requested', kinds: ['products'] });
+    const warning = expect.stringContaining('bms-sync serve') as unknown; // None runs.
+    expect(answer).toEqual({ runId: 1, state: 'requested', warning, kinds: ['products'] });
     expect((await jsonOf(await stage.post('/v1/pulls', { kinds: ['products'] })))['runId']).toBe(1);
     expect(await jsonOf(await stage.post('/v1/pulls'))).toMatchObject({ kinds: ['clients', 'products'] });
     expect(stage.wakes()).toBe(3);
@@ -212,6 +213,34 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     expect((await stage.get('/v1/runs/3')).status).toBe(404);
     const refused = await stage.post('/v1/pulls', { kinds: ['cleints'] });
     expect(await jsonOf(refused)).toMatchObject({ status: 422, code: 'usage.kind' });
+  });
+
+  test('a backfill is a run that waits, asked for once per extent', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const asked = await stage.post('/v1/backfills', { kind: 'clients', ids: [7, '9'] });
+    expect(asked.status).toBe(202);
+    expect(await jsonOf(asked)).toMatchObject({
+      runId: 1,
+      state: 'requested',
+      kind: 'clients',
+      extent: '--ids 7,9',
+    });
+    const again = await stage.post('/v1/backfills', { kind: 'clients', ids: '7,9' });
+    expect((await jsonOf(again))['runId']).toBe(1);
+    for (const [index, extent] of [{ pages: '1-3' }, { all: true }].entries())
+      expect((await jsonOf(await stage.post('/v1/backfills', { kind: 'clients', ...extent })))['runId']).toBe(
+        index + 2,
+      );
+    expect(await jsonOf(await stage.get('/v1/runs/1'))).toMatchObject({
+      command: 'backfill',
+      kinds: ['clients'],
+    });
+    for (const wrong of [{}, { ids: '7', all: true }, { ids: '9-5' }, { pages: '0' }, { ids: '' }])
+      expect(await jsonOf(await stage.post('/v1/backfills', { kind: 'clients', ...wrong }))).toMatchObject({
+        status: 400,
+        code: 'usage.extent',
+      });
   });
 
   test('what does not fit the catalogue is told at once and not stored', async () => {

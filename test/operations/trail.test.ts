@@ -24,6 +24,7 @@ type Case = readonly [input: Readonly<Record<string, unknown>>, argv: string | n
 /** For each operation something that can be done; `{n}` differs each time. */
 const CASES: Readonly<Record<string, Case>> = {
   '/pulls': [{ kinds: 'clients' }, null, 'pull|clients|'],
+  '/backfills': [{ kind: 'clients', ids: '7,9' }, null, 'backfill|clients|ids 7,9'],
   '/outbox/:id/retry': [{ id: '1' }, 'outbox retry 1', 'outbox retry|1|'],
   '/outbox/:id/abandon': [{ id: '1' }, 'outbox abandon 1', 'outbox abandon|1|'],
   '/outbox/:id/adopt': [{ id: '1', recordId: '17' }, 'outbox adopt 1 17', 'outbox adopt|1|recordId 17'],

@@ -125,8 +125,8 @@ export function stage(
       const runs = await requestedRuns(session, clock.now(), 10);
       for (const run of runs) {
         const claim = { ...run, owner: 'us:1:a', now: clock.now() };
-        const kinds = await session.atomically((tx) => claimRun(tx, claim));
-        if (kinds !== null) await sweep(kinds, run.id);
+        const claimed = await session.atomically((tx) => claimRun(tx, claim));
+        if (claimed !== null) await sweep(claimed.kinds, run.id);
       }
       if (due.length === 0 && runs.length === 0) return;
     }

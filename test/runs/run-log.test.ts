@@ -1,7 +1,9 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runsQueue } from '../../src/app/queues.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { requestPull } from '../../src/store/runs/run-requests.ts';
+import { requestRun, type RequestedRun } from '../../src/store/runs/run-requests.ts';
+import { findRun } from '../../src/store/runs/run-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { memoryLog } from './engine/support.ts';
@@ -9,8 +11,10 @@ import { ONE_DATABASE, MIRRORS, clockAt } from '../pull/steps.ts';
 import { openSandboxSource, sandbox } from '../pull/support.ts';
 import { settingsFor } from '../support/command-line.ts';
 
-/** Pulls clients as `serve` does; returns the outcomes that it logged. */
-async function pulled(service: Sandbox, session: Session, minute = 0) {
+const PULL: RequestedRun = { command: 'pull', kinds: ['clients'], request: 'test' };
+
+/** Works a requested run as `serve` does; returns the outcomes that it logged. */
+async function pulled(service: Sandbox, session: Session, minute = 0, wish = PULL) {
   const log = memoryLog();
   const clock = clockAt(minute);
   const source = openSandboxSource(service, clock);
@@ -18,8 +22,7 @@ async function pulled(service: Sandbox, session: Session, minute = 0) {
   const owner = { name: 'one', isDead: () => false };
   const config = loadConfig({ env: settingsFor(service, 'unused') });
   const queue = runsQueue(config, { session, source, clock, logger: log.logger, owner });
-  const wish = { kinds: ['clients'], request: 'test', now: clock.now() };
-  await session.atomically((tx) => requestPull(tx, wish));
+  await session.atomically((tx) => requestRun(tx, { ...wish, now: clock.now() }));
   const [ref] = await queue.due(9);
   const result = ref && (await queue.work(ref, new AbortController().signal));
   return { lines: log.lines.filter(({ event }) => event !== undefined), task: ref?.task, result };
@@ -41,6 +44,30 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
         kinds: [{ kind: 'clients', state: 'certified', rows: 30 }],
       },
     ]);
+  });
+
+  test('a requested backfill lands what it names, and reports what the service does not have', async () => {
+    const service = await sandbox({ size: 30 });
+    const session = await MIRRORS[database]();
+    await pulled(service, session);
+    const [id = 0] = service.world.ids('clients');
+    service.world.update('clients', id, { name: 'Renamed' });
+    const wish = { command: 'backfill', kinds: ['clients'], request: `--ids ${id},999999999` } as const;
+    expect((await pulled(service, session, 5, wish)).lines).toMatchObject([
+      {
+        level: 30,
+        event: 'run.finished',
+        command: 'backfill',
+        kinds: [{ state: 'complete', rows: 1, changes: 1 }],
+      },
+    ]);
+    const run = await findRun(session, 2, clockAt(6).now());
+    expect(run).toMatchObject({
+      state: 'done',
+      reports: [{ updated: 1, detail: 'Not in the service (1): 999999999.' }],
+    });
+    const names = await session.query(sql`select name from clients where id = ${id}`);
+    expect(names).toEqual([{ name: 'Renamed' }]);
   });
 
   test('a run that reads no list fails, with a warning', async () => {

@@ -207,12 +207,12 @@ async function pull(process: Process, run: WorkRef): Promise<void> {
   const { stage, session, owner, life } = process;
   const { timeline } = stage;
   try {
-    const names = await session.atomically((tx) =>
+    const claimed = await session.atomically((tx) =>
       claimRun(tx, { ...run, owner, now: timeline.clock.now() }),
     );
-    if (names === null) return;
+    if (claimed === null) return;
     const fromMs = timeline.nowMs();
-    const kinds = stage.kinds.filter(({ name }) => names.includes(name));
+    const kinds = stage.kinds.filter(({ name }) => claimed.kinds.includes(name));
     const report = await pullKinds(pullParts(process), { kinds, runId: run.id, ...stage.pullSettings }).catch(
       (error: unknown) => {
         if (life.isOver) return null;

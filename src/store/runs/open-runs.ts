@@ -96,7 +96,12 @@ export async function requestSlot(tx: Transaction, request: SlotRequest): Promis
     pulls.some((run) => run.kinds.includes(kind) && (run.isRequested || leased.includes(kind)));
   const kinds = request.kinds.filter((kind) => !isServed(kind));
   if (kinds.length === 0) return { is: 'served' };
-  const wanted = { kinds: JSON.stringify(kinds), request: `schedule ${request.schedule}`, slot: name };
+  const wanted = {
+    command: 'pull' as const,
+    kinds: JSON.stringify(kinds),
+    request: `schedule ${request.schedule}`,
+    slot: name,
+  };
   const runId = await insertRequest(tx, { ...wanted, now: request.now });
   return { is: 'requested', runId, served: request.kinds.filter(isServed) };
 }

@@ -3,38 +3,55 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { RUNS } from '../tables/engine-tables.ts';
 import {
   hasRow,
   insertInto,
   pickColumns,
   readNumber,
-  readTexts,
+  readRow,
   select,
   type RowOf,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
 import type { LivenessCheck } from './worker-store.ts';
 
-/** Requests a pull of these kinds; an equal request that has not begun serves both. `request` names the requester. */
-export async function requestPull(
-  tx: Transaction,
-  { kinds, request, now }: { kinds: readonly string[]; request: string; now: Date },
-): Promise<number> {
-  const wanted = JSON.stringify(kinds);
-  const equal = sql`
-    select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`;
-  const waiting = await readNumber(tx, equal);
-  return waiting ?? insertRequest(tx, { kinds: wanted, request, now });
+/** Work that another process does. */
+export interface RequestedRun {
+  readonly command: 'pull' | 'backfill';
+  readonly kinds: readonly string[];
+  /** Of a pull, who asked for it; of a backfill, its extent. */
+  readonly request: string;
 }
 
-/** Stores a pull that waits for a process; returns its id. `kinds` are JSON. */
+/** Requests a pull of these kinds; `request` names the requester. */
+export const requestPull = (
+  tx: Transaction,
+  pull: Omit<RequestedRun, 'command'> & { now: Date },
+): Promise<number> => requestRun(tx, { ...pull, command: 'pull' });
+
+/** Requests a run; an equal request that has not begun serves both. Returns its id. */
+export async function requestRun(
+  tx: Transaction,
+  { now, ...run }: RequestedRun & { now: Date },
+): Promise<number> {
+  const { command, request } = run;
+  const kinds = JSON.stringify(run.kinds);
+  const equal = sql`
+    select id from runs where command = ${command} and state = 'requested' and kinds = ${kinds}
+      and (command = 'pull' or request = ${request}) order by id limit 1`;
+  const waiting = await readNumber(tx, equal);
+  return waiting ?? insertRequest(tx, { command, kinds, request, now });
+}
+
+/** Stores a run that waits for a process; returns its id. `kinds` are JSON. */
 export async function insertRequest(
   tx: Transaction,
-  { now, ...request }: { kinds: string; request: string; slot?: string; now: Date },
+  { now, ...request }: Omit<RequestedRun, 'kinds'> & { kinds: string; slot?: string; now: Date },
 ): Promise<number> {
   const requestedAt = formatInstant(now);
-  const run = { ...request, command: 'pull', state: 'requested', requestedAt, epoch: 0 } as const;
+  const run = { ...request, state: 'requested', requestedAt, epoch: 0 } as const;
   return (await readNumber(tx, sql`${insertInto(RUNS, run)} returning id`)) ?? 0;
 }
 
@@ -56,15 +73,17 @@ export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise
   return (await hasRow(tx, raise)) ? { id, epoch: epoch + 1 } : null;
 }
 
-/** Begins a requested run by compare-and-set; returns its kinds, or null if another process has claimed it. */
-export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<readonly string[] | null> {
+/** Begins a requested run by compare-and-set; returns it, or null if another process has claimed it. */
+export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<RequestedRun | null> {
   const { id, epoch, owner, now } = claim;
   const begun = sql`
     update runs set state = 'running', owner = ${owner}, started_at = ${formatInstant(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(now)}
-    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`;
-  const [kinds] = await readTexts(tx, begun);
-  return kinds === undefined ? null : (JSON.parse(kinds) as string[]);
+    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning command, kinds, request`;
+  const run = await readRow(tx, [textColumn('command'), textColumn('kinds'), optionalText('request')], begun);
+  if (run === null) return null;
+  const command = run.command === 'backfill' ? 'backfill' : 'pull';
+  return { command, kinds: JSON.parse(run.kinds) as string[], request: run.request ?? '' };
 }
 
 /**

@@ -160,5 +160,6 @@ export type ReportedReading = RowOf<typeof RUN_KINDS>;
 
 /** The latest readings of a kind's list, newest first. */
 export async function latestReadings(db: Queryable, kind: string, limit: number): Promise<ReportedReading[]> {
-  return select(db, RUN_KINDS, sql`where kind = ${kind} order by run_id desc limit ${limit}`);
+  const ofPulls = sql`run_id in (select id from runs where command = 'pull')`; // A backfill reads a part.
+  return select(db, RUN_KINDS, sql`where kind = ${kind} and ${ofPulls} order by run_id desc limit ${limit}`);
 }

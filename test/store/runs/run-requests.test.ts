@@ -31,8 +31,10 @@ import { tempFolder } from '../../support/temp-folder.ts';
 const request = (session: Session, ...kinds: readonly string[]): Promise<number> =>
   session.atomically((tx) => requestPull(tx, { kinds, request: 'outbox', now: NOON }));
 
-const claim = (session: Session, id: number, epoch = 0) =>
-  session.atomically((tx) => claimRun(tx, { id, epoch, owner: 'me', now: later(1000) }));
+const claim = async (session: Session, id: number, epoch = 0) => {
+  const claim = { id, epoch, owner: 'me', now: later(1000) };
+  return (await session.atomically((tx) => claimRun(tx, claim)))?.kinds ?? null;
+};
 
 const raise = (session: Session, id: number, epoch = 0) =>
   session.atomically((tx) => raiseRun(tx, { id, epoch }));
@@ -179,10 +181,10 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     const runId = await request(session, 'clients');
     const claim = (epoch: number, owner: string, now: Date) =>
       session.atomically((tx) => claimRun(tx, { id: runId, epoch, owner, now }));
-    expect(await claim(0, 'frozen', NOON)).toEqual(['clients']);
+    expect(await claim(0, 'frozen', NOON)).toMatchObject({ kinds: ['clients'] });
     expect(await stateAt(session, LAPSED)).toEqual(['requested', null]);
     await session.atomically((tx) => closeStaleRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
-    expect(await claim(2, 'other', LAPSED)).toEqual(['clients']);
+    expect(await claim(2, 'other', LAPSED)).toMatchObject({ kinds: ['clients'] });
 
     const saveReport = (owner: string): Promise<void> =>
       session.atomically((tx) => saveKindReport(tx, { runId, owner }, report, LAPSED));

@@ -1,0 +1,73 @@
+import { UsageError } from '../lib/sync-error.ts';
+import type { Extent } from '../pull/backfill.ts';
+
+const IDS = '--ids ';
+const PAGES = '--pages ';
+
+/**
+ * Reads the extent of a backfill as a run stores it: `--ids 1,5-9`, `--pages 1-20` or `--all`.
+ *
+ * @throws {UsageError} `usage.extent`
+ */
+export function parseExtent(request: string): Extent {
+  if (request.startsWith(IDS)) return { ids: expandIds(request.slice(IDS.length)) };
+  if (request.startsWith(PAGES)) return { pages: parsePages(request.slice(PAGES.length)) };
+  return { pages: { from: 1, to: Infinity } };
+}
+
+/**
+ * Writes an extent as a run stores it, and checks it.
+ *
+ * @throws {UsageError} `usage.extent` if not exactly one part is given, or it is invalid.
+ */
+export function writeExtent(
+  ids: string | undefined,
+  pages: string | undefined,
+  all: boolean | undefined,
+): string {
+  const chosen = [ids, pages, all].filter((part) => part !== undefined);
+  if (chosen.length !== 1)
+    throw new UsageError('Use exactly one of ids, pages and all.', {
+      code: 'usage.extent',
+      hint: 'For example: bms-sync backfill clients --ids 1,5-9',
+    });
+  const request = ids !== undefined ? `${IDS}${ids}` : pages !== undefined ? `${PAGES}${pages}` : '--all';
+  parseExtent(request);
+  return request;
+}
+
+const MAX_IDS = 1_000_000;
+const LARGEST = 2n ** 63n - 1n;
+
+/**
+ * Reads a list of ids and ranges of ids, `1,5-9`; each id comes once, in the order written.
+ *
+ * @throws {UsageError} If a part is neither, or there are too many ids.
+ */
+export function expandIds(text: string): string[] {
+  const ids = new Set<string>();
+  for (const part of text.split(',')) {
+    const { from, to } = rangeOf(part.trim(), 'an id');
+    const message = `--ids names more than ${MAX_IDS} records.`;
+    if (to - from >= BigInt(MAX_IDS - ids.size))
+      throw new UsageError(message, { code: 'usage.extent', hint: 'Use --all.' });
+    for (let id = from; id <= to; id++) ids.add(String(id));
+  }
+  return [...ids];
+}
+
+/** Reads a range of pages, `1-20`, or one page. @throws {UsageError} If it is neither. */
+function parsePages(text: string): { from: number; to: number } {
+  const { from, to } = rangeOf(text.trim(), 'a page');
+  return { from: Number(from), to: Number(to) };
+}
+
+function rangeOf(text: string, what: string): { from: bigint; to: bigint } {
+  const [, first, last = first] = /^([1-9]\d{0,18})(?:-([1-9]\d{0,18}))?$/.exec(text) ?? [];
+  const range = { from: BigInt(first ?? 0), to: BigInt(last ?? 0) };
+  if (first !== undefined && range.from <= range.to && range.to <= LARGEST) return range;
+  throw new UsageError(`"${text}" is neither ${what} nor a range of them.`, {
+    code: 'usage.extent',
+    hint: 'Examples: 7, 5-9; ids may be listed: 1,5-9.',
+  });
+}
