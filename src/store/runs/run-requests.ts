@@ -60,9 +60,11 @@ export async function requestedRuns(db: Queryable, now: Date, limit: number): Pr
   const waiting = sql`
     where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${formatInstant(now)})
     order by id limit ${limit}`;
-  const rows = await select(db, pickColumns(RUNS, 'id', 'epoch', 'kinds'), waiting);
-  const taskOf = (kinds: string): string => `pull ${(JSON.parse(kinds) as string[]).join(' ')}`;
-  return rows.map(({ id, epoch, kinds }) => ({ id, epoch: epoch ?? 0, task: taskOf(kinds) }));
+  const rows = await select(db, pickColumns(RUNS, 'id', 'epoch', 'command', 'kinds'), waiting);
+  return rows.map(({ id, epoch, command, kinds }) => {
+    const task = [command, ...(JSON.parse(kinds) as string[])].join(' ');
+    return { id, epoch: epoch ?? 0, task };
+  });
 }
 
 /** Raises the epoch of a run that still waits with this one; null if it does not. */
