@@ -6,7 +6,7 @@ import { judgeRun } from '../canary/judge-run.ts';
 import { watch } from '../canary/watch.ts';
 import { canary } from './canary.ts';
 import { startPostgresServer } from './postgres-server.ts';
-import { makeTemplates } from './postgres-templates.ts';
+import { makeTemplates, type TemplateRows } from './postgres-templates.ts';
 import { findRedis, startRedis } from './redis-server.ts';
 import { useScratchFolder } from './scratch-folder.ts';
 import { seedOf } from './seed.ts';
@@ -15,6 +15,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** A PostgreSQL server for the tests of this run; `freshDatabase` makes databases in it. */
     postgresUrl: string;
+    templateRows: TemplateRows;
     /** Where migrated SQLite mirrors are kept to be copied (`copyMirror`). */
     templateFolder: string;
     /** Random tests of this run draw from it. */
@@ -39,15 +40,19 @@ export default async function startServers(project: TestProject): Promise<() => 
   const removeScratch = useScratchFolder();
   project.provide('templateFolder', mkdtempSync(join(tmpdir(), 'bms-templates-')));
   provideSeed(project);
-  const redis = await startRedis(findRedis());
-  project.provide('redisUrl', redis.url);
-  const stopPostgres = await startPostgres(project);
   const judge = judgeRun(project);
+  const stop = await Promise.all([startSharedRedis(project), startPostgres(project)]);
   return async () => {
-    await Promise.all([redis.stop(), stopPostgres()]);
+    await Promise.all(stop.map((stopOne) => stopOne()));
     await judge();
     removeScratch();
   };
+}
+
+async function startSharedRedis(project: TestProject): Promise<() => Promise<void>> {
+  const redis = await startRedis(findRedis());
+  project.provide('redisUrl', redis.url);
+  return redis.stop;
 }
 
 function provideSeed(project: TestProject): void {
@@ -70,7 +75,7 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
     const details = [error instanceof Error ? error.message : '', ...log.slice(-5)].join('\n').trim();
     throw new Error(`The tests need a PostgreSQL server of their own, which did not start:\n${details}`);
   });
-  await makeTemplates(server.url);
+  project.provide('templateRows', await makeTemplates(server.url));
   project.provide('postgresUrl', server.url);
   return server.stop;
 }

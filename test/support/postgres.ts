@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { lookAtDatabase } from '../canary/watch-postgres.ts';
+import { emptyDatabase } from './empty-database.ts';
 import type { Template } from './postgres-templates.ts';
+
+/** Databases that are empty again, by their template: only what a test has altered is made anew for the next one. */
+const EMPTIED = new Map<Template | 'template1', string[]>();
 
 export interface FreshDatabase {
   readonly url: string;
@@ -10,20 +13,31 @@ export interface FreshDatabase {
 }
 
 /** Makes a PostgreSQL database for one test: an empty one, or a copy of a mirror that was migrated before the tests. */
-export async function freshDatabase(template?: Template): Promise<FreshDatabase> {
+export async function freshDatabase(template: Template | 'template1' = 'template1'): Promise<FreshDatabase> {
   const server = inject('postgresUrl');
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await runOn(server, `create database ${name} template ${template ?? 'template1'} strategy file_copy`);
-  const url = new URL(server);
-  url.pathname = name;
+  const emptied = EMPTIED.get(template) ?? [];
+  EMPTIED.set(template, emptied);
+  const url = emptied.pop() ?? (await makeDatabase(server, template));
   return {
-    url: url.href,
+    url,
     drop: async () => {
-      await lookAtDatabase(url.href);
-      await runOn(server, `drop database if exists ${name} with (force)`);
+      const fills = template === 'template1' ? {} : inject('templateRows')[template];
+      if (await emptyDatabase(url, fills)) emptied.push(url);
+      else await runOn(server, `drop database ${nameOf(url)} with (force)`);
     },
   };
 }
+
+async function makeDatabase(server: string, template: string): Promise<string> {
+  const url = new URL(server);
+  url.pathname = `test_${randomUUID().replaceAll('-', '')}`;
+  const name = nameOf(url.href);
+  await runOn(server, `create database ${name} template ${template} strategy file_copy`);
+  await runOn(server, `comment on database ${name} is 'of the tests'`);
+  return url.href;
+}
+
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
 
 /** The address of such a database that goes when the test ends. */
 export async function freshDatabaseUrl(template?: Template): Promise<string> {
