@@ -5,7 +5,7 @@ import { formatInstant } from '../../src/lib/time/clock.ts';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
-import { document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
+import { ONLY_PROGRESS, document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump } from '../support/mirror-file.ts';
 import { poison } from '../support/poison.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
@@ -79,7 +79,7 @@ describe('a mirror that holds what the service sends', () => {
 
     const ended = await run(['verify', '--json'], env);
 
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expect(verdicts(ended)).toEqual(
       KIND_NAMES.map((kind) => ({
         kind,
@@ -148,7 +148,7 @@ function expectAllSame(ended: Ended, { world }: Sandbox): void {
     expect(verdict.differences, verdict.kind).toEqual([]);
     expect(verdict).toMatchObject({ same: world.count(verdict.kind), moved: 0, differs: 0, reason: null });
   }
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
 }
 
 /** The first client that has contacts. */
@@ -187,7 +187,7 @@ describe('a mirror that was tampered with differs', () => {
 
     const ended = await run(['verify', kind, '--json'], env);
 
-    expect(ended).toMatchObject({ code: 3, stderr: '' });
+    expect(ended).toMatchObject({ code: 3, stderr: ONLY_PROGRESS });
     const verdict = verdictOn(ended, kind);
     const same = sandbox.world.count(kind) - 1;
     expect(verdict).toMatchObject({ same, moved: 0, differs: 1, missing: 0, surplus: 0, reason: null });
@@ -242,7 +242,7 @@ describe('a mirror that was tampered with differs', () => {
 
     const ended = await run(['verify', 'clients', '--json'], env);
 
-    expect(ended).toMatchObject({ code: 3, stderr: '' });
+    expect(ended).toMatchObject({ code: 3, stderr: ONLY_PROGRESS });
     const verdict = verdictOn(ended, 'clients');
     expect(verdict).toMatchObject({ same: 129, differs: 1, repair: `bms-sync backfill clients --ids ${id}` });
     expect(verdict.differences.map((one) => [one.id, one.field])).toContainEqual([
@@ -312,7 +312,7 @@ describe('what was changed meanwhile is moved, not different', () => {
 
     const ended = await run(['verify', 'clients', 'products', 'departments', '--json'], env);
 
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expect(verdictOn(ended, 'clients')).toMatchObject({
       same: 128,
       moved: 2,

@@ -176,9 +176,15 @@ describe('sortPage', () => {
   });
 
   test('a page of one record 20,000 times costs no more than its length', () => {
-    const started = performance.now();
-    expect(splitPage(Array.from({ length: 20_000 }, () => ({ id: 7 }))).incoming).toHaveLength(1);
-    expect(performance.now() - started).toBeLessThan(1000);
+    let reads = 0;
+    const record = {
+      get id() {
+        reads++;
+        return 7;
+      },
+    };
+    expect(splitPage(Array.from({ length: 20_000 }, () => record)).incoming).toHaveLength(1);
+    expect(reads).toBeLessThan(10 * 20_000);
   });
 });
 

@@ -349,8 +349,6 @@ test('any number fits the type that it shows', () => {
   );
 });
 
-test('a long hostile text costs no more than its length', () => {
-  const started = performance.now();
-  seenType(`0.${'0'.repeat(100_000)}1`);
-  expect(performance.now() - started).toBeLessThan(1000);
+test('a long hostile text costs no more than its length: the square of it would not end', () => {
+  seenType(`0.${'0'.repeat(1_000_000)}1`);
 });

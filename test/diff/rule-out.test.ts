@@ -212,7 +212,7 @@ test('C15: what a service may make of a text never rules a record of ours out', 
   );
 });
 
-test('hostile text costs little time', () => {
+test('hostile text costs no more than its length: the square of it would not end', () => {
   for (const piece of [
     '&amp;',
     '&#38;',
@@ -227,9 +227,7 @@ test('hostile text costs little time', () => {
     '🍁',
     '<',
   ]) {
-    const text = piece.repeat(60_000);
-    const started = performance.now();
+    const text = piece.repeat(300_000);
     isOut(CLIENTS, { code: `K${text}` }, { code: `${text}K` });
-    expect(performance.now() - started, piece).toBeLessThan(2000);
   }
 });

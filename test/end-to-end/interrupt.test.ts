@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
+import { ONLY_PROGRESS, json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
@@ -23,7 +23,7 @@ describe('a pull that is asked to stop', () => {
     child.kill('SIGTERM');
 
     const stopped = await ended;
-    expect(stopped).toMatchObject({ code: 3, signal: null, stderr: '' });
+    expect(stopped).toMatchObject({ code: 3, signal: null, stderr: ONLY_PROGRESS });
     const { kinds } = json(stopped);
     expect(kinds.map(({ kind }) => kind)).toEqual(KIND_NAMES);
     const interrupted = kinds.filter(({ reason }) => reason === 'interrupted');

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { json, run, settingsFor } from '../support/command-line.ts';
+import { ONLY_PROGRESS, json, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
@@ -31,7 +31,7 @@ test('a pull that is killed while it makes its file heals with the next one (G12
     await pullAndKill(sandbox, path, { after: appeared, turns: random(MOST_TURNS) });
     watcher.close();
 
-    expect(await run(['pull'], settingsFor(sandbox, path))).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['pull'], settingsFor(sandbox, path))).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expectSound(path);
     expectEqual(path, sandbox);
   }
@@ -85,7 +85,7 @@ async function expectHealing(sandbox: Sandbox, path: string): Promise<number> {
 
   const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
   for (const { kind, state } of json(ended).kinds) expect([kind, state]).toEqual([kind, 'certified']);
   expectSound(path);
   expectEqual(path, sandbox);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { json, run, settingsFor, type PullReport } from '../support/command-line.ts';
+import { ONLY_PROGRESS, json, run, settingsFor, type PullReport } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
@@ -15,7 +15,7 @@ describe('pull', () => {
 
     const ended = await runProgram(['pull', '--json'], { env: settingsFor(sandbox, path) });
 
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expectEqual(path, sandbox);
     expectSound(path);
     const report = json(ended);
@@ -81,7 +81,7 @@ describe('pull', () => {
       env: settingsFor(sandbox, await grownMirror()),
     });
 
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: ONLY_PROGRESS });
     const lines = stdout.split('\n');
     expect(lines[0]?.split(/ +/)).toEqual(
       // prettier-ignore

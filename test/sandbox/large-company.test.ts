@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { byTheClock } from '../support/tiers.ts';
 import { askList } from './ask.ts';
 
 const MILLION = 1_000_000;
@@ -8,7 +9,7 @@ test('a million clients cost no start-up time, no memory, and a page is quick wh
   const before = process.memoryUsage().heapUsed;
   const started = performance.now();
   await using sandbox = await startSandbox({ size: MILLION });
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(performance.now() - started).toBeLessThan(byTheClock(1000));
 
   const readFrom = performance.now();
   for (let turn = 0; turn < 100; turn++) {
@@ -18,7 +19,7 @@ test('a million clients cost no start-up time, no memory, and a page is quick wh
     expect(meta).toMatchObject({ last_page: 10_000, total: MILLION });
   }
   const milliseconds = performance.now() - readFrom;
-  expect(milliseconds).toBeLessThan(10_000);
+  expect(milliseconds).toBeLessThan(byTheClock(10_000));
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 2 ** 20);
 });
 

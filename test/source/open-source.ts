@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { categories } from '../../src/catalog/kinds/categories.ts';
 import {
@@ -44,7 +44,7 @@ export function open(
   const clock = fakeClock();
   const destination = { write: (line: string) => void lines.push(line) };
   const source = openSource(
-    { ...SOURCE_SETTINGS, timeoutSeconds: 5, maxBodyBytes: 1e6, baseUrl, token: TOKEN, ...settings },
+    { ...SOURCE_SETTINGS, timeoutSeconds: 60, maxBodyBytes: 1e6, baseUrl, token: TOKEN, ...settings },
     {
       clock,
       logger: createLogger({ level: 'debug', secrets: [], destination }),
@@ -54,6 +54,13 @@ export function open(
   );
   onTestFinished(() => source.close());
   return { source, clock, log: () => lines.join('') };
+}
+
+/** Lets the deadlines of this test run out once something has happened, at once and not before. */
+export function deadlinesAfter(event: Promise<unknown>): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  void event.then(() => vi.advanceTimersByTime(60_000));
 }
 
 export function ticker(): () => number {

@@ -1,19 +1,20 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson, type JsonObject } from '../../src/lib/json/json.ts';
 import type { FaultAction } from '../../sandbox/faults.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
 import { writtenRecord, type WriteAnswer } from '../../src/source/http/write-answer.ts';
-import type { SourceSettings } from '../../src/source/http/http.ts';
-import { documentedKind, open } from './open-source.ts';
+import { holdNextSleep } from '../support/held-sleep.ts';
+import { requestNumber } from '../support/requests.ts';
+import { deadlinesAfter, documentedKind, open } from './open-source.ts';
 
 const WRITABLE = KINDS.filter(({ create, update }) => create !== null && update !== null);
 const CREATE = { kind: documentedKind, operation: 'create', id: null, body: '{"code":"A1"}' } as const;
 
-async function openSandbox(options: SandboxOptions, settings: Partial<SourceSettings> = {}) {
+async function openSandbox(options: SandboxOptions) {
   const sandbox = await startSandbox({ size: 20, ...options });
   onTestFinished(() => sandbox.close());
-  return { sandbox, source: open(sandbox.url, { token: sandbox.token, ...settings }).source };
+  return { sandbox, source: open(sandbox.url, { token: sandbox.token }).source };
 }
 
 function recordIn(answer: WriteAnswer): JsonObject | null {
@@ -40,8 +41,9 @@ describe.each(['documented', 'wild'] as const)('with %s envelopes', (envelopes) 
 
 describe('when things go wrong', () => {
   const CLIENTS = 20;
-  const writeWith = async (action: FaultAction, settings?: Partial<SourceSettings>) => {
-    const { sandbox, source } = await openSandbox({ faults: [{ do: action }] }, settings);
+  const writeWith = async (action: FaultAction, endsAfter?: (sandbox: Sandbox) => Promise<unknown>) => {
+    const { sandbox, source } = await openSandbox({ faults: [{ do: action }] });
+    if (endsAfter) deadlinesAfter(endsAfter(sandbox));
     const answer = await source.write(CREATE);
     expect(sandbox.requests).toHaveLength(1);
     return { sandbox, answer };
@@ -71,15 +73,18 @@ describe('when things go wrong', () => {
   });
 
   test('D01: a write whose answer is held back is lost, and done', async () => {
-    const { sandbox, answer } = await writeWith({ holdMs: 60_000 }, { timeoutSeconds: 0.1 });
+    const isDone = (sandbox: Sandbox) => expect.poll(() => countOf(sandbox)).toBe(CLIENTS + 1);
+    const { sandbox, answer } = await writeWith({ holdMs: 3_600_000 }, isDone);
     expect(answer).toEqual({ is: 'lost', why: 'timeout' });
     expect(countOf(sandbox)).toBe(CLIENTS + 1);
   });
 
   test('D05: a write that is lost may be done later', async () => {
-    const { sandbox, answer } = await writeWith({ commitAfterMs: 400 }, { timeoutSeconds: 0.1 });
+    const goOn = holdNextSleep();
+    const { sandbox, answer } = await writeWith({ commitAfterMs: 1 }, (service) => requestNumber(service, 1));
     expect(answer).toEqual({ is: 'lost', why: 'timeout' });
     expect(countOf(sandbox)).toBe(CLIENTS);
-    await vi.waitUntil(() => countOf(sandbox) === CLIENTS + 1);
+    goOn();
+    await expect.poll(() => countOf(sandbox)).toBe(CLIENTS + 1);
   });
 });

@@ -1,20 +1,22 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { vehicleBrands } from '../../src/catalog/kinds/vehicle-brands.ts';
 import { departments } from '../../src/catalog/kinds/departments.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
+import { gate } from '../store/temp-mirror.ts';
 import { noWrites } from '../support/no-writes.ts';
 import { freePort } from '../support/redis-server.ts';
 import { SELF_SIGNED } from './self-signed.ts';
-import { documentedKind, open, TOKEN } from './open-source.ts';
+import { deadlinesAfter, documentedKind, open, TOKEN } from './open-source.ts';
 import { send, serve, serveProxy, serveRaw, serveSockets, untilTestEnds } from '../support/serve.ts';
 
 const CREATE = { kind: documentedKind, operation: 'create', id: null, body: '{"code":"A1"}' } as const;
@@ -84,7 +86,7 @@ describe('the request', () => {
     await source.write(CREATE);
     await source.write(UPDATE);
     expect(new Set(sockets).size).toBe(2);
-    await vi.waitUntil(() => sockets.every(({ destroyed }) => destroyed));
+    await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true);
   });
 
   test('is counted, and one line in the log, without body and token', async () => {
@@ -305,7 +307,9 @@ describe('unsent', () => {
 
   test('where no TLS comes about behind the proxy: in time, or before we stop', async () => {
     const closed: boolean[] = [];
+    let begun = 0;
     const base = await serveSockets((socket) => {
+      begun++;
       socket.on('close', () => closed.push(true)).resume();
     });
     const proxyUrl = await tunnel(base);
@@ -313,11 +317,10 @@ describe('unsent', () => {
 
     const abort = new AbortController();
     const writing = open(https(base), { proxyUrl }).source.write(CREATE, { signal: abort.signal });
-    setTimeout(() => {
-      abort.abort();
-    }, 50);
+    await expect.poll(() => begun).toBe(2);
+    abort.abort();
     expect(await writing).toEqual(unsent('interrupted'));
-    await vi.waitUntil(() => closed.length === 2);
+    await expect.poll(() => closed.length).toBe(2);
   });
 
   test('where there is no proxy', async () => {
@@ -351,7 +354,7 @@ describe('unsent', () => {
     });
     const { source } = open(https(base), { timeoutSeconds: 60 });
     expect(await source.write(CREATE, { signal: abort.signal })).toEqual(unsent('interrupted'));
-    await vi.waitUntil(() => isClosed);
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   test('is one line in the log', async () => {
@@ -373,7 +376,11 @@ describe('lost', () => {
     let connections = 0;
     const base = await serveSockets((socket) => {
       connections++;
-      setTimeout(() => socket.resetAndDestroy(), 30);
+      const cut = (): void => {
+        unsubscribe('undici:request:bodySent', cut);
+        socket.resetAndDestroy();
+      };
+      subscribe('undici:request:bodySent', cut);
     });
     expect(await writeTo(base)).toEqual(lost(CUT));
     expect(connections).toBe(1);
@@ -403,23 +410,26 @@ describe('lost', () => {
     ['answered by too much', (socket) => socket.end(answer('x'.repeat(2_000_000), null)), 'too_big'],
   ])('where the connection is %s', async (_, behave, why) => {
     let connections = 0;
+    const sent = gate();
     const base = await serveSockets((socket) => {
       connections++;
-      socket.once('data', () => behave(socket));
+      socket.once('data', () => behave(socket)).once('data', sent.open);
     });
-    const timeoutSeconds = why === 'timeout' ? 0.1 : 5;
-    expect(await writeTo(base, { timeoutSeconds })).toEqual(lost(why));
+    if (why === 'timeout') deadlinesAfter(sent.opened);
+    expect(await writeTo(base)).toEqual(lost(why));
     expect(connections).toBe(1); // Whatever happened, it is not sent again.
   });
 
   test('B11: where the answer drips beyond the deadline', async () => {
+    const dripping = gate();
     const base = await serve((_, response) => {
-      const timer = setInterval(() => response.write(' '), 10);
+      const timer = setInterval(() => response.write(' ', dripping.open), 10);
       response.on('close', () => {
         clearInterval(timer);
       });
     });
-    expect(await writeTo(base, { timeoutSeconds: 0.1 })).toEqual(lost('timeout'));
+    deadlinesAfter(dripping.opened);
+    expect(await writeTo(base)).toEqual(lost('timeout'));
   });
 
   test('B21: where it is answered before all of it was sent', async () => {

@@ -52,7 +52,7 @@ export default async function startServers(project: TestProject): Promise<() => 
 async function startSharedRedis(project: TestProject): Promise<() => Promise<void>> {
   const redis = await startRedis(findRedis());
   project.provide('redisUrl', redis.url);
-  return redis.stop;
+  return () => redis.stop();
 }
 
 function provideSeed(project: TestProject): void {

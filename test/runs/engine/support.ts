@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Notifier } from '../../../src/runs/engine/notifier.ts';
 import { startEngine, type Engine } from '../../../src/runs/engine/engine.ts';
 import { TIMINGS, type Timings } from '../../../src/runs/engine/timings.ts';
@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/lib/time/clock.ts';
 import { createLogger, type Logger } from '../../../src/lib/log/logger.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { kindNamed, tempMirror } from '../../store/temp-mirror.ts';
+import { byTheClock } from '../../support/tiers.ts';
 
 /** A hundredth of the engine's times, about. */
 export const QUICK: Timings = {
@@ -24,7 +25,7 @@ export const QUICK: Timings = {
 };
 
 /** The longest that a row may wait with these times: 75 s with the real ones. */
-export const LONGEST_WAIT_MS = QUICK.fallbackMs + QUICK.renotifyMs + QUICK.notifyMs + 1_000; // The last for a busy machine.
+const LONGEST_WAIT_MS = QUICK.fallbackMs + QUICK.renotifyMs + QUICK.notifyMs + 1_000; // The last for a busy machine.
 
 export interface Log {
   readonly logger: Logger;
@@ -177,15 +178,7 @@ export function startTestEngine(parts: Started): Engine {
 /** A queue's name of its own in a store that tests share. */
 export const ownPrefix = (): string => `t${randomUUID().slice(0, 8)}`;
 
-export const longest = (waits: ReadonlyMap<number, number>): number => Math.max(...waits.values());
-
-/** Works rows one by one until one was worked soon, by its first epoch: that is, by way of the queue. */
-export async function throughTheQueue(work: Work, done: number): Promise<void> {
-  for (let all = done; ; all += 1) {
-    const before = work.heard.length;
-    await work.insert(1);
-    await work.done(all + 1);
-    const wait = [...work.waits.values()].at(-1) ?? Infinity;
-    if (work.heard.length === before + 1 && wait < QUICK.renotifyMs) return;
-  }
+/** No row has waited longer than `LONGEST_WAIT_MS`. */
+export function expectSoon({ waits }: Work): void {
+  expect(Math.max(...waits.values())).toBeLessThan(byTheClock(LONGEST_WAIT_MS));
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SourceSettings } from '../../../src/source/http/http.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import { byAnswerKind, documentedKind, open, sweepAll, ticker } from '../open-source.ts';
@@ -44,9 +44,11 @@ describe('a page size that is too large', () => {
       },
     ],
     ['400', (response) => response.writeHead(400).end()],
-    ['no answer in time', () => undefined],
+    ['no answer in time', () => vi.advanceTimersByTime(60_000)],
   ])('by %s is halved until the service takes it, and stays so', async (_, refuse) => {
-    const { source, asked } = await served((size) => size > 30, { refuse }, { timeoutSeconds: 0.3 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { source, asked } = await served((size) => size > 30, { refuse });
     const first = await sweepAll(source);
     expect(idsOf(first).size).toBe(460);
     expect(first.at(-1)?.walk).toMatchObject({ rowsPerPage: 25, step: { phase: 'done' } });
