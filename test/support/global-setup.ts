@@ -10,6 +10,7 @@ import { makeTemplates, type TemplateRows } from './postgres-templates.ts';
 import { findRedis, startRedis } from './redis-server.ts';
 import { useScratchFolder } from './scratch-folder.ts';
 import { seedOf } from './seed.ts';
+import { tierOf } from './tiers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -41,7 +42,10 @@ export default async function startServers(project: TestProject): Promise<() => 
   project.provide('templateFolder', mkdtempSync(join(tmpdir(), 'bms-templates-')));
   provideSeed(project);
   const judge = judgeRun(project);
-  const stop = await Promise.all([startSharedRedis(project), startPostgres(project)]);
+  const stop =
+    tierOf(process.env) === 'fast'
+      ? []
+      : await Promise.all([startSharedRedis(project), startPostgres(project)]);
   return async () => {
     await Promise.all(stop.map((stopOne) => stopOne()));
     await judge();

@@ -1,9 +1,9 @@
 /**
- * The parts of the test suite: `tests` after every change; `proofs`, which give the same answer as long as the code they
+ * The parts of the test suite: `tests` after every change, of which `fast` needs neither a server nor the built program; `proofs`, which give the same answer as long as the code they
  * prove is the same (`npm run proofs`); `acceptance`, which needs real time, and `clients`, which needs the reporting clients:
  * both run apart from continuous integration.
  */
-export type Tier = 'tests' | 'proofs' | 'acceptance' | 'clients';
+export type Tier = 'tests' | 'fast' | 'proofs' | 'acceptance' | 'clients';
 
 const PROOF_FOLDERS = ['enumeration', 'malformed'].map((name) => `test/${name}`);
 
@@ -91,6 +91,10 @@ const SIZED_FILES = pathsOf([
 
 const LONG_FILES = [...CLOCK_FILES, ...SIZED_FILES];
 
+const FAST_FOLDERS = ['lib', 'catalog', 'diff', 'source', 'config', 'words'].map((name) => `test/${name}`);
+/** Build the program, or start another one. */
+const SLOW_FILES = pathsOf(['catalog/new-kind', 'source/proxy']);
+
 /** Read both mirrors through the clients of docs/reporting, once `npm run test:clients` has installed them. */
 const CLIENTS = 'test/clients/**/*.test.ts';
 
@@ -127,6 +131,14 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
       };
     case 'clients':
       return { shared: { include: [CLIENTS], exclude: [] }, alone: NONE };
+    case 'fast':
+      return {
+        shared: {
+          include: FAST_FOLDERS.map((folder) => `${folder}/**/*.test.ts`),
+          exclude: [...shared.exclude, ...SLOW_FILES],
+        },
+        alone: NONE,
+      };
     case 'tests':
       return {
         shared: { ...shared, exclude: [...shared.exclude, CLIENTS, ...CLOCK_FILES] },
@@ -155,7 +167,7 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
 /** A bound by the clock: it holds where nothing else runs, in `npm run acceptance`. */
 export const byTheClock = (most: number): number => (tierOf(process.env) === 'acceptance' ? most : Infinity);
 
-const TIERS: readonly Tier[] = ['tests', 'proofs', 'acceptance', 'clients'];
+const TIERS: readonly Tier[] = ['tests', 'fast', 'proofs', 'acceptance', 'clients'];
 
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
