@@ -1,18 +1,33 @@
-FROM node:24-trixie-slim
-ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+FROM node:24-trixie-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json tsconfig.json ./
+# A layer of its own: a change of a source file installs nothing again.
+COPY package.json package-lock.json ./
+COPY scripts/node ./scripts/node
+RUN npm ci --include=dev --ignore-scripts && rm -rf ~/.npm
+COPY tsconfig.json ./
 COPY scripts ./scripts
 COPY sandbox ./sandbox
 COPY src ./src
-# One layer: what only the build needs is gone at its end, and of SQLite's driver what other systems need.
-RUN npm ci --include=dev --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts \
-  && rm -rf scripts src sandbox tsconfig.json package-lock.json ~/.npm \
-  && cd node_modules/better-sqlite3 && rm -rf deps src && find prebuilds -type f ! -path '*linux*' -delete
+RUN npm run build
+
+# What the bundle loads from node_modules; of SQLite's driver not what other systems need.
+FROM node:24-trixie-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY scripts/node ./scripts/node
+RUN npm ci --omit=dev --ignore-scripts && cd node_modules/better-sqlite3 && rm -rf deps src \
+  && find prebuilds -type f ! -path '*linux*' -delete
+
+FROM node:24-trixie-slim
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+WORKDIR /app
+COPY --from=modules /app/node_modules ./node_modules
+COPY package.json ./
 COPY migrations ./migrations
 COPY src/dashboard/assets ./src/dashboard/assets
 # What error messages point to.
 COPY config ./config
+COPY --from=build /app/dist ./dist
 # `bms-sync …` by hand: docker exec CONTAINER bms-sync status
 # OpenShift runs it as any user of group 0, so that the group may do in data what the owner may.
 RUN chmod +x dist/main.js && ln -s /app/dist/main.js /usr/local/bin/bms-sync && install -d -o node -g 0 -m 770 data
