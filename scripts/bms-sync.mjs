@@ -5,8 +5,8 @@
  */
 import { existsSync } from 'node:fs';
 
-// npx starts a shell and passes signals to it alone. Once that shell has ended, `kill` was meant for this process.
-if (process.env.npm_command === 'exec') {
+// npx and npm start a shell and pass signals to it alone. Once that shell has ended, `kill` was meant for this process.
+if (['exec', 'start', 'run', 'run-script'].includes(process.env.npm_command)) {
   const shell = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === shell) return;

@@ -1,5 +1,5 @@
 /**
- * Makes a release: `npm run release -- X.Y.Z [--dry-run]`. Sets version and changelog, makes `release/` (the package,
+ * Makes a release: `npm run release -- X.Y.Z [--dry-run]`; X.Y.Z-dev only names the next one on main. Sets version and changelog, makes `release/` (the package,
  * the image's context, the bill of materials, checksums) and, where Docker answers, the image; leaves a mirror of either database in
  * `test/released/`; prints what remains for a person.
  */
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { checkPackage, packPackage } from './release/check-package.ts';
 import { RELEASED_FILES, releaseEdits } from './release/edits.ts';
 import { leaveMirrors } from './release/leave-mirrors.ts';
+import { isDevelopment } from './release/versions.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'release');
@@ -20,6 +21,7 @@ const REMAINS = `What remains:
   git add --all && git commit --message 'Release X.Y.Z'
   git tag --annotate vX.Y.Z --message 'bms-sync X.Y.Z'
   git push --follow-tags
+  npm run release -- X.Y.Z-dev                        # of the release after it, and commit: main is not what was released
   npm publish release/bms-sync-X.Y.Z.tgz, and docker push of bms-sync:X.Y.Z under the name of your registry`;
 
 const { values, positionals } = parseArgs({
@@ -45,6 +47,7 @@ async function release([version, ...others]: readonly string[], isDry: boolean):
     return;
   }
   write(after);
+  if (isDevelopment(version)) return;
   try {
     rmSync(FOLDER, { recursive: true, force: true });
     mkdirSync(FOLDER);
@@ -68,8 +71,8 @@ async function release([version, ...others]: readonly string[], isDry: boolean):
 
 /** What the Dockerfile copies into the image: its context, from which any builder makes it. */
 function copiedFiles(): string[] {
-  const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^COPY (.+) \S+$/gm);
-  return [...lines].flatMap(([, sources = '']) => sources.split(' '));
+  const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from)(.+) \S+$/gm);
+  return [...new Set([...lines].flatMap(([, sources = '']) => sources.split(' ')))];
 }
 
 function digestOf(file: string): string {

@@ -1,9 +1,9 @@
 import { releaseChangelog, type Release } from './changelog.ts';
-import { isBefore, setImageVersion, setLockVersion, setPackageVersion } from './versions.ts';
+import { isBefore, isDevelopment, setImageVersion, setLockVersion, setPackageVersion } from './versions.ts';
 
 /** How a release changes each file that names the version. */
 const EDITS: Readonly<Record<string, (text: string, release: Release) => string>> = {
-  'CHANGELOG.md': releaseChangelog,
+  'CHANGELOG.md': (text, release) => (isDevelopment(release.version) ? text : releaseChangelog(text, release)),
   'package.json': (text, { version }) => setPackageVersion(text, version),
   'package-lock.json': (text, { version }) => setLockVersion(text, version),
   'deploy/compose.yaml': (text, { version }) => setImageVersion(text, version),

@@ -1,5 +1,8 @@
-const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
+const VERSION = /^(\d+)\.(\d+)\.(\d+)(-dev)?$/;
 const IMAGE = /(\bimage: bms-sync:)\S+/g;
+
+/** Whether a version is main's own on the way to a release: `2.0.0-dev` comes before `2.0.0`. */
+export const isDevelopment = (version: string): boolean => version.endsWith('-dev');
 
 /**
  * Whether one version comes before another: `1.9.0` before `1.10.0`.
@@ -16,7 +19,7 @@ export function isBefore(version: string, other: string): boolean {
 function numbersOf(version: string): number[] {
   const found = VERSION.exec(version);
   if (found === null) throw new Error(`${version} is no version: expected three numbers, such as 1.2.0.`);
-  return found.slice(1).map(Number);
+  return [...found.slice(1, 4).map(Number), isDevelopment(version) ? 0 : 1];
 }
 
 /** Sets the version of package.json. */

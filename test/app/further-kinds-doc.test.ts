@@ -32,7 +32,7 @@ describe('the worked example of docs/further-kinds.md', () => {
     const path = join(folder, 'further.db');
     const file = join(folder, 'further.yaml');
     writeFileSync(file, yaml);
-    const argv = first(/^npx bms-sync (pull .*)$/m.exec(commands)).replace('further.yaml', file);
+    const argv = first(/^npm start -- (pull .*)$/m.exec(commands)).replace('further.yaml', file);
 
     const ended = await run(argv.split(' '), settingsFor(sandbox, path));
 

@@ -20,7 +20,7 @@ export function readmeLines(database: 'sqlite' | 'postgres'): readonly string[] 
   const ofPostgres = ours.filter((block) => /^createdb /m.test(block));
   const others = linesOf(ours.filter((block) => !ofPostgres.includes(block)));
   if (database === 'sqlite') return others;
-  const isCommand = (line: string): boolean => line.startsWith('npx ');
+  const isCommand = (line: string): boolean => /^npm (?:-s )?start /.test(line);
   const lines = linesOf(ofPostgres);
   return [...lines.filter((line) => !isCommand(line)), ...others, ...lines.filter(isCommand)];
 }
@@ -29,7 +29,7 @@ const linesOf = (blocks: readonly string[]): readonly string[] =>
   blocks.flatMap((block) => block.split('\n').filter((line) => line !== ''));
 
 /**
- * The shell around the lines: `npx bms-sync` is the built program, `serve` runs until the walk ends, a command that follows
+ * The shell around the lines: `npm start --` is the built program, `serve` runs until the walk ends, a command that follows
  * gets Ctrl-C after a while, and every command is shown before its output.
  */
 const PRELUDE = `
@@ -42,9 +42,10 @@ once_it_serves() {
   cat "$served"
 }
 createdb() { echo "$ createdb $*"; }
-npx() {
-  shift
-  echo "$ npx bms-sync $*"
+npm() {
+  [ "$1" != -s ] || shift
+  shift 2
+  echo "$ npm start -- $*"
   case "$*" in
     serve*) "$NODE" "$MAIN" "$@" > "$served" 2>&1 & echo $! >> "$pids" ;;
     *--follow*) timeout --signal INT 5 "$NODE" "$MAIN" "$@" 2>&1 || [ $? -eq 124 ] ;;
@@ -76,7 +77,7 @@ export async function walk(
 }
 
 /** A reader waits until the log of the background service says that it serves. */
-const waitAfter = (line: string): string => (/^npx bms-sync serve &/.test(line) ? '\nonce_it_serves' : '');
+const waitAfter = (line: string): string => (/^npm start -- serve &/.test(line) ? '\nonce_it_serves' : '');
 
 /** `export BMS_TOKEN=…` gets the value of this walk; every other line stays as it is written. */
 function withSettings(line: string, settings: Env): string {

@@ -21,7 +21,7 @@ test.each(['sqlite', 'postgres'] as const)(
     mkdirSync(TRANSCRIPTS, { recursive: true });
     writeFileSync(`${TRANSCRIPTS}/readme-${database}.txt`, transcript);
     expect({ code, transcript }).toEqual({ code: 0, transcript });
-    expect(transcript).toMatch(/\$ npx bms-sync pull\n[^$]*\bclients\b[^\n]* 41\b/);
+    expect(transcript).toMatch(/\$ npm start -- pull\n[^$]*\bclients\b[^\n]* 41\b/);
     expect(transcript).toContain(database === 'postgres' ? 'PostgreSQL' : 'no mirror at'); // Of doctor.
     // Both writes arrived once, and with the content that was typed.
     const created = service.world

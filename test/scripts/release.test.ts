@@ -48,6 +48,11 @@ test('versions are ordered by their numbers, and nothing else is a version', () 
       expect(isBefore(one.join('.'), other.join('.'))).toBe(weight(one) < weight(other));
     }),
   );
+  expect([
+    isBefore('2.0.0-dev', '2.0.0'),
+    isBefore('2.0.0', '2.0.0-dev'),
+    isBefore('1.9.0', '2.0.0-dev'),
+  ]).toEqual([true, false, true]);
   for (const wrong of ['1.2', 'v1.2.3', '1.2.3-beta', '', '1.2.x'])
     expect(() => isBefore(wrong, '1.0.0')).toThrow(/three numbers/);
 });
@@ -75,6 +80,12 @@ test('the lock file keeps its packages and their order', () => {
   const lock = present().get('package-lock.json') ?? '';
   const { version } = JSON.parse(lock) as { version: string };
   expect(setLockVersion(setLockVersion(lock, '99.1.0'), version)).toBe(lock);
+});
+
+test('main names the release that it is on the way to, without a section in the changelog', () => {
+  const after = releaseEdits(present(), { ...RELEASE, version: '99.1.0-dev' });
+  expect(after.get('CHANGELOG.md')).toBe(present().get('CHANGELOG.md'));
+  expect(JSON.parse(after.get('package.json') ?? '')).toMatchObject({ version: '99.1.0-dev' });
 });
 
 test('a version lower than the present one is refused', () => {
