@@ -32,12 +32,6 @@ export function startChild(script: string, ...args: readonly string[]): Child {
   );
 }
 
-/** Starts a shell in a mount namespace of its own: what it mounts is gone when it ends. */
-export function startInNamespace(shell: string, ...args: readonly string[]): Child {
-  const command = ['--mount', '--map-root-user', 'sh', '-c', shell, 'sh', ...args];
-  return follow(spawn('unshare', command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] }));
-}
-
 /** Runs a script of `children/` to its end and returns what it printed. */
 export async function runChild(script: string, ...args: readonly string[]): Promise<string[]> {
   return linesOf(startChild(script, ...args));

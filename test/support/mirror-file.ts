@@ -27,24 +27,6 @@ export function dump(path: string): Readonly<Record<string, readonly Row[]>> {
   );
 }
 
-/** The ids whose rows are not the same in two dumps of a kind. */
-export function changedRows(
-  kind: string,
-  before: ReturnType<typeof dump>,
-  after: ReturnType<typeof dump>,
-): string[] {
-  const texts = new Map(before[kind]?.map((row) => [row['id'], textOf(row)]));
-  return (after[kind] ?? [])
-    .filter((row) => texts.get(row['id'] ?? null) !== textOf(row))
-    .map((row) => String(row['id']));
-}
-
-function textOf(row: Row): string {
-  return Object.entries(row)
-    .map(([name, value]) => `${name}=${String(value)}`)
-    .join('\n');
-}
-
 /** The mirror holds exactly the records of the service: every id, every record as it was sent. */
 export function expectEqual(path: string, { world }: Pick<Sandbox, 'world'>): void {
   for (const kind of KIND_NAMES) {
