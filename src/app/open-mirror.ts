@@ -1,10 +1,5 @@
 import { existsSync } from 'node:fs';
-import {
-  allKinds,
-  listUnknownExclusions,
-  refuseMissingExclusions,
-  refuseUnknownField,
-} from '../config/known-kinds.ts';
+import { allKinds, refuseMissingExclusions, refuseUnknownExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createOwner } from '../lib/owner.ts';
@@ -94,7 +89,11 @@ async function upgradeMirror(
   onProgress?: OnRefilled,
 ) {
   const kinds = allKinds(config);
-  await refuseUnknownFields(session, config);
+  await refuseUnknownExclusions(config, (names) =>
+    session.atomically(async (tx) =>
+      (await tx.listColumns('fields')).size === 0 ? new Map() : readSeenNames(tx, names),
+    ),
+  );
   refuseMissingExclusions(config, await readExclusions(session));
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
@@ -161,15 +160,4 @@ const mirrorAbsent = (location: string): SyncError =>
 export function isFileMissing(url: string): boolean {
   const path = sqlitePath(url);
   return path !== null && !existsSync(path);
-}
-
-/** @throws {UsageError} For an excluded field that neither the documentation nor this mirror knows. */
-async function refuseUnknownFields(session: Session, config: Config): Promise<void> {
-  const doubtful = listUnknownExclusions(config);
-  if (doubtful.length === 0) return;
-  const kinds = doubtful.map((field) => field.kind);
-  const seen = await session.atomically(async (tx) =>
-    (await tx.listColumns('fields')).size === 0 ? null : readSeenNames(tx, kinds),
-  );
-  for (const field of doubtful) refuseUnknownField(field, seen?.get(field.kind) ?? []);
 }

@@ -9,7 +9,7 @@ import { createSender } from '../feed/webhooks/sender.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { throttle } from '../lib/log/repeat-task.ts';
+import { throttle } from '../lib/time/throttle.ts';
 import { createOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';

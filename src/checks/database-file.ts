@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
-import { repeatMirrorTask, type ProcessContext } from '../db/mirror-context.ts';
+import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
 import type { Session } from '../db/session/session.ts';
@@ -78,19 +78,8 @@ const POLL_MS = 60_000;
 /** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
 export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
   if (mirror.session.dialect !== 'sqlite') return () => Promise.resolve();
-  const stop = new AbortController();
-  const task = async (): Promise<void> => {
-    try {
-      await checkWhenDue(mirror, stop.signal);
-    } catch (error) {
-      if (!stop.signal.aborted) throw error;
-    }
-  };
-  const checking = repeatMirrorTask(mirror, 'checking the database file', POLL_MS, task);
-  return () => {
-    stop.abort();
-    return checking.stop();
-  };
+  const task = (signal: AbortSignal): Promise<void> => checkWhenDue(mirror, signal);
+  return repeatTask(mirror, 'checking the database file', POLL_MS, task).stop;
 }
 
 /** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */

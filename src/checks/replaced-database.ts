@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { openFreshReader, sqlitePath } from '../db/open-session.ts';
 import { isDatabaseUnavailable, MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
@@ -28,7 +28,7 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
     }
     fault = replacement;
   };
-  const { stop } = repeatMirrorTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
+  const { stop } = repeatTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
   const session: Session = {
     ...opened,
     atomically: async (work) => {

@@ -4,7 +4,7 @@ import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts'
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
-import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { addNotification, staleNotification } from '../store/webhooks/notifications.ts';
 
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. @param startedAt When this process started. */
@@ -34,22 +34,21 @@ const CHECK_MS = 60_000;
 /** Logs scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
 export function startStaleWatch(mirror: MirrorContext, schedules: readonly Schedule[]): () => Promise<void> {
   const task = createStaleCheck(mirror, schedules);
-  return repeatMirrorTask(mirror, 'looking for stale kinds', CHECK_MS, task).stop;
+  return repeatTask(mirror, 'looking for stale kinds', CHECK_MS, task).stop;
 }
 
 /** Creates the check that logs each kind once when it becomes stale. A kind that is being read, or is due, is not stale. */
 export function createStaleCheck(context: MirrorContext, schedules: readonly Schedule[]) {
   const { session, clock, logger } = context;
   const startedAt = clock.now();
-  let loggedKinds: readonly string[] = [];
+  const loggedKinds = new Set<string>();
   return async (): Promise<void> => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
     const stale = await readAllStale(session, schedules, startedAt, now);
-    const stillStale = stale.map((staleKind) => staleKind.kind).filter((kind) => loggedKinds.includes(kind));
-    const newlyStale = stale.filter(
-      (staleKind) => !stillStale.includes(staleKind.kind) && !staleKind.isBeingRead,
-    );
+    for (const logged of loggedKinds)
+      if (stale.every(({ kind }) => kind !== logged)) loggedKinds.delete(logged);
+    const newlyStale = stale.filter(({ kind, isBeingRead }) => !loggedKinds.has(kind) && !isBeingRead);
     for (const { kind, since } of newlyStale) {
       const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
@@ -62,6 +61,6 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
         for (const { kind, since } of newlyStale)
           await addNotification(tx, staleNotification(kind, since, now));
       });
-    loggedKinds = [...stillStale, ...newlyStale.map((staleKind) => staleKind.kind)];
+    for (const { kind } of newlyStale) loggedKinds.add(kind);
   };
 }

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { combineLayers, nestAt, type ReadLayers } from './layers.ts';
+import { nestAt, type ReadLayer } from './layers.ts';
 import { SETTING_NODES, type SettingNode } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,20 +53,20 @@ export function listConfigFiles(env: Environment, flag: string | undefined): rea
 }
 
 /** Reads the settings that environment variables give, one layer for each variable; an empty one is unset. */
-export function readEnvironment(env: Environment): ReadLayers {
+export function readEnvironment(env: Environment): readonly ReadLayer[] {
   const ownNames = Object.keys(env).filter((name) => name.startsWith(SETTING_PREFIX) && env[name]);
   // A setting's own variable overrides its value in the JSON of its group.
   ownNames.sort((a, b) => b.split('__').length - a.split('__').length);
   const unknown = Object.keys(env).filter((name) => isUnknown(name) && env[name]);
-  return combineLayers([
-    ...unknown.map((name) => faultLayer(`${name}: unknown variable${didYouMean(name, PLAIN_VARIABLES)}`)),
+  return [
+    ...unknown.map((name) => `${name}: unknown variable${didYouMean(name, PLAIN_VARIABLES)}`),
     ...ownNames.map((name) => {
       const node = SETTING_NODES.find((candidate) => candidate.variable === name);
       if (node) return readVariableValue(node, name, env[name] ?? '');
-      return faultLayer(`${name}: unknown setting${didYouMean(name, SETTING_VARIABLES)}`);
+      return `${name}: unknown setting${didYouMean(name, SETTING_VARIABLES)}`;
     }),
     ...SETTING_NODES.flatMap((node) => readPlainVariable(node, env)),
-  ]);
+  ];
 }
 
 const PLAIN_VARIABLES = ['BMS_CONFIG', ...SETTING_NODES.flatMap((node) => node.info.variables ?? [])];
@@ -77,15 +77,13 @@ const OTHER_VARIABLE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
 const isUnknown = (name: string): boolean =>
   name.startsWith('BMS_') && !OTHER_VARIABLE.test(name) && !PLAIN_VARIABLES.includes(name);
 
-const faultLayer = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
-
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
-function readPlainVariable(node: SettingNode, env: Environment): ReadLayers[] {
+function readPlainVariable(node: SettingNode, env: Environment): readonly ReadLayer[] {
   const set = (node.info.variables ?? []).filter((name) => env[name]);
   const [name] = set;
   if (name === undefined) return [];
   if (set.length > 1 && set.some(isFile))
-    return [faultLayer(`${node.name}: ${set.join(' and ')} are both set; unset one`)];
+    return [`${node.name}: ${set.join(' and ')} are both set; unset one`];
   const text = env[name] ?? '';
   return [isFile(name) ? readFileVariable(node, name, text) : readVariableValue(node, name, text)];
 }
@@ -94,22 +92,18 @@ const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
 export const readValueFile = (file: string): string => decodeText(readFileSync(file)).replace(/[\r\n]+$/, '');
 
-function readFileVariable(node: SettingNode, name: string, file: string): ReadLayers {
-  const fileFaultLayer = (fault: string): ReadLayers =>
-    faultLayer(`${node.name} (from ${name}): the file ${file} ${fault}`);
+function readFileVariable(node: SettingNode, name: string, file: string): ReadLayer {
+  const origin = `${node.name} (from ${name}): the file ${file}`;
   try {
     const text = readValueFile(file);
-    return text === '' ? fileFaultLayer('is empty') : readVariableValue(node, name, text);
+    return text === '' ? `${origin} is empty` : readVariableValue(node, name, text);
   } catch (error) {
-    return fileFaultLayer(describeFileFault(error));
+    return `${origin} ${describeFileFault(error)}`;
   }
 }
 
-function readVariableValue(node: SettingNode, origin: string, text: string): ReadLayers {
-  return {
-    layers: [{ origin, values: nestAt(node.path, parseSettingText(text, node.schema)) }],
-    faults: [],
-  };
+function readVariableValue(node: SettingNode, origin: string, text: string): ReadLayer {
+  return { origin, values: nestAt(node.path, parseSettingText(text, node.schema)) };
 }
 
 /** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */

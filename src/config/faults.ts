@@ -38,23 +38,20 @@ function formatWrongValue(path: Path, expected: string, layers: readonly Layer[]
 
 /** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */
 function formatShownValue(value: unknown, setting: SettingNode | undefined): string {
-  if (isHidden(value, setting)) return describeType(value);
-  const json = JSON.stringify(value) as string | undefined;
-  if (json === undefined) return 'nothing';
-  return json.length > MAX_SHOWN_LENGTH ? `${json.slice(0, MAX_SHOWN_LENGTH)}…` : json;
+  if (value === undefined || (value === null && isHidden(value, setting))) return 'nothing';
+  if (!isHidden(value, setting)) {
+    const json = JSON.stringify(value);
+    return json.length > MAX_SHOWN_LENGTH ? `${json.slice(0, MAX_SHOWN_LENGTH)}…` : json;
+  }
+  if (typeof value === 'string') return `a text of ${value.length} characters (not shown)`;
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
 }
 
 /** Whether a value is a secret, or may have a part that is a password. */
 function isHidden(value: unknown, setting: SettingNode | undefined): boolean {
   if (setting === undefined || setting.info.secret === 'value') return true;
   return setting.info.secret === 'password' && !(typeof value === 'string' && HARMLESS_URL.test(value));
-}
-
-function describeType(value: unknown): string {
-  if (typeof value === 'string') return `a text of ${value.length} characters (not shown)`;
-  if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
 }
 
 const LOCAL = /^(localhost|[\d.]+)(:|\/|$)/;

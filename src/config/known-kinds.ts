@@ -20,32 +20,31 @@ function kindsOf(config: Config): readonly Kind[] {
   return joinKinds(KINDS, [...fromDeclared(config.kinds), ...ready]);
 }
 
-/** An excluded field that neither the documentation nor the settings show: only a mirror shows whether it exists. */
-interface UnknownField {
-  readonly kind: string;
-  readonly name: string;
-  readonly known: readonly string[];
-}
-
-/** The excluded fields that only a mirror can know. */
-export function listUnknownExclusions(config: Config): readonly UnknownField[] {
-  return kindsOf(config).flatMap(({ name: kind, fields, hints }) => {
+/**
+ * Refuses excluded fields that neither the documentation, the settings nor the mirror show.
+ *
+ * @param readSeen Reads the names of the fields that a mirror has seen, by kind; called where only they can tell.
+ * @throws {UsageError} `settings.unknown_field`
+ */
+export async function refuseUnknownExclusions(
+  config: Config,
+  readSeen: (kinds: readonly string[]) => Promise<ReadonlyMap<string, Iterable<string>>>,
+): Promise<void> {
+  const doubtful = kindsOf(config).flatMap(({ name: kind, fields, hints }) => {
     const known = [...fields, ...hints].map((field) => field.name);
     const unknownNames = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
     return unknownNames.map((name) => ({ kind, name, known }));
   });
-}
-
-/** @throws {UsageError} For an excluded field that neither the documentation nor the mirror knows. */
-export function refuseUnknownField(field: UnknownField, seen: Iterable<string>): void {
-  const { kind, name, known } = field;
-  const seenNames = [...seen];
-  if (seenNames.includes(name)) return;
-  const guess = didYouMean(name, [...known, ...seenNames]);
-  throw new UsageError(`privacy.exclude.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
-    code: 'settings.unknown_field',
-    hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
-  });
+  const seen = doubtful.length === 0 ? null : await readSeen(doubtful.map((field) => field.kind));
+  for (const { kind, name, known } of doubtful) {
+    const names = [...known, ...(seen?.get(kind) ?? [])];
+    if (names.includes(name)) continue;
+    const guess = didYouMean(name, names);
+    throw new UsageError(`privacy.exclude.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
+      code: 'settings.unknown_field',
+      hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
+    });
+  }
 }
 
 /**

@@ -1,12 +1,6 @@
 export type Path = readonly string[];
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** A fault of the value at a path. */
-export interface SettingFault {
-  readonly path: Path;
-  readonly fault: string;
-}
-
 /** Settings from one origin, in the nested form. */
 export interface Layer {
   /** Where they came from, for messages: a variable, a file, the command line. */
@@ -14,16 +8,8 @@ export interface Layer {
   readonly values: Tree;
 }
 
-/** The layers that were read, the strongest first, and the faults found in reading them. */
-export interface ReadLayers {
-  readonly layers: readonly Layer[];
-  readonly faults: readonly string[];
-}
-
-export const combineLayers = (readings: readonly ReadLayers[]): ReadLayers => ({
-  layers: readings.flatMap((reading) => reading.layers),
-  faults: readings.flatMap((reading) => reading.faults),
-});
+/** A layer, or the text of a fault that was found in reading it. */
+export type ReadLayer = Layer | string;
 
 /** Lays the layers over each other: maps are merged, other values replace weaker ones. */
 export function mergeLayers(layers: readonly Layer[]): Tree {
@@ -56,6 +42,12 @@ export function valueAt(values: unknown, path: Path): unknown {
 export function mapAt(values: Tree, path: Path): Tree {
   const map = valueAt(values, path);
   return isTree(map) ? map : {};
+}
+
+/** The same for a list. */
+export function listAt(values: Tree, path: Path): readonly unknown[] {
+  const list = valueAt(values, path);
+  return Array.isArray(list) ? list : [];
 }
 
 /** Wraps a value so that it lies at a path. */

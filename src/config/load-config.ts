@@ -1,24 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument, type Document } from 'yaml';
-import { listReadyFiles, readReadyFile } from '../catalog/declared-kinds.ts';
-import { documentedKind } from '../catalog/kinds/catalog.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
 import { formatSchemaFaults } from './faults.ts';
-import { findFurtherKindFaults } from './further-kind-faults.ts';
-import {
-  combineLayers,
-  isTree,
-  mapAt,
-  nameWithOrigin,
-  mergeLayers,
-  type ReadLayers,
-  type SettingFault,
-  type Tree,
-} from './layers.ts';
-import { findNamedKindFaults, findPrivacyFaults } from './named-kind-faults.ts';
+import { isTree, mapAt, nameWithOrigin, mergeLayers, type ReadLayer } from './layers.ts';
+import { checkNames } from './name-faults.ts';
 import { settings, type Config } from './settings.ts';
 
 type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
@@ -30,23 +18,6 @@ export interface ConfigInputs {
   readonly flags?: DeepPartial<Config> | undefined;
 }
 
-/** Checks that need several settings at once, which the schema cannot do. They run even where it has found faults. */
-function crossCheck(values: Tree): readonly SettingFault[] {
-  const ready = Object.assign({}, ...includedFiles(values).map(readReadyFile)) as Tree;
-  const further = Object.entries(ready).filter(([name]) => documentedKind(name) === undefined);
-  const withKinds = (kinds: Tree): Tree => ({ ...values, kinds: { ...kinds, ...mapAt(values, ['kinds']) } });
-  return [
-    ...findFurtherKindFaults(withKinds(Object.fromEntries(further))),
-    ...findNamedKindFaults(withKinds(ready)),
-    ...findPrivacyFaults(withKinds(ready)),
-  ];
-}
-
-/** The schema reports an unknown name. */
-function includedFiles({ includeKinds: names }: Tree): readonly string[] {
-  return listReadyFiles().filter((name) => Array.isArray(names) && names.includes(name));
-}
-
 /**
  * Merges and checks the settings: flags > `BMS__…` > plain variables > file > defaults.
  *
@@ -54,17 +25,20 @@ function includedFiles({ includeKinds: names }: Tree): readonly string[] {
  */
 export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): Config {
   const file = settingsFile(env, fileFlag);
-  const { layers, faults } = combineLayers([
-    { layers: [{ origin: 'the command line', values: flags }], faults: [] },
-    readEnvironment(env),
-    ...(file === undefined ? [] : [readConfigFile(file)]),
-  ]);
+  const readings: readonly ReadLayer[] = [
+    { origin: 'the command line', values: flags },
+    ...readEnvironment(env),
+    ...(file === undefined ? [] : readConfigFile(file)),
+  ];
+  const layers = readings.filter((reading) => typeof reading !== 'string');
   const values = mergeLayers(layers);
   const { data, error } = settings.safeParse(values);
   const allFaults = [
-    ...faults,
+    ...readings.filter((reading) => typeof reading === 'string'),
     ...formatSchemaFaults(error?.issues ?? [], layers),
-    ...crossCheck(values).map((found) => `${nameWithOrigin(layers, found.path)}: ${found.fault}`),
+    ...[...checkNames(values)].flatMap(([path, fault]) =>
+      fault === null ? [] : [`${nameWithOrigin(layers, path)}: ${fault}`],
+    ),
   ];
   const uniqueFaults = [...new Set(allFaults)];
   if (data !== undefined && uniqueFaults.length === 0) {
@@ -83,7 +57,7 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
 const invalidSettings = (message: string): UsageError =>
   new UsageError(message, { code: 'settings.invalid', hint: 'config/default.yaml documents every setting.' });
 
-function readConfigFile(file: string): ReadLayers {
+function readConfigFile(file: string): readonly ReadLayer[] {
   let text: string;
   try {
     text = decodeText(readFileSync(file));
@@ -97,10 +71,9 @@ function readConfigFile(file: string): ReadLayers {
     const { line, col } = lines.linePos(error.pos[0]);
     return `${file}:${line}:${col}: not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`;
   });
-  if (faults.length > 0) return { layers: [], faults };
+  if (faults.length > 0) return faults;
   const values = documentValues(document);
-  if (isTree(values)) return { layers: [{ origin: file, values }], faults: [] };
-  return { layers: [], faults: [`${file}: expected a map of settings`] };
+  return [isTree(values) ? { origin: file, values } : `${file}: expected a map of settings`];
 }
 
 /** An empty file sets nothing. */

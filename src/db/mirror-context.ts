@@ -1,8 +1,7 @@
-import { createFaultLog } from '../lib/log/fault-log.ts';
+import { createFaultLog, type FaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { repeatTask, type RepeatingTask } from '../lib/log/repeat-task.ts';
 import type { Owner } from '../lib/owner.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import { isDatabaseUnavailable } from './session/errors.ts';
 import type { Session } from './session/session.ts';
 
@@ -19,14 +18,60 @@ export interface ProcessContext extends MirrorContext {
   readonly owner: Owner;
 }
 
-/** Runs a task at once and then with pauses, and logs its faults, except outages of the database, which are logged once for all tasks. */
-export function repeatMirrorTask(
-  context: MirrorContext,
+/** Creates the log of some work on a mirror. Outages of the database are left out: they are logged once for all work. */
+export function createWorkLog(context: Omit<MirrorContext, 'session'>, name: string): FaultLog {
+  const log = createFaultLog(context, { name });
+  return {
+    ...log,
+    failed: (error) => {
+      if (!isDatabaseUnavailable(error)) log.failed(error);
+    },
+  };
+}
+
+export interface RepeatingTask {
+  /** Runs the task now, or once more after the present run. */
+  readonly wake: () => void;
+  /** Lets the present run end and begins no other. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Runs a task at once and then with pauses, never twice at a time. An error is logged; the next round tries again.
+ *
+ * @param name Names the task in the log: `polling outbox`.
+ * @param task Its signal fires when it is stopped; a run may then fail.
+ */
+export function repeatTask(
+  context: Omit<MirrorContext, 'session'>,
   name: string,
   everyMs: number,
-  task: () => Promise<void>,
+  task: (signal: AbortSignal) => Promise<void>,
 ): RepeatingTask {
-  const { clock, logger } = context;
-  const faults = createFaultLog(logger, clock, isDatabaseUnavailable);
-  return repeatTask({ clock, faults, everyMs, name, task });
+  const { clock } = context;
+  const log = createWorkLog(context, name);
+  const stopping = new AbortController();
+  const isStopped = (): boolean => stopping.signal.aborted;
+  let pause = new AbortController(); // Aborted already where another run is asked for during the present one.
+  const run = async (): Promise<void> => {
+    while (!isStopped()) {
+      pause = new AbortController();
+      try {
+        await task(stopping.signal);
+        log.succeeded();
+      } catch (error) {
+        if (!isStopped()) log.failed(error);
+      }
+      await sleepUnlessStopped(everyMs, { clock, signal: pause.signal });
+    }
+  };
+  const ended = run();
+  return {
+    wake: () => pause.abort(),
+    stop: () => {
+      stopping.abort();
+      pause.abort();
+      return ended;
+    },
+  };
 }

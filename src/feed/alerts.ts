@@ -1,7 +1,7 @@
 import { isLessThan, canonicalNumber } from '../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../lib/json/json.ts';
 import { parseInstant, formatInstant, isFromFastClock } from '../lib/time/clock.ts';
-import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
 import { readSeenNames } from '../store/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
@@ -29,7 +29,7 @@ export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]):
     isFirst = false;
     for (const rule of rules) await matchNewChanges(mirror.session, rule, mirror.clock.now());
   };
-  return repeatMirrorTask(mirror, 'looking for alerts', POLL_MS, task).stop;
+  return repeatTask(mirror, 'looking for alerts', POLL_MS, task).stop;
 }
 
 /** An unknown field may be misspelt; its rule would never match. */

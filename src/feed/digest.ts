@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, latestPlausible } from '../lib/time/clock.ts';
-import { repeatMirrorTask, type MirrorContext } from '../db/mirror-context.ts';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { bigint, textColumn } from '../db/rows/engine-column.ts';
 import { readNumber, readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
@@ -27,7 +27,7 @@ export function startDigest(
   readStale: ReadStale,
 ): () => Promise<void> {
   const task = (): Promise<void> => addDigest(mirror.session, time, mirror.clock.now(), readStale);
-  return repeatMirrorTask(mirror, 'writing the digest', POLL_MS, task).stop;
+  return repeatTask(mirror, 'writing the digest', POLL_MS, task).stop;
 }
 
 /** The last digest: its day in the time zone, and the last event before it. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../lib/log/logger.ts';
-import { createOutageLog } from '../lib/log/outage-log.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { isReadToEnd } from '../store/runs/run-store.ts';
 import { pullKinds, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
@@ -15,7 +15,7 @@ export function createPing(
   pingUrl: string | null,
   parts: { readonly clock: Clock; readonly logger: Logger },
 ): Ping {
-  const log = createOutageLog(parts, { event: 'monitor', name: 'the monitor outside (monitor.pingUrl)' });
+  const log = createFaultLog(parts, { event: 'monitor', name: 'the monitor outside (monitor.pingUrl)' });
   return async (isWhole) => {
     if (pingUrl === null) return;
     const url = new URL(pingUrl);
@@ -23,7 +23,7 @@ export function createPing(
     try {
       const { ok, status, body } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
       await body?.cancel();
-      if (ok) log.answered();
+      if (ok) log.succeeded();
       else log.failed(new Error(`it answered ${status}`));
     } catch (error) {
       log.failed(error);

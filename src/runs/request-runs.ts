@@ -1,7 +1,7 @@
 import { schedule as tickBy } from 'node-cron';
 import { sweptKinds } from '../store/kinds/status-store.ts';
 import { readHandledUntil, requestSlot, saveHandledUntil } from '../store/runs/open-runs.ts';
-import { repeatMirrorTask, type MirrorContext, type ProcessContext } from '../db/mirror-context.ts';
+import { repeatTask, type MirrorContext, type ProcessContext } from '../db/mirror-context.ts';
 import { dueSlot, nextSlot, type Schedule } from './schedule.ts';
 
 const CHECK_MS = 10_000;
@@ -12,7 +12,7 @@ export function startRunRequests(
   schedules: readonly Schedule[],
 ): () => Promise<void> {
   const firstReads = createFirstReads(context, [...new Set(schedules.flatMap((schedule) => schedule.kinds))]);
-  const check = repeatMirrorTask(context, 'requesting the first pull', CHECK_MS, firstReads);
+  const check = repeatTask(context, 'requesting the first pull', CHECK_MS, firstReads);
   const stopTicking = startTicking(context, schedules);
   return async () => {
     await Promise.all([stopTicking(), check.stop()]);
@@ -29,7 +29,7 @@ export function startTicking(context: ProcessContext, schedules: readonly Schedu
   const started = schedules.map((schedule) => {
     const task = createScheduleCheck(context, schedule);
     const name = `requesting the run of the schedule ${schedule.name}`;
-    const checks = repeatMirrorTask(context, name, CHECK_MS, task);
+    const checks = repeatTask(context, name, CHECK_MS, task);
     const ticks = tickBy(schedule.cron, checks.wake, { timezone: schedule.timezone });
     return { checks, ticks };
   });

@@ -5,7 +5,7 @@ import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { writeMeta } from '../../src/store/kinds/meta.ts';
-import { registerWorker } from '../../src/store/runs/worker-store.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
@@ -132,7 +132,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       isServed: false,
     });
     const worker = { owner: 'a@b', roles: ['pulls', 'http'] };
-    await registerWorker(session, worker, new Date('2026-03-01T12:00:00Z'));
+    await saveHeartbeat(session, worker, new Date('2026-03-01T12:00:00Z'));
     expect(await jsonOf(await stage.get('/v1/status'))).toMatchObject({ isServed: true });
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/time/clock.ts';
-import { registerWorker } from '../../src/store/runs/worker-store.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { changeEntry, type EntryPatch } from '../../src/store/outbox/outbox-store.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { putRecords } from '../store/temp-mirror.ts';
@@ -29,7 +29,7 @@ async function mirror() {
 /** A process that sends serves this mirror. */
 async function serveOutbox(path: string, roles: readonly string[] = ['outbound']): Promise<void> {
   await using session = openSqliteSession(path);
-  await registerWorker(session, { owner: 'elsewhere:1:a', roles }, new Date());
+  await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }, new Date());
 }
 
 const outbox = (path: string) => ask(path, 'select * from outbox order by id');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allKinds, listUnknownExclusions } from '../../src/config/known-kinds.ts';
+import { allKinds, refuseUnknownExclusions } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal } from './support.ts';
 
@@ -8,7 +8,7 @@ const env = (exclude: Readonly<Record<string, readonly string[]>>, more = {}) =>
   ...more,
 });
 
-test('excluded fields are gone from their kind, from its fields and from its hints', () => {
+test('excluded fields are gone from their kind, from its fields and from its hints', async () => {
   const config = loadConfig({ env: env({ clients: ['email', 'contacts'], bookings: ['contact_phone'] }) });
   const clients = allKinds(config).find(({ name }) => name === 'clients');
   expect(clients?.fields.map(({ name }) => name)).not.toContain('email');
@@ -19,7 +19,7 @@ test('excluded fields are gone from their kind, from its fields and from its hin
   const bookings = allKinds(config).find(({ name }) => name === 'bookings');
   expect(bookings?.hints.map(({ name }) => name)).not.toContain('contact_phone');
   expect(allKinds(config).find(({ name }) => name === 'products')).not.toHaveProperty('excluded');
-  expect(listUnknownExclusions(config)).toEqual([]);
+  await refuseUnknownExclusions(config, () => expect.unreachable());
 });
 
 test.each([
@@ -42,10 +42,17 @@ test.each([
   expect(message).toContain(reason);
 });
 
-test('a name that neither documentation nor settings show is left for the mirror to judge', () => {
+test('a name that neither documentation nor settings show is left for the mirror to judge', async () => {
   const config = loadConfig({ env: env({ clients: ['mail'], vehicle_brands: ['logo'] }) });
-  expect(listUnknownExclusions(config).map(({ kind, name }) => [kind, name])).toEqual([
-    ['clients', 'mail'],
-    ['vehicle_brands', 'logo'],
-  ]);
+  const seen = new Map([['clients', ['mail']]]);
+  const judged = refuseUnknownExclusions(config, (kinds) => {
+    expect(kinds).toEqual(['clients', 'vehicle_brands']);
+    return Promise.resolve(seen);
+  });
+  await expect(judged).rejects.toMatchObject({
+    code: 'settings.unknown_field',
+    message: expect.stringContaining('privacy.exclude.vehicle_brands has logo') as string,
+  });
+  const { privacy } = loadConfig({ env: env({ clients: ['mail'] }) });
+  await refuseUnknownExclusions({ ...config, privacy }, () => Promise.resolve(seen));
 });

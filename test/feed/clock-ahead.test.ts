@@ -8,7 +8,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import { dueEntries } from '../../src/store/outbox/outbox-queue.ts';
 import { isDateReliable } from '../../src/store/runs/reliable-date.ts';
-import { readLiveOwners, registerWorker } from '../../src/store/runs/worker-store.ts';
+import { readLiveOwners, saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { dueEndpoints } from '../../src/store/webhooks/endpoint-store.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
 
@@ -60,7 +60,7 @@ describe.each(DATABASES)('after the clock was 40 days ahead, on %s,', (database)
   test('a kind is read, and the process that had it is no longer at work', async () => {
     const { session } = await mirrorIn(database);
     const isDead = (): boolean => false;
-    await registerWorker(session, { owner: 'before', roles: ['pulls'] }, AHEAD);
+    await saveHeartbeat(session, { owner: 'before', roles: ['pulls'] }, AHEAD);
     await claimKind(session, { kind: 'clients', owner: 'before', now: AHEAD, isDead });
     await claimKind(session, { kind: 'clients', owner: 'here', now: NOW, isDead });
     expect([...(await readLiveOwners(session, { now: NOW, isDead }))]).toEqual([]);

@@ -42,7 +42,7 @@ const furtherKind = z.strictObject(
   'a map with list, and the other properties of the kind',
 );
 
-/** Keys are any text here: `furtherKindFaults` judges names, so that a wrong name does not hide faults below it. */
+/** Keys are any text here: `checkNames` judges them, so that a wrong name does not hide faults below it. */
 export const kinds = setting(
   mapOf(z.string(), furtherKind),
   'Further record kinds: name to list, retrieve, header, paging, order, naturalKey and fields.',

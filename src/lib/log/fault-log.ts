@@ -1,82 +1,127 @@
+import { getSystemErrorMap } from 'node:util';
 import { SyncError, errorCode } from '../sync-error.ts';
-import type { Clock } from '../time/clock.ts';
+import { formatDuration, sleepUnlessStopped, type Clock } from '../time/clock.ts';
+import { TIMED_OUT_RESULT, withTimeout } from '../time/deadline.ts';
 import type { Logger } from './logger.ts';
 
-export type FaultLog = (work: string, error: unknown) => void;
+interface LogParts {
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
 
-const EVERY_MS = 60_000;
+/** What may fail: our own work, or something outside. */
+interface Subject {
+  /** Its name in messages: `polling outbox`, `the service`. */
+  readonly name: string;
+  /** Of something outside, the beginning of its events' names: `source` for `source.unreachable` and `source.back`. */
+  readonly event?: 'source' | 'database' | 'queue' | 'monitor';
+}
 
-/**
- * Creates a log for faults that come by the thousand while a server is away: each kind of fault once a minute, with a count, and
- * only a bug with its stack. Skips faults that are reported elsewhere: a database outage is logged once, by its own line.
- */
-export function createFaultLog(
-  logger: Logger,
-  clock: Clock,
-  isReportedElsewhere: (error: unknown) => boolean = () => false,
-): FaultLog {
-  const faultsByName = new Map<string, { loggedAt: number; suppressed: number }>();
-  return (work, error) => {
-    if (isReportedElsewhere(error)) return;
-    const now = clock.monotonicMs();
-    const name = `${work} ${codeOf(error)}`;
-    const lastFault = faultsByName.get(name);
-    if (lastFault !== undefined && now - lastFault.loggedAt < EVERY_MS) {
-      lastFault.suppressed += 1;
-      return;
-    }
-    const more = lastFault?.suppressed ?? 0;
-    if (error instanceof SyncError) {
-      const { code, hint } = error;
-      logger.warn({ code, hint, work, more }, `${work} failed: ${faultReason(error)}`);
-    } else logger.warn({ err: plainError(error), work, more }, `${work} failed`);
-    faultsByName.set(name, { loggedAt: now, suppressed: 0 });
+export type FaultLog = ReturnType<typeof createFaultLog>;
+
+/** Our own work may fail and succeed by turns, such as on several rows: its fault has ended once it did not come for this time. */
+const CALM_MS = 60_000;
+
+/** Creates the log of what may fail by the thousand while a server is away: a line when a fault begins, and one when it has ended. */
+export function createFaultLog({ logger, clock }: LogParts, { name, event }: Subject) {
+  const failedParts = new Set<string>();
+  const loggedCodes = new Set<string>();
+  let since = clock.now();
+  let latestMs = clock.monotonicMs();
+  return {
+    /** @param part All parts must succeed before it is back: a database that can be read only is still away. */
+    failed: (error: unknown, part = ''): void => {
+      latestMs = clock.monotonicMs();
+      if (failedParts.size === 0) since = clock.now();
+      failedParts.add(part);
+      const code = event ?? codeOf(error); // Something outside is away only once, whatever the errors.
+      if (loggedCodes.has(code)) return;
+      loggedCodes.add(code);
+      if (event === undefined) return logger.warn({ err: error, work: name }, `${name} failed`);
+      const reason = awayReason(error);
+      const facts = { event: `${event}.unreachable`, since: since.toISOString(), reason };
+      logger.warn(facts, `${name} is unreachable: ${reason}`);
+    },
+    succeeded: (part = ''): void => {
+      if (event === undefined && clock.monotonicMs() - latestMs < CALM_MS) return;
+      if (!failedParts.delete(part) || failedParts.size > 0) return;
+      loggedCodes.clear();
+      const durationMs = clock.now().getTime() - since.getTime();
+      const facts = { event: event && `${event}.back`, since: since.toISOString(), durationMs };
+      const end = event === undefined ? 'works again' : 'is back';
+      logger.info(facts, `${name} ${end} after ${formatDuration(durationMs)}`);
+    },
+    isOngoing: (): boolean => failedParts.size > 0,
   };
 }
 
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  return errorCode(error) || error.name;
+const codeOf = (error: unknown): string =>
+  errorCode(error) || (error instanceof Error ? error.name : typeof error);
+
+interface ProbeOptions extends Subject {
+  /** Asks it for something. @throws If it does not answer. */
+  readonly probe: () => Promise<unknown>;
+  /** The longest that it may take to answer. */
+  readonly answerMs: number;
+  /** Between two probes while it is away. */
+  readonly everyMs: number;
 }
 
-/** Copies an error without added properties: ioredis adds the command, which may contain the password. */
-function plainError(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(`a thrown ${typeof error}`);
-  const { message, stack, cause } = error;
-  const plain = new Error(message, cause === undefined ? {} : { cause: plainError(cause) });
-  return Object.assign(plain, { stack, code: codeOf(error) });
+export type ProbingLog = ReturnType<typeof createProbingLog>;
+
+/**
+ * Creates a log that probes something outside after a fault: the errors of libraries vary too much to show whether it is
+ * unreachable. While it is unreachable, the probe repeats, because nothing else may use it for hours.
+ */
+export function createProbingLog(parts: LogParts, { probe, answerMs, everyMs, ...outside }: ProbeOptions) {
+  const { clock } = parts;
+  const outage = createFaultLog(parts, outside);
+  const works = new Map<string, FaultLog>();
+  const stopping = new AbortController();
+  let probing: Promise<void> | null = null;
+  const isReachable = (): Promise<boolean> =>
+    withTimeout(clock, answerMs, probe()).then(
+      (answer) => answer !== TIMED_OUT_RESULT,
+      () => false, // The original fault has the cause.
+    );
+  const probeUntilBack = async (work: string, error: unknown): Promise<void> => {
+    const log = works.get(work) ?? createFaultLog(parts, { name: work });
+    works.set(work, log);
+    if (await isReachable()) log.failed(error);
+    else outage.failed(error);
+    while (outage.isOngoing()) {
+      await sleepUnlessStopped(everyMs, { clock, signal: stopping.signal });
+      if (stopping.signal.aborted) return;
+      if (await isReachable()) outage.succeeded();
+    }
+  };
+  return {
+    failed: (work: string, error: unknown): void => {
+      if (stopping.signal.aborted) return;
+      probing ??= probeUntilBack(work, error).finally(() => {
+        probing = null;
+      });
+    },
+    succeeded: (work: string): void => works.get(work)?.succeeded(),
+    stop: async (): Promise<void> => {
+      stopping.abort();
+      await probing;
+    },
+  };
 }
 
-/** The codes of Node, undici and PostgreSQL for something that is away, in words. */
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was cut',
-  ECONNABORTED: 'the connection was cut',
-  EPIPE: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  ETIMEDOUT: 'no answer in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no answer in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'no answer in time',
-  ENOTFOUND: 'its host name is unknown',
-  EAI_AGAIN: 'its host name cannot be looked up',
-  EHOSTUNREACH: 'its host is unreachable',
-  ENETDOWN: 'the network is down',
-  ENETUNREACH: 'its network is unreachable',
-  '57P01': 'it was shut down',
-  '57P02': 'it has crashed',
-  '57P03': 'it is starting or stopping',
-};
+/** The words of Node for the codes of the system, and for three others. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ...getSystemErrorMap().values(),
+  ['ENOTFOUND', 'host name is unknown'],
+  ['EAI_AGAIN', 'host name cannot be looked up'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'connection timed out'],
+]);
 
-/** Why something is away, in a few words for a message: `connection refused`. */
-export function faultReason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return findReason(error) ?? message.replace(/\.$/, '');
-}
-
-function findReason(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  const code = errorCode(error);
-  if (!(error instanceof SyncError) && REASONS[code] !== undefined) return REASONS[code];
-  return findReason(error instanceof AggregateError ? error.errors[0] : error.cause);
+/** Why something is away, in a few words: `connection refused`. Our own errors are words already. */
+function awayReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const ofCode =
+    error instanceof SyncError ? undefined : REASONS.get(errorCode(error) || errorCode(error.cause));
+  return ofCode ?? error.message.replace(/\.$/, '');
 }

@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { SyncError } from '../sync-error.ts';
+import { SyncError, errorCode } from '../sync-error.ts';
 import { maskSecrets } from '../text/mask-secrets.ts';
 import { sanitizeJson, sanitizeLine } from '../text/text.ts';
 
@@ -23,19 +23,21 @@ export function createLogger(options: LoggerOptions): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
-      serializers: {
-        // A fault that a person can act on has no stack: only a bug needs one.
-        err: (error: unknown): unknown => {
-          if (!(error instanceof SyncError))
-            return error instanceof Error ? pino.stdSerializers.err(error) : error;
-          const { name: type, code, message, hint } = error;
-          return { type, code, message, hint };
-        },
-      },
+      serializers: { err: errorFacts },
       hooks: { streamWrite: (line) => sanitizeJson(mask(line)) },
     },
     options.destination,
   );
+}
+
+/** Tells of an error only what it says itself: ioredis adds the command, which may contain the password. Only a bug has its stack. */
+function errorFacts(error: unknown): unknown {
+  if (!(error instanceof Error)) return `a thrown ${typeof error}`;
+  const { name: type } = error;
+  if (error instanceof SyncError) return { type, code: error.code, message: error.message, hint: error.hint };
+  const { message, stack } = pino.stdSerializers.err(error); // With those of its causes.
+  const errors = error instanceof AggregateError ? error.errors.map(errorFacts) : undefined;
+  return { type, message, stack, code: errorCode(error) || undefined, errors };
 }
 
 const LEVELS: Readonly<Record<number, string>> = {
@@ -73,8 +75,7 @@ function valueAsText(value: unknown = ''): string {
 
 function errorLines(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
-  const { stack, message } = error as { readonly stack?: unknown; readonly message?: unknown };
-  return valueAsText(stack ?? message)
-    .split('\n')
-    .map((line) => `  ${line}`);
+  const { stack, message, hint } = error as Readonly<Record<string, unknown>>;
+  const advice = hint === undefined ? '' : ` (${valueAsText(hint)})`;
+  return `${valueAsText(stack ?? message)}${advice}`.split('\n').map((line) => `  ${line}`);
 }

@@ -1,8 +1,6 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { createFaultLog } from '../../lib/log/fault-log.ts';
-import { repeatTask } from '../../lib/log/repeat-task.ts';
 import { changeBudget, type RequestBudget } from '../../store/kinds/request-budget.ts';
-import { isDatabaseUnavailable } from '../../db/session/errors.ts';
+import { repeatTask } from '../../db/mirror-context.ts';
 import { compactDirtyRows } from '../../store/sightings/page-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { HOUR_MS, chooseRead } from './choose-read.ts';
@@ -23,11 +21,9 @@ export interface FreshnessRules {
  * nothing of it lands. Returns the function that stops it.
  */
 export function startFreshnessReads(parts: PullParts, rules: FreshnessRules): () => Promise<void> {
-  const { clock, logger } = parts;
   const stop = new AbortController();
-  const faults = createFaultLog(logger, clock, isDatabaseUnavailable);
   const task = createFreshnessTask({ ...parts, signal: stop.signal }, rules);
-  const reading = repeatTask({ clock, faults, everyMs: 250, name: 'reading between sweeps', task });
+  const reading = repeatTask(parts, 'reading between sweeps', 250, task);
   return () => {
     stop.abort();
     return reading.stop();

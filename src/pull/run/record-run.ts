@@ -3,7 +3,7 @@ import { isDateReliable } from '../../store/runs/reliable-date.ts';
 import { applyRetention, type Retention } from '../../store/runs/retention.ts';
 import { finishRun, startRun, type RunState } from '../../store/runs/run-store.ts';
 import { MirrorError, isDatabaseUnavailable } from '../../db/session/errors.ts';
-import type { Logger } from '../../lib/log/logger.ts';
+import { createWorkLog } from '../../db/mirror-context.ts';
 import type { PullParts } from './parts.ts';
 import { renewLease, HEARTBEAT_MS, type KindLease } from '../../store/kinds/kind-lease.ts';
 import { renewRun } from '../../store/runs/run-requests.ts';
@@ -37,9 +37,7 @@ export async function recordRun<T>(
   const runId = request.runId ?? (await startRun(session, { ...request, kinds, ...begun }));
   const run = { runId, owner: owner.name };
   // Between its lists too.
-  const stopHeartbeat = startRenewal(logger, 'the lease of the run', { runId }, () =>
-    renewRun(session, run, clock.now()),
-  );
+  const stopHeartbeat = startRenewal(parts, `run ${runId}`, () => renewRun(session, run, clock.now()));
   const end = async (state: RunState, reason: string | null): Promise<void> => {
     const now = clock.now();
     await finishRun(session, run, { state, reason, now });
@@ -80,23 +78,14 @@ export async function prepareReports(
  * A failed renewal is left to the next landing, which is refused if the lease is lost.
  */
 export function startHeartbeat(parts: PullParts, lease: KindLease): () => void {
-  const { session, clock, logger } = parts;
-  return startRenewal(logger, 'the lease', { kind: lease.kind }, () =>
+  const { session, clock } = parts;
+  return startRenewal(parts, lease.kind, () =>
     session.atomically((tx) => renewLease(tx, lease, 0, clock.now())),
   );
 }
 
-function startRenewal(
-  logger: Logger,
-  lease: string,
-  facts: object,
-  renew: () => Promise<unknown>,
-): () => void {
-  const timer = setInterval(() => {
-    renew().catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error))
-        logger.warn({ err: error, ...facts }, `${lease} could not be renewed`);
-    });
-  }, HEARTBEAT_MS);
+function startRenewal(parts: PullParts, leased: string, renew: () => Promise<unknown>): () => void {
+  const log = createWorkLog(parts, `renewing the lease of ${leased}`);
+  const timer = setInterval(() => void renew().then(() => log.succeeded(), log.failed), HEARTBEAT_MS);
   return () => clearInterval(timer);
 }

@@ -1,6 +1,6 @@
 import { UnrecoverableError, type Job } from 'bullmq';
 import type { Logger } from '../../lib/log/logger.ts';
-import { createProbingLog } from '../../lib/log/outage-log.ts';
+import { createProbingLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../../lib/time/deadline.ts';
 import type { Notifier, WorkHandler } from '../engine/notifier.ts';
@@ -38,7 +38,7 @@ export function createBullmqNotifier(
     return joinMetrics(await Promise.all(texts));
   };
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
-  const { faults, stop } = createProbingLog(logger, clock, { event: 'queue', name: 'the queue', ...probing });
+  const faults = createProbingLog({ logger, clock }, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
   // Without a handler, jobs are only added.
   const openShared = (
@@ -67,17 +67,19 @@ export function createBullmqNotifier(
       if (client === null) return false;
       try {
         const added = client.ready.then(() => client.queue.addBulk(rows.map((row) => jobOf(row, log))));
-        if ((await withTimeout(clock, timings.notifyMs, added)) !== TIMED_OUT_RESULT) return true;
-        faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
+        if ((await withTimeout(clock, timings.notifyMs, added)) === TIMED_OUT_RESULT)
+          throw new Error(`no answer within ${timings.notifyMs / 1000} s`);
+        faults.succeeded(`notifying ${queue.name}`);
+        return true;
       } catch (error) {
-        faults(`notifying ${queue.name}`, error);
+        faults.failed(`notifying ${queue.name}`, error);
       }
       return false;
     },
     metrics,
     close: async () => {
       isClosed = true;
-      await stop();
+      await faults.stop();
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },
   };

@@ -1,6 +1,6 @@
 import type { Job, Queue, Worker } from 'bullmq';
 import * as z from 'zod';
-import type { FaultLog } from '../../lib/log/fault-log.ts';
+import type { ProbingLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { withTimeout } from '../../lib/time/deadline.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
@@ -43,7 +43,7 @@ export type OpenClient = (onFault: ClientOptions['onFault']) => QueueClient;
 interface ReopeningContext {
   readonly clock: Clock;
   readonly timings: Timings;
-  readonly faults: FaultLog;
+  readonly faults: Pick<ProbingLog, 'failed'>;
 }
 
 export type ReopeningClient = ReturnType<typeof createReopeningClient>;
@@ -69,7 +69,7 @@ export function createReopeningClient(
   /** Waits for running handlers, tries a clean close for `notifyMs`, then disconnects: an unresponsive Redis never closes cleanly. */
   const closeClient = async (client: QueueClient): Promise<void> => {
     const closed = Promise.all([client.queue.close(), client.worker?.close()]).catch((error: unknown) => {
-      faults(`closing ${name}`, error);
+      faults.failed(`closing ${name}`, error);
     });
     await Promise.all(running);
     await withTimeout(clock, timings.notifyMs, closed);
@@ -85,7 +85,7 @@ export function createReopeningClient(
     let opened: QueueClient | null = null;
     const onFault: ClientOptions['onFault'] = (error, isFatal) => {
       if (opened === null || current !== opened) return; // A fault of a client that was abandoned.
-      faults(`the queue ${name}`, error);
+      faults.failed(`the queue ${name}`, error);
       if (isFatal === undefined && !isStorm()) return;
       notBefore = clock.monotonicMs() + timings.reopenMs;
       abandon();

@@ -1,10 +1,12 @@
-import { createFaultLog, type FaultLog } from '../../lib/log/fault-log.ts';
-import { repeatTask, type RepeatingTask } from '../../lib/log/repeat-task.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../../lib/time/deadline.ts';
 import type { WorkQueue } from '../../lib/work-queue.ts';
-import { registerWorker, removeWorker, saveHeartbeat, type Worker } from '../../store/runs/worker-store.ts';
-import type { MirrorContext } from '../../db/mirror-context.ts';
-import { isDatabaseUnavailable } from '../../db/session/errors.ts';
+import { removeWorker, saveHeartbeat, type Worker } from '../../store/runs/worker-store.ts';
+import {
+  createWorkLog,
+  repeatTask,
+  type MirrorContext,
+  type RepeatingTask,
+} from '../../db/mirror-context.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { Notifier } from './notifier.ts';
 import { TIMINGS, type Timings } from './timings.ts';
@@ -14,7 +16,6 @@ interface EngineContext extends MirrorContext {
   readonly worker: Worker;
   readonly notifier: Notifier;
   readonly timings: Timings;
-  readonly faults: FaultLog;
   /** Aborted when running work must stop. */
   readonly stop: AbortController;
   /** Aborted when no more work is taken. */
@@ -50,7 +51,6 @@ export function startEngine(
     worker,
     notifier,
     timings: { ...TIMINGS, ...timings },
-    faults: createFaultLog(mirror.logger, mirror.clock, isDatabaseUnavailable),
     stop: new AbortController(),
     closing: new AbortController(),
     pools: [],
@@ -59,7 +59,7 @@ export function startEngine(
   };
   const registered = register(context);
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= shutDown(context, registered));
+  const close = (): Promise<void> => (closed ??= shutDown(context));
   return {
     add: (queue) => {
       void registered.then(() => {
@@ -74,54 +74,39 @@ export function startEngine(
   };
 }
 
-/** Registers this process, retrying as long as the database is away. */
-async function register(context: EngineContext): Promise<void> {
-  const { session, worker, clock, timings, faults, closing } = context;
-  for (let isRegistered = false; !isRegistered;) {
-    if (closing.signal.aborted) return;
-    try {
-      await registerWorker(session, worker, clock.now());
-      isRegistered = true;
-    } catch (error) {
-      faults('registering this process', error);
-      await clock.sleep(timings.pollMs);
-    }
-  }
-  const task = (): Promise<void> => saveHeartbeat(session, worker, clock.now());
-  context.backgroundTasks.push(
-    repeatTask({ ...context, everyMs: timings.heartbeatMs, name: 'the heartbeat', task }),
-  );
+/** Begins the heartbeat of this process; resolves once the first one is stored, so that the process may claim rows. */
+function register(context: EngineContext): Promise<void> {
+  const { session, worker, clock, timings, backgroundTasks } = context;
+  return new Promise((resolve) => {
+    const beat = (): Promise<void> => saveHeartbeat(session, worker, clock.now()).then(resolve);
+    backgroundTasks.push(repeatTask(context, 'the heartbeat', timings.heartbeatMs, beat));
+  });
 }
 
 function startQueue(context: EngineContext, queue: WorkQueue): void {
-  const { notifier, timings, faults, stop } = context;
+  const { notifier, timings, stop } = context;
   const onEnd = (): void => {
     if (dispatcher.hasRoom()) poll.wake();
   };
-  const pool = createWorkerPool(queue, faults, stop.signal, onEnd);
+  const pool = createWorkerPool(queue, createWorkLog(context, `work on ${queue.name}`), stop.signal, onEnd);
   const dispatcher = createDispatcher(queue, pool, context);
   notifier.subscribe(queue, (ref) => pool.run(ref));
-  const every = (everyMs: number, name: string, task: () => Promise<void>): RepeatingTask =>
-    repeatTask({ ...context, everyMs, name: `${name} ${queue.name}`, task });
-  const poll = every(timings.pollMs, 'polling', () => dispatcher.poll());
-  const takeOver = every(timings.takeOverMs, 'taking over', () => queue.releaseStaleClaims(pool.has));
+  const poll = repeatTask(context, `polling ${queue.name}`, timings.pollMs, () => dispatcher.poll());
+  const releaseStale = (): Promise<void> => queue.releaseStaleClaims(pool.has);
+  const takeOver = repeatTask(context, `taking over ${queue.name}`, timings.takeOverMs, releaseStale);
   context.pools.push(pool);
   context.polls.set(queue.name, poll);
   context.backgroundTasks.push(takeOver);
 }
 
-async function shutDown(context: EngineContext, registered: Promise<void>): Promise<void> {
-  const { clock, timings, notifier, pools, stop, closing, polls, backgroundTasks, session, worker, faults } =
-    context;
+async function shutDown(context: EngineContext): Promise<void> {
+  const { clock, timings, notifier, pools, stop, closing, polls, backgroundTasks, session, worker } = context;
   closing.abort();
-  await registered;
   const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
   const stopped = Promise.all([...polls.values(), ...backgroundTasks].map((task) => task.stop()));
   const isLate = (await withTimeout(clock, timings.graceMs, work)) === TIMED_OUT_RESULT;
   if (isLate) stop.abort();
   await Promise.all([work, stopped]);
   if (isLate) return; // Work that was cut off may have left claimed rows: others take them over by this process's row.
-  await removeWorker(session, worker.owner).catch((error: unknown) => {
-    faults('leaving the workers', error);
-  });
+  await removeWorker(session, worker.owner).catch(createWorkLog(context, 'leaving the workers').failed);
 }

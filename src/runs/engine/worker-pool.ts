@@ -11,7 +11,7 @@ export type WorkerPool = ReturnType<typeof createWorkerPool>;
  * @param signal Fires when the grace period of running work is over.
  * @param onEnd Called after each row.
  */
-export function createWorkerPool(queue: WorkQueue, faults: FaultLog, signal: AbortSignal, onEnd: () => void) {
+export function createWorkerPool(queue: WorkQueue, log: FaultLog, signal: AbortSignal, onEnd: () => void) {
   const workers = new PQueue({ concurrency: queue.concurrency });
   const running = new Map<number, number>(); // Rows with their epochs.
   let isClosed = false;
@@ -19,9 +19,11 @@ export function createWorkerPool(queue: WorkQueue, faults: FaultLog, signal: Abo
     if (isClosed || running.get(ref.id) === ref.epoch) return null;
     running.set(ref.id, ref.epoch);
     try {
-      return await queue.work(ref, signal);
+      const result = await queue.work(ref, signal);
+      log.succeeded();
+      return result;
     } catch (error) {
-      faults(`work on ${queue.name}`, error); // The row is still due, or is taken over when its owner ends.
+      log.failed(error); // The row is still due, or is taken over when its owner ends.
       return { state: 'unknown', verdict: errorCode(error) || 'fault', hasFailed: true };
     } finally {
       if (running.get(ref.id) === ref.epoch) running.delete(ref.id);

@@ -24,11 +24,6 @@ export interface LivenessCheck {
   readonly isDead: (owner: string) => boolean;
 }
 
-/** Records that a process works rows from now on; runs before the process claims its first row. */
-export async function registerWorker(session: Session, worker: Worker, now: Date): Promise<void> {
-  await session.atomically((tx) => upsertWorker(tx, worker, now));
-}
-
 /** @throws {SyncError} `mirror.unfinished` in a database that a move has begun to fill since this process opened it. */
 async function upsertWorker(tx: Transaction, { roles, ...rest }: Worker, now: Date): Promise<void> {
   await refuseUnfinished(tx);
@@ -39,7 +34,7 @@ async function upsertWorker(tx: Transaction, { roles, ...rest }: Worker, now: Da
     on conflict (owner) do update set roles = excluded.roles, seen_at = excluded.seen_at`);
 }
 
-/** Records a process's heartbeat, and removes processes without one for a day. */
+/** Records that a process works rows, before it claims the first one and ever again; removes processes without a heartbeat for a day. */
 export async function saveHeartbeat(session: Session, worker: Worker, now: Date): Promise<void> {
   const old = formatInstant(new Date(now.getTime() - DAY_MS)); // Long after a dead process's rows were freed.
   await session.atomically(async (tx) => {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { testEndpoint } from '../../../src/feed/webhooks/test-event.ts';
 import type { Clock } from '../../../src/lib/time/clock.ts';
-import { registerWorker } from '../../../src/store/runs/worker-store.ts';
+import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
 import { DATABASES, mirrorIn } from '../support.ts';
 import { document, run } from '../../support/command-line.ts';
 import { start } from '../../support/program.ts';
@@ -53,7 +53,7 @@ test.for(DATABASES)(
     const on = await deliveryStage(database);
     const receiver = await startReceiver(() => ({ status: 503, body: 'down' }));
     await on.add({ url: receiver.url });
-    await registerWorker(on.session, { owner: 'other', roles: ['webhooks'] }, on.now());
+    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] }, on.now());
     let ranMs = 0;
     const clock: Clock = {
       now: on.now,

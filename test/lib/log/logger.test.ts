@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createLogger, formatLogLine, type Logger } from '../../../src/lib/log/logger.ts';
 import { SyncError } from '../../../src/lib/sync-error.ts';
 import { isDistinctive, maskSecrets } from '../../../src/lib/text/mask-secrets.ts';
+import { canary } from '../../support/canary.ts';
 
 /** Runs `write` with a logger and returns the lines as written, each proved to be JSON. */
 function linesOf(secrets: readonly string[], write: (log: Logger) => void): string {
@@ -155,6 +156,16 @@ test('an error has its stack only if it is a bug', () => {
   expect(fault).toMatchObject({ err: { type: 'SyncError', code: 'mirror.unreachable' } });
   expect(fault).not.toHaveProperty('err.stack');
   expect(bug).toMatchObject({ err: { stack: expect.stringContaining('    at ') as string } });
+});
+
+test('J08 what hangs on an error is not logged, nor on its cause: it may be the command with the password', () => {
+  const inner = Object.assign(new Error('WRONGPASS'), { command: { name: 'auth', args: [canary('')] } });
+  const error = Object.assign(new Error('no', { cause: inner }), { command: { args: [canary('')] } });
+  const lines = linesOf([], (log) => {
+    log.warn({ err: error }, 'failed');
+  });
+  expect(lines).not.toContain(canary(''));
+  expect(lines).toContain('WRONGPASS');
 });
 
 function textOf(write: (logger: Logger) => void): string {

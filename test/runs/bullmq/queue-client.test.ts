@@ -25,7 +25,7 @@ function stage() {
     };
     return { queue, worker: null, ready: Promise.resolve(), disconnect: () => undefined };
   };
-  const faults = (_work: string, error: unknown): void => void logged.push(error);
+  const faults = { failed: (_work: string, error: unknown): void => void logged.push(error) };
   const client = createReopeningClient('work', open, new Set(), { clock, timings: TIMINGS, faults });
   return { clock, opened, closed, logged, client };
 }

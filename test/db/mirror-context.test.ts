@@ -1,10 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { repeatTask, throttle } from '../../../src/lib/log/repeat-task.ts';
-import { systemClock } from '../../../src/lib/time/clock.ts';
+import { repeatTask } from '../../src/db/mirror-context.ts';
+import { MirrorError } from '../../src/db/session/errors.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
+import { memoryLog } from '../runs/engine/support.ts';
 
 /** Repeats a task, until the test ends, with pauses that only `wake` ends; returns what ran and what failed. */
 function repeated(task: (run: number) => Promise<void>) {
-  const faults: unknown[] = [];
+  const { logger, lines } = memoryLog();
   const waiting: (() => void)[] = [];
   let runs = 0;
   let pauses = 0;
@@ -13,19 +15,14 @@ function repeated(task: (run: number) => Promise<void>) {
     for (const resolve of waiting.splice(0)) resolve();
     return systemClock.sleep(ms, signal);
   };
-  const repeating = repeatTask({
-    clock: { ...systemClock, sleep },
-    everyMs: 3_600_000,
-    name: 'polling',
-    faults: (work, error) => faults.push([work, error]),
-    task: () => task((runs += 1)),
-  });
+  const context = { logger, clock: { ...systemClock, sleep } };
+  const repeating = repeatTask(context, 'polling', 3_600_000, () => task((runs += 1)));
   onTestFinished(() => repeating.stop());
   /** Resolves once there were so many pauses. */
   const paused = async (count: number): Promise<void> => {
     while (pauses < count) await new Promise<void>((resolve) => waiting.push(resolve));
   };
-  return { repeating, faults, paused, runs: () => runs };
+  return { repeating, lines, paused, runs: () => runs };
 }
 
 test('a task runs at once, and again when it is woken', async () => {
@@ -53,15 +50,19 @@ test('a task that is woken while it runs runs once more, never twice at a time',
   expect(atOnce).toEqual([1, 1]);
 });
 
-test('a task that fails is told of, and tried again', async () => {
-  const { repeating, faults, paused, runs } = repeated((run) =>
-    run === 1 ? Promise.reject(new Error('away')) : Promise.resolve(),
-  );
+test('a task that fails is logged and tried again; an outage of the database is logged elsewhere', async () => {
+  const faults = [new Error('a bug'), new MirrorError('Away.', { code: 'mirror.unreachable' })];
+  const { repeating, lines, paused, runs } = repeated((run) => {
+    const fault = faults[run - 1];
+    return fault === undefined ? Promise.resolve() : Promise.reject(fault);
+  });
   await paused(1);
-  expect(faults).toEqual([['polling', new Error('away')]]);
-  repeating.wake();
-  await paused(2);
-  expect([runs(), faults.length]).toEqual([2, 1]);
+  for (const run of [2, 3]) {
+    repeating.wake();
+    await paused(run);
+  }
+  expect(runs()).toBe(3);
+  expect(lines.map(({ msg }) => msg)).toEqual(['polling failed']);
 });
 
 test('a stopped task ends its run and begins no other', async () => {
@@ -75,27 +76,4 @@ test('a stopped task ends its run and begins no other', async () => {
   await repeating.stop();
   repeating.wake();
   expect([begun, ended]).toEqual([1, 1]);
-});
-
-test('it calls at once, and once more after a rest for all calls meanwhile', async () => {
-  let calls = 0;
-  const rests: (() => void)[] = [];
-  const clock = { ...systemClock, sleep: () => new Promise<void>((resolve) => void rests.push(resolve)) };
-  const call = throttle(25, clock, () => {
-    calls += 1;
-  });
-  const rest = async (): Promise<void> => {
-    rests.pop()?.();
-    await new Promise(setImmediate);
-  };
-  call();
-  expect(calls).toBe(1);
-  for (let again = 0; again < 3; again += 1) call();
-  expect(calls).toBe(1);
-  await rest();
-  expect(calls).toBe(2);
-  await rest();
-  expect(calls).toBe(2);
-  call();
-  expect(calls).toBe(3);
 });
