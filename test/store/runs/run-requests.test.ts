@@ -45,7 +45,7 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
   test('is a row that waits, and says who wants what', async () => {
     const session = await open();
     const id = await request(session, 'clients', 'products');
-    expect(await waiting(session)).toEqual([{ id, epoch: 0, task: 'pull clients' }]);
+    expect(await waiting(session)).toEqual([{ id, epoch: 0, task: 'pull clients products' }]);
     expect(await findRun(session, id, NOON)).toMatchObject({
       id,
       command: 'pull',
