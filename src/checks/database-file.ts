@@ -46,7 +46,13 @@ function canWriteIn(folder: string): boolean {
 /** Checks the free space beside the file of a mirror, and whether SQLite finds it sound. */
 export async function checkFile(session: Session): Promise<readonly CheckResult[]> {
   const { bavail, bsize } = statfsSync(dirname(session.location));
-  const space = checkSpace(statSync(session.location).size, bavail * bsize);
+  const files = ['', '-wal', '-shm'].map((end) =>
+    statSync(`${session.location}${end}`, { throwIfNoEntry: false }),
+  );
+  const space = checkSpace(
+    files.reduce((sum, file) => sum + (file?.size ?? 0), 0),
+    bavail * bsize,
+  );
   const name = 'database.integrity';
   const findings = await checkIntegrity(session);
   if (findings.length === 0) return [space, passedCheck(name, 'SQLite finds the file sound')];

@@ -1,10 +1,12 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
 import { streamChanges, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
-import { latestSeq } from '../store/records/change-store.ts';
+import { asOfInstant } from '../report/export/export-source.ts';
+import type { Session } from '../db/session/session.ts';
+import { latestSeq, seqBefore } from '../store/records/change-store.ts';
 import { sanitizeJson, sanitizeLine } from '../lib/text/text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
@@ -15,6 +17,7 @@ const SHOWN = 50;
 
 interface ChangesOptions extends CommonOptions {
   readonly after?: number;
+  readonly since?: string;
   readonly kind?: string;
   readonly limit?: number;
   readonly follow?: true;
@@ -23,6 +26,9 @@ interface ChangesOptions extends CommonOptions {
 export function changesCommand(context: CommandContext): Command {
   return createCommand('changes')
     .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', parseSeq)
+    .addOption(
+      new Option('--since <time>', 'only events since then: an instant, or a day').conflicts('after'),
+    )
     .option('--kind <kind>', 'only events of this record kind')
     .option(
       '--limit <n>',
@@ -61,17 +67,29 @@ async function* changes(
   options: ChangesOptions,
   signal: AbortSignal,
 ): AsyncGenerator<RecordedChange> {
-  const { json, after, kind, limit, follow } = options;
+  const { json, kind, limit, follow } = options;
   await using session = await openExistingMirror(config);
-  const isProgram = json && !follow;
-  let remaining = limit ?? (follow || json ? Infinity : SHOWN);
-  if (remaining === 0) return;
-  const from = after ?? (isProgram ? 0 : await seqBeforeLatest(session, kind, follow ? 0 : remaining));
+  const count = limit ?? (follow || json ? Infinity : SHOWN);
+  if (count === 0) return;
+  const after = await startOf(session, options, count, config.schedules.timezone);
   const events = follow
-    ? followChanges(session, { after: from, kind }, systemClock, signal)
-    : streamChanges(session, { after: from, upTo: await latestSeq(session), kind }, signal);
+    ? followChanges(session, { after, kind }, systemClock, signal)
+    : streamChanges(session, { after, upTo: await latestSeq(session), kind }, signal);
+  let remaining = count;
   for await (const event of events) {
     yield event;
     if (--remaining === 0) return;
   }
+}
+
+/** The event after which the list begins. */
+async function startOf(
+  session: Session,
+  { after, since, kind, json, follow }: ChangesOptions,
+  count: number,
+  timezone: string,
+): Promise<number> {
+  if (since !== undefined) return seqBefore(session, asOfInstant(since, systemClock.now(), timezone).begin);
+  if (after !== undefined) return after;
+  return json && !follow ? 0 : seqBeforeLatest(session, kind, follow ? 0 : count);
 }

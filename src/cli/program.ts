@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   record: async () => (await import('./record.ts')).recordCommand,
   kinds: async () => (await import('./kinds.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
+  backup: async () => (await import('./backup.ts')).backupCommand,
   snapshot: async () => (await import('./snapshot.ts')).snapshotCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
   push: async () => (await import('./push.ts')).pushCommand,

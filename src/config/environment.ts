@@ -106,12 +106,22 @@ function readVariableValue(node: SettingNode, origin: string, text: string): Rea
   return { origin, values: nestAt(node.path, parseSettingText(text, node.schema)) };
 }
 
-/** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */
+/** Parts between commas: numbers, or texts. */
+function parseList(text: string): unknown {
+  try {
+    return JSON.parse(`[${text}]`);
+  } catch {
+    return text.split(',').map((part) => part.trim());
+  }
+}
+
+/** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are JSON, and a list may be `a,b`. */
 function parseSettingText(text: string, schema: z.ZodType): unknown {
   if (schema.safeParse(text).success) return text;
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Validation then reports the expected form.
+    const list = /^\s*[[{]/.test(text) ? text : parseList(text);
+    return schema.safeParse(list).success ? list : text; // Validation then reports the expected form.
   }
 }

@@ -62,6 +62,7 @@ describe('changes', () => {
     ['the latest fifty', [], range(ALL - 49, ALL)],
     ['the latest few', ['--limit', '3'], range(ALL - 2, ALL)],
     ['the latest few of a kind', ['--limit', '3', '--kind', 'clients'], [29, 30, 62]],
+    ['the first fifty since a day', ['--since', '2026-03-01'], range(1, 50)],
     ['the first fifty after a seq', ['--after', '5'], range(6, 55)],
     ['the first few after a seq', ['--after', '5', '--limit', '2'], [6, 7]],
     ['those of a kind after a seq', ['--after', '58', '--kind', 'products'], [59, 60, seqOf('products')]],

@@ -110,6 +110,21 @@ describe('BMS__ variables', () => {
     expect(config.schedules).toMatchObject({ timezone: 'UTC', clients: '0 * * * *' });
   });
 
+  test('a list may be its parts between commas', () => {
+    const env = {
+      BMS__SOURCE__AUTH_HEADERS: 'Authorization, Authentication',
+      BMS__WEBHOOKS__RETRY_SECONDS: '1,2.5',
+    };
+    const config = loadConfig({ env });
+    expect(config.source.authHeaders).toEqual(['Authorization', 'Authentication']);
+    expect(config.webhooks.retrySeconds).toEqual([1, 2.5]);
+    expect(loadConfig({ env: { BMS__WEBHOOKS__ALLOW_HOSTS: 'erp.lan' } }).webhooks.allowHosts).toEqual([
+      'erp.lan',
+    ]);
+    const broken = { BMS__SOURCE__AUTH_HEADERS: '["Authorization"' };
+    expect(() => loadConfig({ env: broken })).toThrow(/not valid JSON/);
+  });
+
   test('a whole group can be given as JSON, and one of its settings is stronger', () => {
     const env = { BMS__DELETIONS__HOLD_ABOVE: '{"rows":1,"share":1}', BMS__DELETIONS__HOLD_ABOVE__ROWS: '2' };
     expect(loadConfig({ env }).deletions.holdAbove).toEqual({ rows: 2, share: 1 });

@@ -26,8 +26,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/back-up.md'), 'utf8');
 const LINES = {
   sqliteCopy: shellLines(page, '## Back up', 0),
-  driverCopy: shellLines(page, '## Back up', 1),
-  postgresCopy: shellLines(page, '## Back up', 2),
+  postgresCopy: shellLines(page, '## Back up', 1),
   sqliteRestore: shellLines(page, '## Restore', 0),
   postgresRestore: shellLines(page, '## Restore', 1),
 };
@@ -53,10 +52,6 @@ async function typed(lines: string, env: Env, cwd: string): Promise<string> {
   return stdout;
 }
 
-/** What stands in for `sqlite3` where there is none: the driver that bms-sync brings along, a statement at a time. */
-const SQLITE = `const found = require('better-sqlite3')(process.argv[1]).prepare(process.argv[2]);
-if (found.reader) console.log(found.pluck().get()); else found.run();`;
-
 function tools(): string {
   const folder = tempFolder();
   const write = (name: string, line: string): void => {
@@ -64,13 +59,6 @@ function tools(): string {
     chmodSync(join(folder, name), 0o755);
   };
   write('bms-sync', `exec '${process.execPath}' '${MAIN}' "$@"`);
-  if (versionOf('sqlite3') === null) {
-    writeFileSync(join(folder, 'sqlite3.cjs'), SQLITE);
-    write(
-      'sqlite3',
-      `NODE_PATH='${join(ROOT, 'node_modules')}' exec '${process.execPath}' -e "$(cat '${folder}/sqlite3.cjs')" "$@"`,
-    );
-  }
   return folder;
 }
 
@@ -138,11 +126,11 @@ test('a SQLite mirror comes back from its copy by the lines of the page, and wai
   await sendAll(onTestFinished, env, ['BEFORE']);
   const held = dump(path);
 
-  expect(await typed(`${LINES.sqliteCopy}\npwd`, env, home)).toBe(`ok\n${home}\n`);
+  expect(await typed(`${LINES.sqliteCopy}\npwd`, env, home)).toMatch(new RegExp(`checked.*\\n${home}\\n$`));
   const copies = readdirSync(backup).toSorted();
   expect(copies).toEqual([expect.stringMatching(/^mirror-[\d-]+\.db$/), `${copies[0] ?? ''}.sends`]);
   expect(copies.map((name) => modeOf(join(backup, name)))).toEqual([0o600, 0o600]);
-  await expect(typed(LINES.sqliteCopy, env, home)).rejects.toThrow(/exists/); // An older copy is never lost.
+  await expect(typed(LINES.sqliteCopy, env, home)).rejects.toThrow(/replaces nothing/); // An older copy is never lost.
   await sendAll(onTestFinished, env, ['LATER']);
 
   chmodSync(path, 0o640);
@@ -198,19 +186,6 @@ test('a copy of a SQLite mirror and of its count does not send what the first on
   expect(posts(service)).toBe(1);
   child.kill('SIGTERM');
   expect(await ended).toMatchObject({ code: 0 });
-});
-
-test('the driver of bms-sync makes the same copy where there is no sqlite3', async () => {
-  await using service = await startSandbox({ size: 5 });
-  const folder = tempFolder();
-  mkdirSync(join(folder, 'data'));
-  const path = join(folder, 'data/mirror.db');
-  expect(await run(['pull', 'clients'], settingsFor(service, path))).toMatchObject({ code: 0 });
-
-  await typed(LINES.driverCopy, { NODE_PATH: join(ROOT, 'node_modules') }, folder);
-
-  expect(dump(join(folder, 'data/copy.db'))).toEqual(dump(path));
-  expect(modeOf(join(folder, 'data/copy.db'))).toBe(0o600);
 });
 
 /** Runs statements on the server of the tests, beside all mirrors. */

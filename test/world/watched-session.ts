@@ -34,6 +34,7 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
     ...session,
     query: (statement) => started(() => occupied(() => session.query(statement))),
     makeDurable: () => step(() => occupied(() => session.makeDurable())),
+    checkpoint: () => session.checkpoint(),
     atomically: (work) =>
       started(() =>
         occupied(() =>

@@ -14,6 +14,10 @@ export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...ar
   ],
   kinds: ['show what can be read and written, field by field', '[kind]'],
   export: ['write the rows of a record kind or a view as CSV, NDJSON or XLSX', '<kind|view>'],
+  backup: [
+    'copy a mirror in SQLite, checked, with what stands beside it; others may use it meanwhile',
+    '<file>',
+  ],
   snapshot: ['write a SQLite file with the content of the views, for reporting tools', '<file>'],
   forget: ["remove a record's content from the mirror for good; only its id stays", '<kind>', '<id>'],
   push: ['queue creates and updates for the service'],

@@ -46,6 +46,7 @@ export async function openPostgresSession(
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
     makeDurable: () => Promise.resolve(), // The server's default setting does that.
+    checkpoint: () => Promise.resolve(),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -58,5 +58,7 @@ export interface Session extends Queryable, AsyncDisposable {
    * would read the data again.
    */
   makeDurable(): Promise<void>;
+  /** Moves what SQLite's log holds into the file, as far as no reader needs it, and keeps nobody waiting; elsewhere does nothing. */
+  checkpoint(): Promise<void>;
   close(): Promise<void>;
 }

@@ -48,6 +48,16 @@ export function openReader(path: string): Database {
   return reader;
 }
 
+/** Moves the log into the file, except what a reader still needs; never waits, and the log keeps its size for the next pull. */
+export function checkpoint(path: string): void {
+  const file = new Sqlite(path, { fileMustExist: true });
+  try {
+    file.pragma('wal_checkpoint(PASSIVE)');
+  } finally {
+    file.close();
+  }
+}
+
 /** @throws {MirrorError} `mirror.no_file`: opened for reading, a pipe waits for one who writes, without end. */
 export function requireFile(path: string): void {
   const stats = path === '' || path === ':memory:' ? null : statSync(path, { throwIfNoEntry: false });

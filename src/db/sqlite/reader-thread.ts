@@ -1,26 +1,26 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Row } from '../session/session.ts';
-import { openReader, runSync } from './connection.ts';
+import { checkpoint, openReader, runSync } from './connection.ts';
 
-/** A select for the thread; each is answered once, in their order. */
-export interface ThreadQuestion {
-  readonly sql: string;
-  readonly params: readonly unknown[];
-}
+/** A select for the thread, or a checkpoint; each is answered once, in their order. */
+export type ThreadQuestion = { readonly sql: string; readonly params: readonly unknown[] } | 'checkpoint';
 
 /** The rows, or what the driver threw: an error that is posted loses its code. */
 export type ThreadAnswer = { readonly rows: Row[] } | { readonly code: string; readonly message: string };
 
-const reader = openReader((workerData as { readonly path: string }).path);
+const { path } = workerData as { readonly path: string };
+const reader = openReader(path);
 
-parentPort?.on('message', ({ sql, params }: ThreadQuestion) => {
-  parentPort?.postMessage(answer(sql, params));
+parentPort?.on('message', (question: ThreadQuestion) => {
+  parentPort?.postMessage(answer(question));
 });
 
-function answer(sql: string, params: readonly unknown[]): ThreadAnswer {
+function answer(question: ThreadQuestion): ThreadAnswer {
   try {
-    return { rows: runSync(reader, sql, params) };
+    if (question !== 'checkpoint') return { rows: runSync(reader, question.sql, question.params) };
+    checkpoint(path);
+    return { rows: [] };
   } catch (error) {
     return { code: errorCode(error), message: String(error) };
   }

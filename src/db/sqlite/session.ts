@@ -54,6 +54,10 @@ export function openSqliteSession(
         writer.pragma('synchronous = FULL'); // SQLite does not store this setting in the file.
         return Promise.resolve();
       }),
+    checkpoint: () =>
+      reader.checkpoint().catch((error: unknown) => {
+        throw sqliteReadError(error, path);
+      }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -67,6 +71,10 @@ function openReaderHere(path: string, writer: Database): SqliteReader {
       read: async (text, params) => {
         await yieldToEventLoop(); // Whatever reads a lot lets other work in between.
         return connection.runSync(reader, text, params);
+      },
+      checkpoint: async () => {
+        await yieldToEventLoop();
+        connection.checkpoint(path);
       },
       close: async () => {
         reader.close();

@@ -9,6 +9,7 @@ const THREAD = fileURLToPath(new URL(`./reader-thread.${EXTENSION}`, import.meta
 /** A read-only connection. */
 export interface SqliteReader {
   readonly read: (sql: string, params: readonly unknown[]) => Promise<Row[]>;
+  readonly checkpoint: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -41,12 +42,16 @@ export function openThreadReader(path: string): SqliteReader {
     });
     return started;
   };
+  const ask = (question: ThreadQuestion): Promise<Row[]> =>
+    new Promise((resolve, reject) => {
+      (thread ??= start()).postMessage(question);
+      waiting.push({ resolve, reject });
+    });
   return {
-    read: (sql, params) =>
-      new Promise((resolve, reject) => {
-        (thread ??= start()).postMessage({ sql, params } satisfies ThreadQuestion);
-        waiting.push({ resolve, reject });
-      }),
+    read: (sql, params) => ask({ sql, params }),
+    checkpoint: async () => {
+      await ask('checkpoint');
+    },
     close: async () => {
       await thread?.terminate();
     },

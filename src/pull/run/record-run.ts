@@ -42,6 +42,7 @@ export async function recordRun<T>(
     const now = clock.now();
     await finishRun(session, run, { state, reason, now });
     if (await isDateReliable(session, clock)) await applyRetention(session, request.retention, now);
+    await session.checkpoint(); // A first pull leaves most rows in the log, which no back-up by files takes.
   };
   try {
     const { state, result } = await work(runId);

@@ -132,7 +132,7 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|
 
 /**
  * Reads the instant of `--as-of`: an ISO instant, an instant as the mirror writes it, or a date, which means the end of that
- * day. Without a zone (`isZoned`) it is of `timezone`. Of today, it is now.
+ * day (`begin`: its first instant). Without a zone (`isZoned`) it is of `timezone`. Of today, it is now.
  *
  * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
  */
@@ -140,7 +140,7 @@ export function asOfInstant(
   input: string,
   now: Date,
   timezone: string,
-): { readonly at: Date; readonly isZoned: boolean } {
+): { readonly begin: Date; readonly at: Date; readonly isZoned: boolean } {
   const [, date = '', time = '00:00', zone] = INSTANT.exec(input.trim()) ?? [];
   const isDay = !/\d:\d/.test(input);
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
@@ -152,11 +152,11 @@ export function asOfInstant(
   if (begin > now.getTime())
     throw new UsageError(`${input} is in the future.`, { code: 'usage.as_of', hint: FORMS });
   const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;
-  return { at: new Date(at), isZoned: zone !== undefined };
+  return { begin: new Date(begin), at: new Date(at), isZoned: zone !== undefined };
 }
 
 const FORMS =
-  'Write 2026-03-01T12:00:00Z (another zone: -05:00; none: schedules.timezone), or 2026-03-01 for the end of that day.';
+  'Write 2026-03-01T12:00:00Z (another zone: -05:00; none: schedules.timezone), or a day: 2026-03-01.';
 
 /** Why the state at an instant is unknown; null if it is known. */
 export function unknownReason(kind: string, instant: Date, past: KnownPast): string | null {

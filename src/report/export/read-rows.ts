@@ -1,6 +1,7 @@
 import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { rowsAsOf, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
+import { SEARCH_COLUMN } from '../../store/tables/search-text.ts';
 import type { WithDialect } from '../../store/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../views/views.ts';
@@ -118,7 +119,8 @@ export function exportColumns(declared: readonly DeclaredColumn[]): readonly Exp
     types.set(name, TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'text');
   const isAmount = (name: string): boolean =>
     types.has(`${name}${EXACT}`) && ['decimal', 'real', 'untyped'].includes(types.get(name) ?? '');
-  return declared.map((column) => {
+  const shown = declared.filter((column) => column.name !== SEARCH_COLUMN); // A column of our own.
+  return shown.map((column) => {
     const { name } = column;
     if (isAmount(name)) return { name, type: 'decimal' };
     const isExact = name.endsWith(EXACT) && isAmount(name.slice(0, -EXACT.length));

@@ -137,8 +137,9 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
       reader.dialect === 'sqlite'
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
-    const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
     const shown = exportColumns(declared);
+    const types = new Map(declared.map((column) => [column.name, typeOf(column.type)]));
+    const columns = shown.map(({ name }) => ({ name, type: types.get(name) ?? '' }));
     const key = orderingKey(name, shown) ?? SMALL_KEYS[name] ?? [];
     tables.push({ name, columns, key, shown });
   }

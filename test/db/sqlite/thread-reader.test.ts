@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -34,6 +35,20 @@ describe('a thread that reads', () => {
     for (const read of reading) await expect(read).rejects.toMatchObject({ code: 'SQLITE_CANTOPEN' });
     new Database(path).exec('create table t (a INTEGER)').close();
     expect(await reader.read('select 3 as n', [])).toEqual([{ n: 3 }]);
+  });
+
+  test('moves the log into the file, while the session writes on', async () => {
+    const path = join(tempFolder(), 'log.db');
+    await using session = openSqliteSession(path, { readsInThread: true });
+    await session.atomically((tx) => tx.execute('create table t (x text)'));
+    const grown = sql`insert into t select hex(zeroblob(4000)) from json_each(${JSON.stringify(Array(200).fill(0))})`;
+    await session.atomically((tx) => tx.query(grown));
+    const before = statSync(path).size;
+    const writing = session.atomically((tx) => tx.query(grown));
+    await Promise.all([session.checkpoint(), writing]);
+    await session.checkpoint();
+    expect(statSync(path).size).toBeGreaterThan(before + 2_000_000);
+    expect(await session.query(sql`select count(*) as n from t`)).toEqual([{ n: 400 }]);
   });
 
   test('ends what waits when it is closed', async () => {
