@@ -60,7 +60,7 @@ const WINGS: Record<string, readonly string[]> = {
   api: [''],
   dashboard: ['parts', ''],
   app: [''],
-  cli: ['parts', 'demo', 'decisions', ''],
+  cli: ['parts', 'demo', 'decisions', 'copies', ''],
   sandbox: ['generate', ''],
 };
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { DATABASES, mirrorIn, type Mirror } from '../feed/support.ts';
-import { sandbox } from '../pull/support.ts';
-import { document, run, type Env } from '../support/command-line.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { DATABASES, mirrorIn, type Mirror } from '../../feed/support.ts';
+import { sandbox } from '../../pull/support.ts';
+import { document, run, type Env } from '../../support/command-line.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 interface Stage extends Mirror {
   readonly service: Sandbox;

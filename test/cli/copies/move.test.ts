@@ -1,18 +1,18 @@
 import Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { openSession } from '../../src/db/open-session.ts';
-import type { Session } from '../../src/db/session/session.ts';
-import { MOVED_TABLES } from '../../src/store/move/copy-tables.ts';
-import { nestedTables } from '../../src/store/tables/kind-table.ts';
-import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
-import { readMirroredKind } from '../../src/store/kinds/field-store.ts';
-import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { document, run, settingsFor, type Env } from '../support/command-line.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
-import { copyGrownMirror } from '../support/sqlite-templates.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { openSession } from '../../../src/db/open-session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { MOVED_TABLES } from '../../../src/store/move/copy-tables.ts';
+import { nestedTables } from '../../../src/store/tables/kind-table.ts';
+import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
+import { readMirroredKind } from '../../../src/store/kinds/field-store.ts';
+import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';
+import { document, run, settingsFor, type Env } from '../../support/command-line.ts';
+import { freshDatabaseUrl } from '../../support/postgres.ts';
+import { copyGrownMirror } from '../../support/sqlite-templates.ts';
+import { freshMirror } from '../../support/temp-folder.ts';
 
 const CREATE = ['push', 'create', 'clients', '--data', '{"code":"C-1","name":"Ada"}', '--key', 'order-1'];
 

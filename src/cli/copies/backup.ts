@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { backUp } from '../app/back-up.ts';
-import { createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
+import { backUp } from '../../app/back-up.ts';
+import { createCommand, type CommandContext, type CommonOptions } from '../parts/command.ts';
 
 export function backupCommand(context: CommandContext): Command {
   return createCommand('backup')

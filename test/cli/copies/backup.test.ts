@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, document } from '../support/command-line.ts';
-import { dump } from '../support/mirror-file.ts';
-import { GROWN_URLS } from '../support/grown-urls.ts';
-import { grownMirror } from '../support/sqlite-templates.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { run, document } from '../../support/command-line.ts';
+import { dump } from '../../support/mirror-file.ts';
+import { GROWN_URLS } from '../../support/grown-urls.ts';
+import { grownMirror } from '../../support/sqlite-templates.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 test('a back-up is the mirror of one instant, readable by its owner only, with the count of sends beside it', async () => {
   const path = await grownMirror();

@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
-import { allKinds } from '../config/known-kinds.ts';
-import { systemClock } from '../lib/time/clock.ts';
-import { snapshotFile } from '../report/output-file.ts';
-import { ExportStopped } from '../report/export/export.ts';
-import { takeSnapshot } from '../report/export/snapshot.ts';
-import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { parseWholeNumber } from './parts/input.ts';
-import { printLine, rowsAndSize } from './parts/io.ts';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import { allKinds } from '../../config/known-kinds.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import { snapshotFile } from '../../report/output-file.ts';
+import { ExportStopped } from '../../report/export/export.ts';
+import { takeSnapshot } from '../../report/export/snapshot.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import { parseWholeNumber } from '../parts/input.ts';
+import { printLine, rowsAndSize } from '../parts/io.ts';
 
 interface SnapshotCommandOptions extends CommonOptions {
   readonly wait: number;

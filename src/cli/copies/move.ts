@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { cancelMove, moveMirror, type MoveReport } from '../app/move.ts';
-import { UsageError } from '../lib/sync-error.ts';
-import { leftFileAdvice } from '../store/move/move-mark.ts';
-import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
-import { printLine } from './parts/io.ts';
-import { commandLineDecider } from './parts/operation-command.ts';
-import { showingProgress } from './parts/progress.ts';
+import { cancelMove, moveMirror, type MoveReport } from '../../app/move.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { leftFileAdvice } from '../../store/move/move-mark.ts';
+import { EXIT, createCommand, type CommandContext, type CommonOptions } from '../parts/command.ts';
+import { printLine } from '../parts/io.ts';
+import { commandLineDecider } from '../parts/operation-command.ts';
+import { showingProgress } from '../parts/progress.ts';
 
 interface MoveOptions extends CommonOptions {
   readonly cancel?: true;
