@@ -76,7 +76,6 @@ const SIZED_FILES = pathsOf([
   'db/sqlite/session',
   'store/tables/kind-table',
   'pull/crash',
-  'pull/freshness/planner',
   'pull/freshness/seeded-schedules',
   'pull/land/land-pages',
   'lib/json/json',

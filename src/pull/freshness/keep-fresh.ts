@@ -5,6 +5,7 @@ import { compactDirtyRows } from '../../store/sightings/page-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { HOUR_MS, chooseRead } from './choose-read.ts';
 import { MINUTE_MS, pauseTokens, takeToken, msUntilToken } from './token-bucket.ts';
+import { UNREAD, type FollowedPage } from './followed-list.ts';
 import { followLists } from './follow-lists.ts';
 import { createSinglePageReader } from './read-single-page.ts';
 
@@ -80,13 +81,13 @@ function createBestPageReader(parts: PullParts, rules: FreshnessRules) {
   const readLists = followLists(rules.kinds);
   const readSinglePage = createSinglePageReader(parts, rules);
   const pausedUntil = new Map<string, number>(); // Until when lists are left alone.
-  const failedReads = new Map<string, Map<number, number>>(); // When pages could not be read: that counts as a reading.
+  const failedReads = new Map<string, Map<number, FollowedPage>>(); // To try counts as a reading.
   return async (token: { isSpent: boolean }) => {
     const now = clock.now();
     const lists = (await readLists(session, now)).map(({ list, isFree, ...readable }) => ({
       ...readable,
       isFree: isFree && (pausedUntil.get(list.kind) ?? 0) <= now.getTime(),
-      list: { ...list, readMs: new Map([...list.readMs, ...(failedReads.get(list.kind) ?? [])]) },
+      list: { ...list, pages: new Map([...list.pages, ...(failedReads.get(list.kind) ?? [])]) },
     }));
     const next = chooseRead(lists, now.getTime());
     const kind = rules.kinds.find((kind) => kind.name === next?.kind);
@@ -94,11 +95,11 @@ function createBestPageReader(parts: PullParts, rules: FreshnessRules) {
     const end = await readSinglePage(kind, next.page, () => (token.isSpent = true));
     logger.debug({ ...next, ...end }, 'a page was read between sweeps');
     const endMs = clock.now().getTime();
-    const failed = failedReads.get(kind.name) ?? new Map<number, number>();
+    const failed = failedReads.get(kind.name) ?? new Map<number, FollowedPage>();
     if (end.is === 'landed') failed.delete(next.page);
     if (end.is === 'not begun') pausedUntil.set(kind.name, endMs + IDLE_MS);
     if (end.is === 'failed') {
-      failedReads.set(kind.name, failed.set(next.page, endMs));
+      failedReads.set(kind.name, failed.set(next.page, { ...UNREAD, readMs: endMs }));
       pausedUntil.set(kind.name, endMs + Math.max(MINUTE_MS, end.waitMs ?? 0));
     }
     return end;

@@ -82,7 +82,7 @@ export async function readUnlisted(db: Queryable, kind: string): Promise<string[
   return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
 }
 
-const WATCHED_KIND = pickColumns(KIND_STATE, 'kind', 'tick', 'last_complete_sweep', 'page_size');
+const WATCHED_KIND = pickColumns(KIND_STATE, 'kind', 'last_complete_sweep', 'page_size');
 
 /** The facts of a kind's list. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
@@ -93,23 +93,14 @@ export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> => {
   return select(db, WATCHED_KIND, sql`where ${isWatched} order by kind`);
 };
 
-const PAGE_SIGHTING = pickColumns(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
+/** The rows that the list responses of a sweep have shown. */
+export const readSweepRows = (db: Queryable, kind: string, sweep: number): Promise<number | null> =>
+  readNumber(db, sql`select sum(rows) from sightings where kind = ${kind} and sweep = ${sweep}`);
+
+const PAGE_SIGHTING = pickColumns(SIGHTINGS, 'page', 'ids', 'rows', 'total', 'answered', 'seen_at');
 
 /** A page as a list response has shown it. */
 export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
-
-/** The list responses of one sweep, in the order of answers; null if they show more rows than `most`. */
-export async function readSweepPages(
-  db: Queryable,
-  kind: string,
-  sweep: number,
-  most: number,
-): Promise<PageSighting[] | null> {
-  const ofSweep = sql`where kind = ${kind} and sweep = ${sweep}`;
-  const rows = await readNumber(db, sql`select sum(rows) from sightings ${ofSweep}`);
-  if ((rows ?? 0) > most) return null;
-  return select(db, PAGE_SIGHTING, sql`${ofSweep} order by answered`);
-}
 
 /** The list responses that came after a tick, in the order of answers. */
 export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
