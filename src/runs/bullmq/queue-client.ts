@@ -135,7 +135,7 @@ function createStormCounter(clock: Clock): () => boolean {
   };
 }
 
-/** How long ended jobs can be looked at: a day, failed ones a week. A thousand of a queue take 1.7 MB. */
+/** How long ended jobs can be looked at: a day, failed ones a week. A thousand of a queue take 2 MB. */
 const KEPT = {
   removeOnComplete: { age: 86_400, count: 1_000 },
   removeOnFail: { age: 604_800, count: 1_000 },
