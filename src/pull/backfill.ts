@@ -21,11 +21,11 @@ import { savePageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
-import { landResponses, landTogether } from './land/land-pages.ts';
+import { landResponses } from './land/land-pages.ts';
+import { landTogether } from './land/land-together.ts';
 import { createTally, type Tally } from './land/tally.ts';
-import { splitPage, type SplitPage } from '../diff/compare-page.ts';
-import type { AnswerTicks } from './land/compare-records.ts';
-import { landRecords, type LandedRecords } from './land/land-records.ts';
+import { splitPage } from '../diff/compare-page.ts';
+import { answerOf, groupAnswers, landGroup, type AnswerToLand } from './land/land-records.ts';
 import { withLease, type Sweep } from './run/sweep.ts';
 
 /** The part of a list to read again: some records, some pages, or all of it. */
@@ -207,7 +207,7 @@ async function backfillIds(
     const records = answers.flatMap((answer) => answer.record ?? []);
     requireCompany({ kind, tenants }, { isUnchanged: false, read: () => records });
     const shown = answers.flatMap(({ record, ...ticks }) =>
-      record === null ? [] : [{ ...splitPage([record]), ...ticks }],
+      record === null ? [] : [answerOf(splitPage([record]), ticks)],
     );
     for (const [index, id] of batch.entries()) if (answers[index]?.record === null) work.missing.push(id);
     await landAnswers(parts, work, shown, false);
@@ -231,7 +231,7 @@ async function findInList(
       record.id !== null && wanted.has(record.id);
     const page = { incoming: incoming.filter(isWanted), quarantined: quarantined.filter(isWanted) };
     for (const { id } of [...page.incoming, ...page.quarantined]) if (id !== null) wanted.delete(id);
-    await landAnswers(parts, work, [{ ...response, ...page }], true);
+    await landAnswers(parts, work, [answerOf(page, response)], true);
     parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.walk.lastPage });
     if (wanted.size === 0) return;
   }
@@ -240,22 +240,17 @@ async function findInList(
 
 async function landAnswers(
   parts: PullParts,
-  work: BackfillWork,
-  answers: readonly (SplitPage & AnswerTicks)[],
+  { sweep, tally }: BackfillWork,
+  answers: readonly AnswerToLand[],
   isListed: boolean,
 ): Promise<void> {
-  const landings = await landTogether(
-    parts.session,
-    work.sweep,
-    { now: parts.clock.now(), isListed },
-    async (tx, landing) => {
-      const landed: LandedRecords[] = [];
-      for (const answer of answers) landed.push(await landRecords(tx, landing, answer, answer));
-      return landed;
-    },
-  );
-  for (const [index, landed] of landings.entries())
-    work.tally.addRecords(answers[index]?.incoming.map((incoming) => incoming.id) ?? [], landed);
+  for (const group of groupAnswers(answers)) {
+    const options = { now: parts.clock.now(), isListed };
+    const landings = await landTogether(parts.session, sweep, options, (tx, landing) =>
+      landGroup(tx, landing, group),
+    );
+    for (const [index, landed] of landings.entries()) tally.addRecords(group[index]?.seen ?? [], landed);
+  }
 }
 
 /** A backfill under way. */

@@ -4,7 +4,8 @@ import { SQL, is } from 'drizzle-orm';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, sqliteReadError } from '../session/errors.ts';
-import type { Session, Transaction } from '../session/session.ts';
+import { inChunks } from '../session/sql-text.ts';
+import type { Session, Transaction, Values } from '../session/session.ts';
 import * as connection from './connection.ts';
 import { openThreadReader, type SqliteReader } from './thread-reader.ts';
 
@@ -119,8 +120,14 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
       query: (statement) => step(() => connection.runStatementSync(writer, statement), weightOf(statement)),
       write: (statement) =>
         step(() => void connection.runStatementSync(writer, statement), weightOf(statement)),
-      readRowsById: (table, columns, ids) =>
-        step(() => connection.readByIdSync(writer, table, columns, ids), ids.length),
+      readRowsById: async (table, columns, ids) => {
+        const rows: (readonly [string, Values])[] = [];
+        for (const some of inChunks(ids, ROWS_A_TURN))
+          rows.push(
+            ...(await step(() => connection.readByIdSync(writer, table, columns, some), some.length)),
+          );
+        return new Map(rows);
+      },
       upsertRows: (batch) =>
         step(() => connection.insertAllSync(writer, batch, 'replace'), batch.rows.length),
       insertRows: (batch) => step(() => connection.insertAllSync(writer, batch, 'refuse'), batch.rows.length),

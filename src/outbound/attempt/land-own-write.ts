@@ -11,7 +11,6 @@ import { optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
 export interface OwnRecord {
@@ -40,18 +39,13 @@ export async function landOwnWrite(tx: Transaction, parts: OutboundParts, readin
   const isListedNow = stored !== undefined && stored.listed !== null && !stored.isDeleted;
   if (stored === undefined ? !canBeNew : canBeNew && isListedNow) return;
 
-  const judged = compareRetrieved(mirrored, stored, incoming);
   const response = await jumpTick(tx, kind.name);
-  if (judged.change.is === 'unchanged') {
-    await confirmRows(tx, kind.name, [judged.id], response);
-    await saveDirtyRows(tx, kind.name, new Map([[judged.id, response]]));
-    return;
-  }
+  const judged = compareRetrieved(mirrored, stored, incoming, response);
   const now = parts.clock.now();
-  await saveLastChange(tx, kind.name, now);
+  if (judged.change.is !== 'unchanged') await saveLastChange(tx, kind.name, now);
   await writeRows(tx, {
     kind: mirrored,
-    answers: [{ records: [judged], response }],
+    records: [judged],
     isListed: false,
     origin,
     runId: null,

@@ -11,46 +11,37 @@ import { readUpdatedSince } from '../../store/outbox/outbox-queue.ts';
 import { compareRetrieved, type RecordWithChange, type StoredRow } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
-import type { LandingSweep } from './row-buffer.ts';
+import type { LandingSweep } from './land-together.ts';
 
-/** An answer that lands. */
 export interface AnswerTicks {
-  /** The ticks at which it was requested and arrived. */
+  /** The ticks at which an answer was requested and arrived. */
   readonly sent: number;
   readonly answered: number;
 }
 
-/** A record with its change; of a record that may be older than its row, nothing is compared. */
-export type ComparedRecord =
-  RecordWithChange | (IncomingRecord & { readonly change: { readonly is: 'overtaken' } });
+export const idsOf = (records: readonly IncomingRecord[]): readonly string[] => records.map(({ id }) => id);
 
-export const isCompared = (compared: ComparedRecord): compared is RecordWithChange =>
-  compared.change.is !== 'overtaken';
+/** An answer with some of its records, and their rows. */
+interface Received extends AnswerTicks {
+  readonly records: readonly IncomingRecord[];
+  readonly rows: ReadonlyMap<string, StoredRow>;
+}
 
-export const needsWrite = (record: RecordWithChange): boolean => record.change.is !== 'unchanged';
-
-/** Compares records with their rows. */
-export async function compareRecords(
-  tx: Transaction,
-  sweep: LandingSweep,
-  received: readonly IncomingRecord[],
-  sent: number,
-): Promise<ComparedRecord[]> {
+/** Compares records with their rows. @returns With the ids of those that may be older than their rows, and are not compared. */
+export async function compareRecords(tx: Transaction, sweep: LandingSweep, received: Received) {
   const { kind, sending } = sweep;
-  const rows = await sweep.rows.read(received.map((incoming) => incoming.id));
-  const records = received.map((record) => {
-    const row = rows.get(record.id);
-    const isUnchanged = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
-    return isUnchanged ? record : compacted(record);
-  });
-  const lagging = await readLaggingIds(tx, sweep, rows);
+  const { records, rows, sent, answered } = received;
+  const lagging = await readLaggingIds(tx, sweep, received);
   const compare = sweep.isListed ? compareListed : compareRetrieved;
-  return records.map((record): ComparedRecord => {
+  const compared: RecordWithChange[] = [];
+  const overtaken: string[] = [];
+  for (const record of records) {
     const row = rows.get(record.id);
-    if (isOutdated(row, sent) || sending.has(record.id) || lagging.has(record.id))
-      return { ...record, change: { is: 'overtaken' } };
-    return compare(kind, row, record);
-  });
+    const isSame = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
+    if (isOutdated(row, sent) || sending.has(record.id) || lagging.has(record.id)) overtaken.push(record.id);
+    else compared.push(compare(kind, row, isSame ? record : compacted(record), answered));
+  }
+  return { compared, overtaken };
 }
 
 /** For this time after our update, a list may still show the old record. */
@@ -60,13 +51,11 @@ const LAG_MS = 60_000;
 async function readLaggingIds(
   tx: Transaction,
   sweep: LandingSweep,
-  rows: ReadonlyMap<string, StoredRow>,
+  { records, rows }: Received,
 ): Promise<ReadonlySet<string>> {
   if (sweep.runId !== NO_RUN) return new Set();
   const since = new Date(sweep.now.getTime() - LAG_MS);
-  const ids = [...rows]
-    .filter(([, { changedAt }]) => String(changedAt) >= formatInstant(since))
-    .map(([id]) => id);
+  const ids = idsOf(records).filter((id) => String(rows.get(id)?.changedAt ?? '') >= formatInstant(since));
   return readUpdatedSince(tx, sweep.kind.name, ids, since);
 }
 
@@ -74,11 +63,12 @@ function compareListed(
   kind: Kind,
   stored: StoredRow | undefined,
   received: IncomingRecord,
+  response: number,
 ): RecordWithChange {
   const isFirst = stored?.listed === null && !stored.isDeleted;
   const change = isFirst
     ? compareFirstListing(kind, stored.raw, received)
     : compareRecord(kind, stored, received);
   const { id, raw, record } = received;
-  return { id, raw, record, stored, change }; // A spread would take a microsecond for each record.
+  return { id, raw, record, response, stored, change }; // A spread would take a microsecond for each record.
 }

@@ -1,28 +1,29 @@
-import { splitPage, type SplitPage } from '../../diff/compare-page.ts';
+import { splitPage } from '../../diff/compare-page.ts';
 import { formatIds } from '../../diff/page-ids.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import { batchByArrival } from '../../lib/time/batch-by-arrival.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
-import { excludedSince } from '../../store/kinds/exclusions.ts';
-import { keepsSearchText } from '../../store/kinds/search-state.ts';
-import { renewLease } from '../../store/kinds/kind-lease.ts';
-import { bindSource } from '../../store/kinds/source-binding.ts';
-import { readSending } from '../../store/outbox/outbox-queue.ts';
-import { readSuppressed } from '../../store/records/erasure-store.ts';
-import { hasOpenFieldIssues } from '../../store/records/issue-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import {
-  readDirtyRows,
+  dropPagesAfter,
+  savePages,
   saveSightings,
+  type NewPage,
   type NewSighting,
-  type StoredPage,
 } from '../../store/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
-import { applyEffects, hasOtherWrites, noEffects, noteWrites, type Sweep } from '../run/sweep.ts';
-import { landRecords, emptyLanding, type LandedRecords } from './land-records.ts';
-import { createRowBuffer, type LandingSweep } from './row-buffer.ts';
+import { hasOtherWrites, type Sweep } from '../run/sweep.ts';
+import {
+  answerOf,
+  emptyLanding,
+  groupAnswers,
+  landGroup,
+  type AnswerToLand,
+  type LandedRecords,
+} from './land-records.ts';
+import { landTogether, type LandingSweep } from './land-together.ts';
 
 /** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
@@ -75,19 +76,12 @@ export async function landResponses(
   let last: ListResponse | null = null;
   const batches = parseBatches(sweep, batchByArrival(responses, BATCH_LIMITS), stopOnError);
   for await (const batch of readAhead(batches)) {
-    const now = parts.clock.now();
-    const landings = await landParsed(parts.session, sweep, batch, now).catch(stopOnError);
+    const landings = await landBatch(parts.session, sweep, batch, parts.clock.now()).catch(stopOnError);
     for (const landing of landings) tally.add(landing);
-    last = batch.responses.at(-1) ?? last;
+    last = batch.at(-1)?.response ?? last;
     if (last !== null) await onLanded?.(last);
   }
   return last;
-}
-
-/** Responses that land together, with the records of each page that has changed. */
-interface ParsedBatch {
-  readonly responses: readonly ListResponse[];
-  readonly parsed: ReadonlyMap<ListResponse, ParsedPage>;
 }
 
 /** Parses batches: the next one while the database writes the one before it. */
@@ -95,15 +89,14 @@ async function* parseBatches(
   sweep: Sweep,
   batches: AsyncIterable<readonly ListResponse[]>,
   onError: (error: unknown) => never,
-): AsyncGenerator<ParsedBatch> {
+): AsyncGenerator<readonly PageToLand[]> {
   for await (const responses of batches) yield await parseBatch(sweep, responses).catch(onError);
 }
 
-async function parseBatch(sweep: Sweep, responses: readonly ListResponse[]): Promise<ParsedBatch> {
-  const parsed = new Map<ListResponse, ParsedPage>();
-  for (const response of responses)
-    if (knownPage(sweep, response) === null) parsed.set(response, await parsePage(response));
-  return { responses, parsed };
+async function parseBatch(sweep: Sweep, responses: readonly ListResponse[]): Promise<readonly PageToLand[]> {
+  const pages: PageToLand[] = [];
+  for (const response of responses) pages.push(await parseUnlessKnown(sweep, response));
+  return pages;
 }
 
 /**
@@ -117,119 +110,67 @@ export async function landPages(
   responses: readonly ListResponse[],
   now: Date,
 ): Promise<readonly Landing[]> {
-  return landParsed(session, sweep, await parseBatch(sweep, responses), now);
+  return landBatch(session, sweep, await parseBatch(sweep, responses), now);
 }
 
-async function landParsed(
+async function landBatch(
   session: Session,
   sweep: Sweep,
-  { responses, parsed }: ParsedBatch,
+  batch: readonly PageToLand[],
   now: Date,
 ): Promise<readonly Landing[]> {
   return landTogether(session, sweep, { now, isListed: true }, async (tx, landing) => {
-    // SQLite answers on our thread: there is nothing to wait for.
-    if (tx.dialect === 'postgres') await landing.rows.readAhead(idsToReadAhead(landing, responses));
     const landings: Landing[] = [];
-    for (const response of responses) {
+    for (const group of groupAnswers(batch)) {
+      const pages: PageToLand[] = [];
       // A row of a known page may have been written meanwhile; then it is parsed after all.
-      const known = parsed.has(response) ? null : knownPage(landing, response);
-      if (known !== null) landings.push(landKnown(landing, response, known));
-      else {
-        const page = parsed.get(response) ?? (await parsePage(response));
-        landings.push(await landPage(tx, landing, response, page));
-      }
+      for (const page of group)
+        pages.push(page.isKnown ? await parseUnlessKnown(landing, page.response) : page);
+      const landed = await landGroup(tx, landing, pages);
+      landings.push(...pages.map((page, at) => toLanding(landing, page, landed[at] ?? emptyLanding())));
     }
-    const sightings = landings.map((landing) => landing.sighting);
-    await saveSightings(tx, sightings);
+    await saveContents(tx, landing, landings);
+    await saveSightings(
+      tx,
+      landings.map(({ sighting }) => sighting),
+    );
+    landing.effects.newestSent = Math.max(landing.effects.newestSent, ...batch.map(({ sent }) => sent));
     return landings;
   });
 }
 
-/** The records of a page, sorted, and the facts for its sighting. */
-interface ParsedPage extends SplitPage {
-  readonly seen: readonly string[];
+/** A page with the records to compare: none if the page is known. */
+interface PageToLand extends AnswerToLand {
+  readonly response: ListResponse;
+  readonly isKnown: boolean;
   readonly ids: string;
-  readonly fields: ReadonlySet<string>;
+  readonly fields: Iterable<string>;
 }
 
-async function parsePage(response: ListResponse): Promise<ParsedPage> {
+/** Parses a response, unless its bytes, and so its records, are those of a stored page whose rows are as it left them. */
+async function parseUnlessKnown(
+  sweep: Sweep & Partial<Pick<LandingSweep, 'effects' | 'sending'>>,
+  response: ListResponse,
+): Promise<PageToLand> {
+  const { page, keys, isUnchanged } = response;
+  const stored = sweep.pages.get(page);
+  if (isUnchanged && stored !== undefined && !hasOtherWrites(keys, stored, sweep)) {
+    const { ids, fields } = stored;
+    const known = answerOf({ incoming: [], quarantined: [] }, response);
+    return { ...known, response, isKnown: true, seen: keys, ids, fields };
+  }
   await ownEventLoopTurn(); // Apart from the reading of its answer.
-  const sorted = splitPage(response.read(), response.texts);
-  const seen = sorted.incoming.map((incoming) => incoming.id);
+  const answer = answerOf(splitPage(response.read(), response.texts), response);
   const fields = new Set<string>();
   let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
-  for (const { record } of sorted.incoming) {
+  for (const { record } of answer.incoming) {
     const names = Object.keys(record);
     if (isSameOrder(names, before)) continue;
     for (const name of names) fields.add(name);
     before = names;
   }
-  return { ...sorted, seen, ids: formatIds(seen), fields };
-}
-
-/** The stored page whose bytes, and so whose records, a response shows again, while its rows are as it left them; else null. */
-function knownPage(
-  sweep: Sweep & Partial<Pick<LandingSweep, 'effects' | 'sending'>>,
-  response: ListResponse,
-): StoredPage | null {
-  const known = response.isUnchanged ? sweep.pages.get(response.page) : undefined;
-  return known === undefined || hasOtherWrites(response.keys, known, sweep) ? null : known;
-}
-
-/** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
-const MAX_READ_AHEAD_BYTES = 4_000_000;
-
-/** The ids of the records that are compared with their rows; none where the pages, or those stored of them, are long. */
-function idsToReadAhead(sweep: Sweep, responses: readonly ListResponse[]): readonly string[] {
-  const parsed = responses.filter((response) => !response.isUnchanged);
-  let text = 0;
-  for (const { page, pageHash } of parsed)
-    text += Math.max(pageHash?.bytes ?? Infinity, sweep.pages.get(page)?.bytes ?? 0);
-  if (text > MAX_READ_AHEAD_BYTES) return [];
-  return parsed.flatMap((response) => response.keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
-}
-
-/**
- * Runs a landing as one transaction. Its effects on the state of the sweep are applied after the commit, since the work may run
- * again after a lost connection.
- *
- * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
- */
-export async function landTogether<T>(
-  session: Session,
-  sweep: Sweep,
-  { now, isListed }: { readonly now: Date; readonly isListed: boolean },
-  work: (tx: Transaction, landing: LandingSweep) => Promise<T>,
-): Promise<T> {
-  const { kind, lease, ticks, binding, tenants, state } = sweep;
-  const savedCompanies = tenants.companies.size;
-  const { result, effects, tick } = await session.atomically(async (tx) => {
-    const effects = noEffects(state);
-    // Sent together: PostgreSQL answers all of them in the time of one.
-    const [tick, sending, dirty, suppressed, excluded, keepsSearch, hasFieldIssues] = await Promise.all([
-      renewLease(tx, lease, ticks.latest(), now),
-      readSending(tx, kind.name),
-      readDirtyRows(tx, kind.name, state.latestWrite),
-      readSuppressed(tx, kind.name),
-      excludedSince(tx, kind),
-      keepsSearchText(tx, kind),
-      hasOpenFieldIssues(tx, kind.name),
-    ]);
-    await bindSource(tx, binding, tenants);
-    noteWrites(effects, dirty);
-    const facts = { sending, suppressed, excluded, keepsSearch, hasFieldIssues };
-    const landing = { ...sweep, ...facts, effects, now, isListed };
-    const rows = createRowBuffer(tx, landing);
-    const result = await work(tx, { ...landing, rows });
-    await rows.flush();
-    return { result, effects, tick };
-  });
-  ticks.advanceTo(tick);
-  binding.isBound = true;
-  tenants.isReset = true;
-  tenants.saved = savedCompanies;
-  applyEffects(state, effects);
-  return result;
+  const text = Math.max(answer.text, stored?.bytes ?? 0);
+  return { ...answer, text, response, isKnown: false, ids: formatIds(answer.seen), fields };
 }
 
 /** The result of landing a page, by record id. */
@@ -240,41 +181,53 @@ export interface Landing extends LandedRecords {
   readonly sighting: NewSighting;
   /** Tracked fields that some record had. */
   readonly fields: Iterable<string>;
+  /** Stored in place of the page's former content; null = it must be parsed again, undefined = it is known. */
+  readonly content: NewPage | null | undefined;
 }
 
-/** Lands the same bytes again: they hold the same records, and only their sighting is new. */
-function landKnown(sweep: LandingSweep, response: ListResponse, page: StoredPage): Landing {
-  noteSent(sweep, response);
-  const sighting = toSighting(sweep, response, page.ids);
-  return { ...emptyLanding(), response, seen: response.keys, fields: page.fields, sighting };
-}
-
-async function landPage(
-  tx: Transaction,
-  sweep: LandingSweep,
-  response: ListResponse,
-  parsed: ParsedPage,
-): Promise<Landing> {
-  await ownEventLoopTurn(); // A record of 100,000 fields takes long in each of these steps.
-  const { page, sent, answered, rows, pageHash } = response;
-  const { seen, ids } = parsed;
-  const landed = await landRecords(tx, sweep, parsed, response);
-  const fields = [...parsed.fields].filter((name) => sweep.effects.fields.has(name));
+function toLanding(sweep: LandingSweep, page: PageToLand, landed: LandedRecords): Landing {
+  const { response, seen, ids, quarantined } = page;
+  if (page.isKnown)
+    return {
+      ...landed,
+      response,
+      seen,
+      fields: page.fields,
+      sighting: toSighting(sweep, response, ids),
+      content: undefined,
+    };
+  const { sent, answered, rows, pageHash } = response;
+  const fields = [...page.fields].filter((name) => sweep.effects.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
   const content =
     pageHash === null || !isWhole ? null : { ...pageHash, ids, fields, sent, response: answered };
-  sweep.rows.putPage(page, content);
-  noteSent(sweep, response);
   // Known to be in the list, although no row can be made of them.
-  const rowless = parsed.quarantined.filter((record) => ['two_versions', 'too_deep'].includes(record.code));
+  const rowless = quarantined.filter((record) => ['two_versions', 'too_deep'].includes(record.code));
   const rowlessIds = rowless.flatMap((record) => record.id ?? []);
   const shownIds = rowlessIds.length === 0 ? ids : formatIds([...seen, ...rowlessIds]);
-  return { ...landed, response, seen, fields, sighting: toSighting(sweep, response, shownIds) };
+  return { ...landed, response, seen, fields, sighting: toSighting(sweep, response, shownIds), content };
 }
 
-function noteSent(sweep: LandingSweep, response: ListResponse): void {
-  sweep.effects.newestSent = Math.max(sweep.effects.newestSent, response.sent);
+/**
+ * Stores the contents of pages. A page that was requested after an answer, but landed before it, may have shown newer records than
+ * the rows that the answer rewrote: it must be parsed again.
+ */
+async function saveContents(
+  tx: Transaction,
+  { kind, state }: LandingSweep,
+  landings: readonly Landing[],
+): Promise<void> {
+  const contents = new Map<number, NewPage | null>();
+  let oldestRewrite = Infinity; // The first tick of those answers that landed later and rewrote rows.
+  for (const { response, content, fieldsChanged, restored } of landings.toReversed()) {
+    const { page, sent, answered } = response;
+    if (content !== undefined && !contents.has(page))
+      contents.set(page, sent > oldestRewrite ? null : content);
+    if (fieldsChanged.size + restored.length > 0) oldestRewrite = Math.min(oldestRewrite, answered);
+  }
+  if (oldestRewrite < state.newestSent) await dropPagesAfter(tx, kind.name, oldestRewrite);
+  await savePages(tx, kind.name, contents);
 }
 
 function toSighting(sweep: Sweep, response: ListResponse, ids: string): NewSighting {

@@ -2,22 +2,32 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { findTypeDrift } from '../../diff/field-drift.ts';
 import { withoutSuppressed, type IncomingRecord, type SplitPage } from '../../diff/compare-page.ts';
 import { MAX_FIELDS, observeFields } from '../../diff/observe-fields.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
 import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
+import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
+import { refuseExcluded } from '../../store/kinds/exclusions.ts';
 import { saveFields } from '../../store/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../store/records/issue-store.ts';
+import { readStoredRows, writeRows, type RecordWithChange } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
-import { noteWrites, type Sweep } from '../run/sweep.ts';
-import {
-  compareRecords,
-  isCompared,
-  needsWrite,
-  type ComparedRecord,
-  type AnswerTicks,
-} from './compare-records.ts';
-import type { LandingSweep } from './row-buffer.ts';
+import { NO_RUN, noteWrites, type Sweep } from '../run/sweep.ts';
+import { compareRecords, idsOf, type AnswerTicks } from './compare-records.ts';
+import type { LandingSweep } from './land-together.ts';
+
+/** An answer whose records land. */
+export interface AnswerToLand extends SplitPage, AnswerTicks {
+  /** The ids of its records, and the length of their texts or of those of their rows. */
+  readonly seen: readonly string[];
+  readonly text: number;
+}
+
+export function answerOf(
+  { incoming, quarantined }: SplitPage,
+  { sent, answered }: AnswerTicks,
+): AnswerToLand {
+  const text = incoming.reduce((length, { raw }) => length + raw.length, 0);
+  return { incoming, quarantined, sent, answered, seen: idsOf(incoming), text };
+}
 
 /** The result of landing records, by id. */
 export interface LandedRecords {
@@ -52,56 +62,107 @@ export function* slicesOf(records: readonly IncomingRecord[]): Generator<readonl
   if (from < records.length) yield records.slice(from);
 }
 
+/** Text of the answers in a group. */
+const MAX_TEXT = 4_000_000;
+
 /**
- * Lands the records of one response within a transaction: rows, their change events and new fields; records that
- * cannot become a row are issues.
+ * Groups answers whose rows are read at once, before any of them is written: they are short and share no record, so that
+ * PostgreSQL is asked once where it would be asked for each page.
  */
-export async function landRecords(
+export function* groupAnswers<T extends AnswerToLand>(answers: readonly T[]): Generator<readonly T[]> {
+  let group: T[] = [];
+  let text = 0;
+  const ids = new Set<string>();
+  for (const answer of answers) {
+    if (group.length > 0 && (text + answer.text > MAX_TEXT || answer.seen.some((id) => ids.has(id)))) {
+      yield group;
+      group = [];
+      text = 0;
+      ids.clear();
+    }
+    group.push(answer);
+    text += answer.text;
+    for (const id of answer.seen) ids.add(id);
+  }
+  yield group;
+}
+
+/** SQLite works on our thread, so it gets its rows in small portions; each statement for PostgreSQL waits for the network. */
+const ROWS_WRITTEN = { sqlite: 200, postgres: 800 };
+
+/**
+ * Lands the records of a group of answers within a transaction: rows, their change events and new fields; records that cannot
+ * become a row are issues.
+ *
+ * @returns The result of each answer.
+ */
+export async function landGroup(
   tx: Transaction,
   sweep: LandingSweep,
-  page: SplitPage,
-  answer: AnswerTicks,
-): Promise<LandedRecords> {
-  const { sent, answered } = answer;
-  const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
+  answers: readonly AnswerToLand[],
+): Promise<readonly LandedRecords[]> {
+  const landed: LandedRecords[] = [];
+  const ids = answers.flatMap(({ incoming }) => idsOf(incoming));
+  const isShort = answers.reduce((sum, { text }) => sum + text, 0) <= MAX_TEXT; // Else the answer is alone.
+  const rowsOfAll = isShort ? await readStoredRows(tx, sweep.kind, ids) : null;
+  const changes: RecordWithChange[] = [];
+  for (const answer of answers) {
+    const { incoming, quarantined } = withoutSuppressed(answer, sweep.suppressed);
+    const result = { ...emptyLanding(), quarantined: await openNewIssues(tx, sweep, quarantined) };
+    landed.push(result);
+    for (const records of slicesOf(incoming)) {
+      await ownEventLoopTurn(); // A record of 100,000 fields takes long in each of these steps.
+      const rows = rowsOfAll ?? (await readStoredRows(tx, sweep.kind, idsOf(records)));
+      const { compared, overtaken } = await compareRecords(tx, sweep, { ...answer, records, rows });
+      noteResults(result, compared, sweep);
+      result.overtaken.push(...overtaken);
+      const changed = compared.filter(({ change }) => change.is !== 'unchanged');
+      await yieldToEventLoop();
+      await saveNewFields(tx, sweep, changed);
+      await yieldToEventLoop();
+      // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
+      changes.push(...(sweep.isListed ? changed : compared));
+      if (!isShort || changes.length >= ROWS_WRITTEN[tx.dialect])
+        await writeChanges(tx, sweep, changes.splice(0));
+    }
+  }
+  await writeChanges(tx, sweep, changes);
+  return landed;
+}
+
+async function writeChanges(
+  tx: Transaction,
+  sweep: LandingSweep,
+  records: readonly RecordWithChange[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const { kind, runId, lease, effects } = sweep;
+  refuseExcluded(kind, sweep.excluded);
+  const { misfits, rewritten } = await writeRows(tx, {
+    ...sweep,
+    records,
+    origin: 'service',
+    standing: lease,
+    runId: runId === NO_RUN ? null : runId,
+  });
+  noteWrites(effects, rewritten);
+  sweep.hasFieldIssues ||= misfits > 0;
+}
+
+/** Opens the issues of records that cannot become a row, unless they are open. @returns The keys of all of them. */
+async function openNewIssues(
+  tx: Transaction,
+  { kind, state, effects, now }: LandingSweep,
+  quarantined: SplitPage['quarantined'],
+): Promise<readonly string[]> {
   const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
-  const { state, effects } = sweep;
   const newIssues = issues.filter((issue) => {
     const key = issueKey(issue);
     return !state.quarantined.has(key) && !effects.quarantined.has(key);
   });
-  await openIssues(tx, sweep.kind.name, newIssues, sweep.now);
+  await openIssues(tx, kind.name, newIssues, now);
   for (const issue of newIssues) effects.quarantined.add(issueKey(issue));
-  const landed = { ...emptyLanding(), quarantined: issues.map(issueKey) };
-  for (const records of slicesOf(incoming)) {
-    const compared = await compareRecords(tx, sweep, records, sent);
-    for (const record of compared) {
-      const list = resultListOf(record, sweep);
-      if (list !== null) landed[list].push(record.id);
-    }
-    const current = compared.filter(isCompared);
-    for (const { id, change } of current)
-      if (change.is === 'changed') landed.fieldsChanged.set(id, countedFields(change.fields, sweep));
-    const changedRecords = current.filter(needsWrite);
-    await yieldToEventLoop();
-    if (changedRecords.length > 0) {
-      await sweep.rows.put({ records: changedRecords, response: answered });
-      await yieldToEventLoop();
-      const written = changedRecords.map((changed) => changed.record);
-      await saveNewFields(tx, sweep, written);
-    }
-    if (!sweep.isListed) {
-      // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      const ids = current.filter((record) => !needsWrite(record)).map((record) => record.id);
-      const confirmed = new Map(ids.map((id) => [id, answered]));
-      await confirmRows(tx, sweep.kind.name, ids, answered);
-      await saveDirtyRows(tx, sweep.kind.name, confirmed);
-      noteWrites(effects, confirmed);
-      for (const id of ids) sweep.rows.forget(id);
-    }
-    await yieldToEventLoop();
-  }
-  return landed;
+  return issues.map(issueKey);
 }
 
 export const emptyLanding = (): LandedRecords => ({
@@ -113,20 +174,16 @@ export const emptyLanding = (): LandedRecords => ({
   quarantined: [],
 });
 
-/** The count that a record adds to; a row rewritten without an event has not changed. */
-function resultListOf(
-  compared: ComparedRecord,
-  sweep: Sweep,
-): Exclude<keyof LandedRecords, 'quarantined' | 'fieldsChanged'> | null {
-  if (!isCompared(compared)) return 'overtaken';
-  const { change } = compared;
-  if (change.is === 'unchanged') return null;
-  if (change.is !== 'changed') return change.is;
-  return countedFields(change.fields, sweep).length > 0 ? 'changed' : null;
+/** Notes what has changed; a row rewritten without an event has not. */
+function noteResults(landed: LandedRecords, compared: readonly RecordWithChange[], sweep: Sweep): void {
+  for (const { id, change } of compared) {
+    if (change.is === 'unchanged') continue;
+    const fields =
+      change.is === 'changed' ? change.fields.filter((name) => !sweep.ignoredFields.has(name)) : null;
+    if (fields !== null) landed.fieldsChanged.set(id, fields);
+    if (fields?.length !== 0) landed[change.is].push(id);
+  }
 }
-
-const countedFields = (fields: readonly string[], sweep: Sweep): readonly string[] =>
-  fields.filter((name) => !sweep.ignoredFields.has(name));
 
 const EXAMPLES = 3;
 const LONGEST_EXAMPLE = 40;
@@ -138,8 +195,9 @@ const LONGEST_EXAMPLE = 40;
 async function saveNewFields(
   tx: Transaction,
   { kind, lease, now, effects: { fields } }: LandingSweep,
-  records: readonly JsonObject[],
+  changed: readonly RecordWithChange[],
 ): Promise<void> {
+  const records = changed.map(({ record }) => record);
   const { fields: seen, untracked } = observeFields(kind, fields, records);
   const drift = { kind: kind.name, code: 'untracked_fields', field: null } as const;
   if (untracked.size > 0 && !(await hasDrift(tx, drift))) {

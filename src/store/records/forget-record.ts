@@ -106,14 +106,10 @@ async function emptyRow(
   const { kind, id, now } = forgetting;
   const raw = compactJson(record);
   refuseExcluded(kind, await excludedSince(tx, kind));
+  const response = await jumpTick(tx, kind.name);
   await writeRows(tx, {
     kind: await readMirroredKind(tx, kind),
-    answers: [
-      {
-        records: [{ id, raw, record, stored, change: { is: 'unchanged' } }],
-        response: await jumpTick(tx, kind.name),
-      },
-    ],
+    records: [{ id, raw, record, response, stored, change: { is: 'unchanged' } }],
     isListed: false,
     origin: 'service',
     runId: null,

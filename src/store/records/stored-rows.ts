@@ -13,7 +13,7 @@ import {
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
-import { saveDirtyRows } from '../sightings/page-store.ts';
+import { saveDirtyRows, type DirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import { keepsSearchText } from '../kinds/search-state.ts';
@@ -33,6 +33,8 @@ export interface StoredRow extends StoredRecord {
 
 /** A record that was read, together with its row. */
 export interface RecordWithChange extends IncomingRecord {
+  /** The tick of the answer that it is from. */
+  readonly response: number;
   readonly stored: StoredRow | undefined;
   readonly change: RecordChange;
 }
@@ -55,26 +57,30 @@ export async function readStoredRows(
   return stored;
 }
 
-/** Compares a record that was retrieved singly with its row, in the shape that its list shows. */
+/** Compares a record that was retrieved singly with its row, in the shape that its list shows; an unchanged one keeps its text. */
 export function compareRetrieved(
   kind: Kind,
   stored: StoredRow | undefined,
   received: IncomingRecord,
+  response: number,
 ): RecordWithChange {
   const hasShape = stored !== undefined && stored.listed !== null;
-  const record = hasShape ? toListShape(received, stored.raw) : received;
-  return { ...record, stored, change: compareRecord(kind, stored, record) };
-}
-
-export interface AnsweredRecords {
-  readonly records: readonly RecordWithChange[];
-  /** The tick of the response that the rows' content is from. */
-  readonly response: number;
+  const { id, raw, record } = hasShape ? toListShape(received, stored.raw) : received;
+  const change = compareRecord(kind, stored, { id, raw, record });
+  return {
+    id,
+    raw: change.is === 'unchanged' ? (stored?.raw ?? raw) : raw,
+    record,
+    response,
+    stored,
+    change,
+  };
 }
 
 interface RowsToWrite {
   readonly kind: Kind;
-  readonly answers: readonly AnsweredRecords[];
+  /** No record is among them twice. */
+  readonly records: readonly RecordWithChange[];
   /** True if a list showed the records; false if they were retrieved or written one by one. */
   readonly isListed: boolean;
   /** False if no issue of a field is open: none needs to be closed. */
@@ -91,12 +97,14 @@ interface RowsToWrite {
 }
 
 /**
- * Writes new and different records: their rows, issues and change events. No record may be in two of the responses.
- * @returns The number of values that fit no rule.
+ * Writes new and different records: their rows, issues and change events.
+ * @returns The number of values that fit no rule, and the rows that were there before.
  */
-export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<{ readonly misfits: number }> {
-  const { kind, answers, origin, runId, now, hasFieldIssues = true } = write;
-  const records = answers.flatMap((answer) => answer.records);
+export async function writeRows(
+  tx: Transaction,
+  write: RowsToWrite,
+): Promise<{ readonly misfits: number; readonly rewritten: DirtyRows }> {
+  const { kind, records, origin, runId, now, hasFieldIssues = true } = write;
   const found: Issue[] = [];
   const keepsSearch = write.keepsSearch ?? (await keepsSearchText(tx, kind));
   await writeRecordRows(tx, write, found, keepsSearch);
@@ -111,19 +119,17 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<{ 
     await saveUnlisted(tx, kind.name, ids);
   }
 
-  await saveDirtyRows(tx, kind.name, new Map(answers.flatMap(rewrittenRows)));
+  const former = records.filter((record) => record.stored !== undefined);
+  const rewritten = new Map(former.map(({ id, response }) => [id, response]));
+  await saveDirtyRows(tx, kind.name, rewritten);
   const returned = records.filter((record) => record.change.is === 'restored').map((record) => record.id);
   await forgetAbsences(tx, kind.name, returned);
 
   await yieldToEventLoop(); // Rows and events of a record of 100,000 fields take long enough one by one.
   const events = records.flatMap((record) => eventOf(write, record));
   await appendChanges(tx, { kind: kind.name, events, origin, runId, now });
-  return { misfits: found.length };
+  return { misfits: found.length, rewritten };
 }
-
-/** The records that had a row before, with the tick of the response that rewrites it. */
-export const rewrittenRows = (answer: AnsweredRecords): (readonly [string, number])[] =>
-  answer.records.flatMap(({ id, stored }) => (stored === undefined ? [] : [[id, answer.response] as const]));
 
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
 async function writeRecordRows(
@@ -132,19 +138,18 @@ async function writeRecordRows(
   found: Issue[],
   keepsSearch: boolean,
 ): Promise<void> {
-  const { kind, answers, isListed } = write;
+  const { kind, records, isListed } = write;
   const decode = createRecordDecoder(kind);
   const writeRow = rowWriter(kind, tx.dialect, keepsSearch);
   const writing = { isListed, at: formatInstant(write.now) };
   const inserted: SqlValue[][] = [];
   const rewritten: SqlValue[][] = [];
-  for (const { records, response } of answers)
-    for (const record of records) {
-      const { values, misfits } = decode(record.record);
-      for (const misfit of misfits) found.push({ recordId: record.id, ...misfit });
-      const row = writeRow(values, ownColumnValues(writing, record, response));
-      (record.stored === undefined ? inserted : rewritten).push(row);
-    }
+  for (const record of records) {
+    const { values, misfits } = decode(record.record);
+    for (const misfit of misfits) found.push({ recordId: record.id, ...misfit });
+    const row = writeRow(values, ownColumnValues(writing, record));
+    (record.stored === undefined ? inserted : rewritten).push(row);
+  }
   const table = kind.name;
   const columns = writtenColumns(kind, tx.dialect, keepsSearch);
   if (inserted.length > 0) await tx.insertRows({ table, columns, rows: inserted });
@@ -154,10 +159,8 @@ async function writeRecordRows(
 /** The values of `OWN_COLUMNS`. */
 function ownColumnValues(
   { isListed, at }: { isListed: boolean; at: string },
-  record: RecordWithChange,
-  response: number,
+  { raw, response, stored, change }: RecordWithChange,
 ): SqlValue[] {
-  const { raw, stored, change } = record;
   const shownBefore = change.is === 'restored' ? null : stored?.listed; // From now on it counts as new.
   const listed = shownBefore ?? (isListed ? response : null);
   const changedAt = change.is === 'unchanged' ? (stored?.changedAt ?? at) : at;

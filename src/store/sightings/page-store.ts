@@ -144,10 +144,3 @@ export async function compactDirtyRows(session: Session): Promise<void> {
     tx.query(sql`delete from touched where (kind, response, record_id) not in (${last})`),
   );
 }
-
-/** Raises `_response` of rows when a later response has shown the same content. */
-export async function confirmRows(tx: Transaction, kind: string, ids: readonly string[], response: number) {
-  if (ids.length === 0) return;
-  const table = sql.identifier(kind);
-  await tx.query(sql`update ${table} set _response = ${response} where id in (${sqlList(ids)})`);
-}

@@ -291,7 +291,6 @@ test('what a transaction learned counts only once it has landed', async () => {
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
 });
 
-/** Three such records fill a portion of rows. */
 const LONG = 'C'.repeat(60_000);
 
 /** Answers under way at once: each record is on any page, in any version, and pages come in any order of request and answer. */
@@ -358,27 +357,36 @@ async function leftBy(
   };
 }
 
-test('rows whose former text is long are written few at a time, however short the new text is', async () => {
+test('rows whose former text is long are read and written few at a time, however short the new text is', async () => {
   const session = await mirror();
-  const long = [1, 2, 3, 4].map((id) => response([2 * id - 1, 2 * id], [category(id, LONG)], id));
+  const pages = [1, 2, 3, 4, 5];
+  const ofBytes = (page: number) => ({ digest: 'long', bytes: page === 5 ? 5_000_000 : 1_500_000 });
+  const long = pages.map((id) => ({
+    ...response([2 * id - 1, 2 * id], [category(id, LONG)], id),
+    pageHash: ofBytes(id),
+  }));
   await landPages(session, await sweepOf(session), long, NOW);
-  const portions: number[] = [];
+  const statements: string[] = [];
   const counting: Session = {
     ...session,
     atomically: (work) =>
       session.atomically((tx) =>
         work({
           ...tx,
+          readRowsById: (table, columns, ids) => {
+            statements.push(`read ${ids.join(' ')}`);
+            return tx.readRowsById(table, columns, ids);
+          },
           upsertRows: (rows) => {
-            if (rows.table === 'categories') portions.push(rows.rows.length);
+            if (rows.table === 'categories') statements.push(`write ${rows.rows.length}`);
             return tx.upsertRows(rows);
           },
         }),
       ),
   };
-  const short = [1, 2, 3, 4].map((id) => response([9 + 2 * id, 10 + 2 * id], [category(id, 'A')], id));
+  const short = pages.map((id) => response([11 + 2 * id, 12 + 2 * id], [category(id, 'A')], id));
   await landPages(counting, await sweepOf(session), short, NOW);
-  expect(portions).toEqual([3, 1]);
+  expect(statements).toEqual(['read 1 2', 'write 2', 'read 3 4', 'write 2', 'read 5', 'write 1']);
 });
 
 test('a page is parsed outside of a transaction', async () => {

@@ -38,12 +38,12 @@ async function landOf(session: Session, kind: Kind, sent: readonly Sent[]): Prom
   const records = sent.map((one) => {
     const raw = JSON.stringify(one);
     const change = { is: 'created' } as const;
-    return { id: String(one.id), raw, record: parseObject(raw), stored: undefined, change };
+    return { id: String(one.id), raw, record: parseObject(raw), response: 1, stored: undefined, change };
   });
   await session.atomically((tx) =>
     writeRows(tx, {
       kind,
-      answers: [{ records, response: 1 }],
+      records,
       isListed: true,
       origin: 'service',
       runId: null,

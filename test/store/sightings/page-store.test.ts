@@ -5,7 +5,6 @@ import {
   readPages,
   savePages,
   prunePages,
-  confirmRows,
   readDirtyRows,
   saveDirtyRows,
   compactDirtyRows,
@@ -13,7 +12,6 @@ import {
 } from '../../../src/store/sightings/page-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
-import { putRecords } from '../temp-mirror.ts';
 
 const IDS = ['7', '9223372036854775807'];
 const PAGE = {
@@ -110,23 +108,6 @@ describe.each(DATABASES)('rows that were written again in %s', (_name, open) => 
     );
     expect(await readDirtyRows(session, 'clients', 7)).toEqual(new Map([['1', 9]]));
     expect(await readDirtyRows(session, 'products', 0)).toEqual(new Map());
-  });
-
-  test('those that a later response showed as they were have it as theirs, and nothing else of them changes', async () => {
-    const session = await open();
-    await session.atomically(async (tx) => {
-      await putRecords(tx, 'clients', [{ id: '1' }, { id: LARGEST }, { id: '3' }]);
-      await confirmRows(tx, 'clients', ['1', LARGEST, '404'], 12);
-      await confirmRows(tx, 'clients', [], 13);
-    });
-    const rows = await session.query(
-      sql`select cast(id as text) as id, _response, _raw from clients order by clients.id`,
-    );
-    expect(rows.map(({ id, _response, _raw }) => [id, Number(_response), _raw])).toEqual([
-      ['1', 12, '{}'],
-      ['3', 1, '{}'],
-      [LARGEST, 12, '{}'],
-    ]);
   });
 });
 
