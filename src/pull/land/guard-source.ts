@@ -162,12 +162,13 @@ export function requireCompany(
     for (const company of companiesOf(records)) tenants.companies.add(company);
     return false;
   }
-  const named = countCompanies(records, tenants.companies);
-  const owner = judgeCompany(named);
+  const named = companiesOf(records);
+  const owner = judgeCompany(named, tenants.companies);
   if (owner === 'other') {
     const listed = (ids: Iterable<string>): string => [...ids].slice(0, COMPANIES_SHOWN).join(', ');
+    const others = [...new Set(named)].filter((company) => !tenants.companies.has(company));
     throw otherCompanyError(
-      `The list of ${kind.name}: the token reads company ${listed(named.otherCompanies.keys())} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
+      `The list of ${kind.name}: the token reads company ${listed(others)} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
     );
   }
   return owner === 'own';
@@ -181,34 +182,19 @@ function otherCompanyError(message: string): OtherSourceError {
   return new OtherSourceError(message, { code: 'mirror.other_source', hint });
 }
 
-/** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */
-interface NamedCompanies {
-  readonly ownRecords: number;
-  readonly otherCompanies: ReadonlyMap<string, number>;
-}
-
-export function countCompanies(records: readonly Json[], known: ReadonlySet<string>): NamedCompanies {
-  const otherCompanies = new Map<string, number>();
-  let ownRecords = 0;
-  for (const company of companiesOf(records)) {
-    if (known.has(company)) ownRecords += 1;
-    else otherCompanies.set(company, (otherCompanies.get(company) ?? 0) + 1);
-  }
-  return { ownRecords, otherCompanies };
-}
-
 /**
- * Judges by majority whose records these are; null where none names a company.
+ * Judges by majority whose records name these companies; null where none is named.
  *
  * One foreign record among many is left to the service; one shared record among many foreign ones does not make a list ours.
  */
-export function judgeCompany(companies: NamedCompanies): 'own' | 'other' | null {
-  const foreign = [...companies.otherCompanies.values()].reduce((sum, count) => sum + count, 0);
-  if (companies.ownRecords + foreign === 0) return null;
-  return companies.ownRecords >= foreign ? 'own' : 'other';
+export function judgeCompany(named: readonly string[], known: ReadonlySet<string>): 'own' | 'other' | null {
+  if (named.length === 0) return null;
+  const own = named.filter((company) => known.has(company)).length;
+  return 2 * own >= named.length ? 'own' : 'other';
 }
 
-function companiesOf(records: readonly Json[]): readonly string[] {
+/** The companies (`system_id`) that records name, one for each record that names one. */
+export function companiesOf(records: readonly Json[]): readonly string[] {
   return records.flatMap((record) => {
     const company = isObject(record) ? record['system_id'] : null;
     return isNumber(company) || typeof company === 'string' ? [String(company)] : [];

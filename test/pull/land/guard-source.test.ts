@@ -10,7 +10,7 @@ import { boundCompanies } from '../../../src/store/kinds/source-binding.ts';
 import type { PullReport } from '../../../src/pull/pull-kinds.ts';
 import { kindState, pullOne } from '../steps.ts';
 import { contentOf, mirror, pullFrom, sandbox, truthOf } from '../support.ts';
-import { countCompanies, judgeCompany } from '../../../src/pull/land/guard-source.ts';
+import { companiesOf, judgeCompany } from '../../../src/pull/land/guard-source.ts';
 
 const only = (name: string): readonly ListedKind[] =>
   [documentedKind(name)].filter((kind) => kind !== undefined).filter(isListed);
@@ -235,7 +235,7 @@ const KNOWN = new Set(['7', '9']);
 const records = (companies: readonly (number | string | null)[]) =>
   companies.map((system_id, id) => ({ id, system_id }));
 const judge = (companies: readonly (number | string | null)[]) =>
-  judgeCompany(countCompanies(records(companies), KNOWN));
+  judgeCompany(companiesOf(records(companies)), KNOWN);
 
 describe('the company that records name', () => {
   test.each([
