@@ -1,66 +1,32 @@
+import PQueue from 'p-queue';
 import pRetry, { type RetryContext } from 'p-retry';
 import type { Clock } from '../../lib/time/clock.ts';
+import { createDeadline } from '../../lib/time/deadline.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
 import { SourceError } from './errors.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
 type RunInTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
-/** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. Each counts as it takes its turn. */
+/** Creates the queue that all requests of a source wait in: a few run at once, and at a rate. Each counts as it takes its turn. */
 export function createRequestQueue(
   settings: SourceSettings,
   clock: Clock,
   counts: { requests: number },
 ): RunInTurn {
-  const semaphore = createSemaphore(settings.concurrency);
+  const queue = new PQueue({ concurrency: settings.concurrency });
   const waitForSlot = createPace(settings.requestsPerSecond, clock);
 
-  return async (run, signal) => {
-    await semaphore.enter(signal);
-    try {
+  return (run, signal) => {
+    // The queue would reject a running request, too, before that one says whether it was sent: creates could double.
+    const waiting = createDeadline(null, [signal]);
+    const runNow = async () => {
+      waiting.release();
       await waitForSlot(signal);
       counts.requests++;
-      return await run();
-    } finally {
-      semaphore.leave();
-    }
-  };
-}
-
-/** Waiting callers enter in order; `enter` rejects where the signal fires first. Every entry needs a `leave`. */
-function createSemaphore(size: number) {
-  let running = 0;
-  const waiting = new Set<() => void>();
-
-  return {
-    enter: (signal: AbortSignal): Promise<void> => {
-      signal.throwIfAborted();
-      if (running < size) {
-        running++;
-        return Promise.resolve();
-      }
-      return new Promise((resolve, reject) => {
-        const admit = (): void => {
-          signal.removeEventListener('abort', giveUp);
-          resolve();
-        };
-        const giveUp = (): void => {
-          waiting.delete(admit);
-          reject(new Error('aborted while waiting'));
-        };
-        signal.addEventListener('abort', giveUp, { once: true });
-        waiting.add(admit);
-      });
-    },
-    leave: (): void => {
-      running--;
-      for (const next of waiting) {
-        if (running >= size) return;
-        waiting.delete(next);
-        running++;
-        next();
-      }
-    },
+      return run();
+    };
+    return queue.add(runNow, { signal: waiting.signal });
   };
 }
 
@@ -146,7 +112,7 @@ export function createRetry(
       const result = await pRetry(attempt, {
         signal,
         retries: Infinity, // `waitToRetry` counts.
-        minTimeout: 0, // The waiting is done on our clock.
+        minTimeout: 0, // Its own waits run on real timers and come on top of Retry-After.
         shouldRetry: (context) => waitToRetry(context, signal, sweep),
       });
       isDown = false;
