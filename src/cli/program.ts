@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { packageVersion } from '../lib/package-folder.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
@@ -74,7 +74,10 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
   }
 }
 
-/** Commander asks each command, not the program, where to write and whether to end the process. */
+/**
+ * Commander asks each command, not the program, where to write and whether to end the process. The help of a command that lists
+ * by default shows the options of its list.
+ */
 function applyOutput(command: Command, context: CommandContext): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => context.io.stdout.write(text),
@@ -83,6 +86,8 @@ function applyOutput(command: Command, context: CommandContext): void {
       context.io.stderr.write(lines.map(indentFurtherLine).map(sanitizeLine).join('\n'));
     },
   });
+  const list = command.commands.find((inner) => inner.name() === 'list');
+  if (list !== undefined) command.configureHelp({ visibleOptions: () => new Help().visibleOptions(list) });
   for (const inner of command.commands) applyOutput(inner, context);
   command.showHelpAfterError(`Run ${pathOf(command)} --help to see its options.`);
 }

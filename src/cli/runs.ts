@@ -5,12 +5,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
-import {
-  createCommand,
-  createListCommand,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
 
@@ -46,7 +41,7 @@ export function runsCommand(context: CommandContext): Command {
       if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
       context.printResult(options, run, runTexts(run));
     });
-  return createListCommand('runs', list).addCommand(show);
+  return createCommand('runs').addCommand(list, { isDefault: true }).addCommand(show);
 }
 
 const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'requests', 'retries'] as const;

@@ -10,12 +10,7 @@ import { approveDeletions, rejectDeletions } from '../../operations/deletions.ts
 import type { JsonObject } from '../../lib/json/json.ts';
 import { rememberShown } from '../../store/records/hold-store.ts';
 import { HOLD_WORDS, heldBecause } from '../../words/holds.ts';
-import {
-  createCommand,
-  createListCommand,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
@@ -30,7 +25,8 @@ export function deletionsCommand(context: CommandContext): Command {
         await session.atomically((tx) => rememberShown(tx, kind, check)); // An approval without a check means these records.
     context.printResult(options, disappearances, absenceTexts(disappearances));
   });
-  return createListCommand('deletions', list)
+  return createCommand('deletions')
+    .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, approveDeletions, { lines: newerLines }))
     .addCommand(operationCommand(context, rejectDeletions));
 }

@@ -15,12 +15,7 @@ import {
   resumeOutbox,
   retryOutboxEntry,
 } from '../../operations/outbox.ts';
-import {
-  createCommand,
-  createListCommand,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { utc } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
@@ -57,7 +52,8 @@ export function outboxCommand(context: CommandContext): Command {
       const history = await readHistory(session, id);
       context.printResult(options, historyDocument(history), historyTexts(history));
     });
-  return createListCommand('outbox', list)
+  return createCommand('outbox')
+    .addCommand(list, { isDefault: true })
     .addCommand(show)
     .addCommand(operationCommand(context, retryOutboxEntry))
     .addCommand(operationCommand(context, adoptOutboxEntry))

@@ -3,12 +3,7 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { addedUser, addUser, changeRole, readUserList, removeUser } from '../../operations/users.ts';
 import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import {
-  createCommand,
-  createListCommand,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
@@ -22,7 +17,8 @@ export function usersCommand(context: CommandContext): Command {
       context.printResult(options, { users }, users.length === 0 ? [NONE] : [table]);
     },
   );
-  return createListCommand('users', list)
+  return createCommand('users')
+    .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
     .addCommand(operationCommand(context, changeRole))
     .addCommand(operationCommand(context, removeUser));

@@ -15,12 +15,7 @@ import {
   rotateWebhook,
   testWebhook,
 } from '../../operations/webhooks.ts';
-import {
-  createCommand,
-  createListCommand,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable, utc, type Printed } from '../parts/io.ts';
 import { operationCommand, operationParts } from '../parts/operation-command.ts';
 
@@ -42,7 +37,8 @@ export function webhooksCommand(context: CommandContext): Command {
       context.printResult(options, { endpoints }, endpointTexts(endpoints));
     },
   );
-  return createListCommand('webhooks', list)
+  return createCommand('webhooks')
+    .addCommand(list, { isDefault: true })
     .addCommand(addCommand(context))
     .addCommand(operationCommand(context, removeWebhook))
     .addCommand(operationCommand(context, rotateWebhook, { lines: secretLines }))

@@ -1,4 +1,4 @@
-import { Command, Help } from 'commander';
+import { Command } from 'commander';
 import { loadConfig, listSecrets, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Logger } from '../../lib/log/logger.ts';
@@ -58,12 +58,6 @@ export function createCommand(name: string, summary = SUMMARIES[name]?.[0] ?? ''
     .option('--json', 'print one JSON document on stdout')
     .option('--config <file>', 'settings file (YAML); BMS_CONFIG sets it for every command');
 }
-
-/** Creates a command that runs `list` where no subcommand is named: its help shows the options of `list`, too. */
-export const createListCommand = (name: string, list: Command): Command =>
-  createCommand(name)
-    .addCommand(list, { isDefault: true })
-    .configureHelp({ visibleOptions: () => new Help().visibleOptions(list) });
 
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
