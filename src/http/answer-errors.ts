@@ -68,6 +68,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'outbox.key_taken': 409,
   'outbox.wrong_state': 409,
   'outbox.in_work': 409,
+  'outbox.conflict': 409,
   'outbox.record_taken': 409,
   'deletions.none': 409,
   'deletions.changed': 409,

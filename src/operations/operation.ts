@@ -44,6 +44,8 @@ interface Described {
   };
   /** The page of the result, if it is not the form's page. */
   readonly resultPage?: (document: JsonObject) => string;
+  /** The command takes the ids of several entries: all are decided, or none. */
+  readonly takesSeveral?: true;
   /** The document of the result. */
   readonly answer: z.ZodObject;
   /** The status of the API's answer, where it is not 200. */
@@ -98,6 +100,7 @@ const TRAIL_MEMBERS = [
   'after',
   'changes',
   'format',
+  'overwrite',
 ];
 
 /** The unique name of an operation in the decision log: `outbox retry`, `pull`. */

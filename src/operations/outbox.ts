@@ -18,9 +18,17 @@ export const retryOutboxEntry = operation({
     summary: 'search for the entry once more, and send it again if it is not there',
     notice: 'The entry will be retried.',
   },
-  input: rowPath,
+  takesSeveral: true,
+  input: rowPath.extend({
+    overwrite: z
+      .boolean()
+      .or(z.stringbool())
+      .optional()
+      .describe('replace the values that a conflict has shown'),
+  }),
   answer: decidedEntry,
-  run: async (context, input) => documentOf(await retryEntry(context.session, input.id, context.clock.now())),
+  run: async ({ session, kinds, clock }, input) =>
+    documentOf(await retryEntry(session, kinds, input, clock.now())),
 });
 
 export const adoptOutboxEntry = operation({
@@ -47,6 +55,7 @@ export const abandonOutboxEntry = operation({
     summary: 'send nothing more for the entry',
     notice: 'Abandoned: nothing more is sent for the entry.',
   },
+  takesSeveral: true,
   input: rowPath,
   answer: decidedEntry,
   run: async (context, input) =>

@@ -36,6 +36,8 @@ type Step = (entry: VerdictFacts) => string;
 
 const served: Step = () => 'Nothing, while bms-sync serve is running.';
 const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
+const overwrite = (facts: VerdictFacts): string =>
+  `To overwrite the other user's values: bms-sync outbox retry ${facts.id} --overwrite`;
 const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox abandon ${facts.id}`;
 const adopt = (facts: VerdictFacts): string =>
   `If one of the records matches: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
@@ -83,7 +85,7 @@ export const VERDICTS = {
   },
   conflict: {
     meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
-    next: [pushAgain, abandon],
+    next: [overwrite, pushAgain, abandon],
   },
   other_record: {
     meaning:
@@ -215,7 +217,12 @@ export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string |
   return `${waited} ${t('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }
 
-const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAgain] } as const;
+const CHOICES = {
+  adopt: [adopt],
+  retry: [retry],
+  overwrite: [overwrite],
+  abandon: [abandon, pushAgain],
+} as const;
 
 type EntryChoice = keyof typeof CHOICES;
 

@@ -8,7 +8,7 @@ import { blockKind, type postponeForbidden } from '../../src/outbound/attempt/co
 import type { isProvenCreated } from '../../src/outbound/attempt/grade.ts';
 import { payloadOf } from '../../src/outbound/attempt/journal.ts';
 import type { findOtherTarget } from '../../src/outbound/attempt/other-record.ts';
-import type { mergeUpdate, readUnprovenFields } from '../../src/outbound/send/base.ts';
+import type { mergeUpdate, readUnprovenFields } from '../../src/outbound/attempt/base.ts';
 import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
 import type { readControl } from '../../src/outbound/send/read-remote.ts';
 import type { updateRecord } from '../../src/outbound/send/update.ts';

@@ -4,7 +4,7 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { sendingRules } from '../../app/sending-rules.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { Decider } from '../../store/users/decision-store.ts';
@@ -21,7 +21,7 @@ interface Result {
   readonly hasWorked?: (document: JsonObject) => boolean;
 }
 
-/** The command of an operation: required members of its input are arguments, optional members are options. */
+/** The command of an operation: required members of its input are arguments, optional ones options; what can be true is a flag. */
 export function operationCommand(
   context: CommandContext,
   operation: AnyOperation,
@@ -31,22 +31,44 @@ export function operationCommand(
   const isOptional = ([, schema]: (typeof members)[number]): boolean => schema.safeParse(undefined).success;
   const needed = members.filter((member) => !isOptional(member));
   const command = createCommand(operation.name, operation.words.summary);
-  for (const [name, schema] of needed) command.argument(`<${name}>`, schema.description ?? '');
-  for (const [name, schema] of members.filter(isOptional))
-    command.option(`--${name} <${name}>`, schema.description ?? '');
+  const several = operation.takesSeveral ? '...' : '';
+  for (const [name, schema] of needed) command.argument(`<${name}${several}>`, schema.description ?? '');
+  for (const [name, schema] of members.filter(isOptional)) {
+    const isFlag = schema.safeParse(true).success;
+    command.option(isFlag ? `--${name}` : `--${name} <${name}>`, schema.description ?? '');
+  }
   return command.action(async (...args: readonly unknown[]) => {
     const options: CommonOptions & Readonly<Record<string, unknown>> = command.optsWithGlobals();
     const input = Object.fromEntries(members.map(([name]) => [name, options[name]]));
     for (const [index, [name]] of needed.entries()) input[name] = args[index];
     const config = context.settings(options);
     await using session = await openExistingMirror(config);
-    const document = await operation.run(operationParts(context, config, session), input);
-    if (hasFailed?.(document) === true) context.exit(EXIT.failed);
-    const notice = hasWorked?.(document) === false ? null : operation.words.notice;
-    const texts = [notice, document['warning'], ...(lines?.(document, config) ?? [])];
-    const printed = texts.filter((text) => typeof text === 'string');
-    context.printResult(options, document, printed);
+    const parts = operationParts(context, config, session);
+    const inputs = operation.takesSeveral
+      ? [...new Set(args[0] as readonly string[])].map((id) => ({ ...input, id }))
+      : [input];
+    const documents: JsonObject[] = [];
+    const runAll = async (joined: Session): Promise<void> => {
+      documents.length = 0; // A transaction may run again.
+      for (const each of inputs) documents.push(await operation.run({ ...parts, session: joined }, each));
+    };
+    await (inputs.length === 1 ? runAll(session) : runTogether(session, runAll));
+    const printed = documents.flatMap((document) => {
+      if (hasFailed?.(document) === true) context.exit(EXIT.failed);
+      const notice = hasWorked?.(document) === false ? null : operation.words.notice;
+      const texts = [notice, document['warning'], ...(lines?.(document, config) ?? [])];
+      const entry = documents.length === 1 ? '' : `Entry ${compactJson(document['id'] ?? '')}: `;
+      return texts.filter((text) => typeof text === 'string').map((text) => `${entry}${text}`);
+    });
+    context.printResult(options, documents.length === 1 ? documents[0] : { entries: documents }, printed);
   });
+}
+
+/** Runs work that makes transactions of its own as one: all of it lands, or nothing. */
+async function runTogether<T>(session: Session, work: (joined: Session) => Promise<T>): Promise<T> {
+  await session.makeDurable();
+  const makeDurable = (): Promise<void> => Promise.resolve();
+  return session.atomically((tx) => work({ ...session, makeDurable, atomically: (inner) => inner(tx) }));
 }
 
 /** The parts that operations work with, on the command line. */

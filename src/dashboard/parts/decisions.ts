@@ -98,7 +98,13 @@ const APPROVE: MessageKey =
   '{n, plural, one {# record of {kind} will be marked as deleted once the service proves that it is gone.} other {# records of {kind} will be marked as deleted once the service proves that they are gone.}} Continue?';
 const APPROVE_ANSWER: MessageKey = '{n, plural, one {Approve # deletion} other {Approve # deletions}}';
 
-const ENTRY_OPERATIONS = { adopt: adoptOutboxEntry, retry: retryOutboxEntry, abandon: abandonOutboxEntry };
+const OVERWRITE: MessageKey = 'replace the values of the other user with those of the entry';
+const ENTRY_OPERATIONS = {
+  adopt: adoptOutboxEntry,
+  retry: retryOutboxEntry,
+  overwrite: { ...retryOutboxEntry, name: 'overwrite', words: { summary: OVERWRITE } },
+  abandon: abandonOutboxEntry,
+};
 
 const decisionsOn = (entry: Entry) => choicesOf(entry).map((choice) => ENTRY_OPERATIONS[choice]);
 
@@ -112,8 +118,14 @@ export function entryButtons(translator: Translator, entry: Entry): readonly Dec
   const { id } = entry;
   const about = translator.t('entry {id}', { id });
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
-    const address = `/outbox/${id}/${choice}`;
-    if (choice !== 'adopt') return [{ label: labelOf(translator, choice), about, address }];
+    const address = ENTRY_OPERATIONS[choice].path.replace(':id', String(id));
+    const label = labelOf(translator, choice);
+    const confirmation = {
+      question: translator.t('The values of the other user are lost. Continue?'),
+      answer: label,
+    };
+    const overwriting = choice === 'overwrite' && { values: { overwrite: 'true' }, confirmation };
+    if (choice !== 'adopt') return [{ label, about, address, ...overwriting }];
     return candidatesOf(entry)
       .slice(0, ADOPTABLE)
       .map((recordId) => {

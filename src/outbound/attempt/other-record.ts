@@ -5,7 +5,7 @@ import {
   type IdentityDifference,
 } from '../../diff/identity-differences.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
-import { updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
+import { hasFirstBase, updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
 import { readPasts, type RecordPast } from '../../store/records/change-store.ts';
 import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
@@ -37,13 +37,11 @@ export async function findOtherTarget(
   entry: Entry,
   remote: JsonObject,
 ): Promise<readonly IdentityDifference[] | null> {
-  const { recordId, baseAt, createdAt } = entry;
+  const { recordId, createdAt } = entry;
   const id = recordId ?? '';
   const past = (await readPasts(db, kind.name, [id], createdAt)).get(id);
   const mirrored = past === undefined ? (await findRecord(db, kind.name, id))?.raw : past.before;
-  // A base that was taken from the mirror at the first claim is younger than the entry.
-  const isYounger = baseAt !== null && baseAt > createdAt;
-  const authorBase = isYounger ? null : entry.base;
+  const authorBase = hasFirstBase(entry) ? entry.base : null;
   const base = { ...parseObject(mirrored ?? '{}'), ...parseObject(authorBase ?? '{}') };
   const other = await findOtherRecord(db, kind, past, { id, base, remote });
   if (other !== null || entry.settlement.goneSince === undefined) return other;

@@ -1,8 +1,10 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { recordId as readId } from '../../diff/compare-page.ts';
+import { compactJson, isArray, isObject, parseObject } from '../../lib/json/json.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readAttempts, findCreator, saveLink } from '../../store/outbox/attempts-and-links.ts';
+import { mirrorInstant } from '../../store/kinds/mirror-clock.ts';
 import { wakeWaiting } from '../../store/outbox/outbox-queue.ts';
 import {
   changeEntry,
@@ -14,6 +16,7 @@ import {
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
+import { mergeUpdate, readBaseOfUpdate } from '../attempt/base.ts';
 
 /** The entry after a person's decision. */
 export interface DecidedEntry {
@@ -29,18 +32,62 @@ const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked
  * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
  * sent again; the findings stay noted, since the person has seen them.
  *
- * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
+ * @param retry `overwrite`: the values that a conflict has shown may be overwritten.
+ * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again.
  */
-export async function retryEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
+export async function retryEntry(
+  session: Session,
+  kinds: readonly Kind[],
+  retry: { readonly id: number; readonly overwrite?: boolean | undefined },
+  now: Date,
+): Promise<DecidedEntry> {
+  const { id, overwrite = false } = retry;
   return await decide(session, id, async (tx) => {
     const entry = await requireEntry(tx, id, RETRYABLE_STATES, 'retried');
+    const kind = kinds.find((known) => known.name === entry.kind); // Of an unknown one, the next attempt is rejected.
+    const accepted = kind && overwrite ? await acceptConflicts(tx, kind, entry, now) : null;
+    if (kind && !overwrite) await refuseSameConflict(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
     const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: {} };
     const firstPatch: EntryPatch =
       entry.verdict === 'existed' ? { ...resetPatch, allowDouble: 1 } : resetPatch;
     const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : firstPatch;
-    await applyDecision(tx, entry, { ...patch, nextAttemptAt: formatInstant(now) }, now);
+    await applyDecision(tx, entry, { ...patch, ...accepted, nextAttemptAt: formatInstant(now) }, now);
     return null;
+  });
+}
+
+/**
+ * The base for another attempt. The values that a conflict has shown may be overwritten: they become the base of their fields, so that
+ * a later change of them conflicts again.
+ *
+ * @throws {SyncError} `outbox.wrong_state` if the entry shows none.
+ */
+async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: Date): Promise<EntryPatch> {
+  const { conflicts } = parseObject(entry.verdict === 'conflict' ? (entry.result ?? '{}') : '{}');
+  const shown = (isArray(conflicts) ? conflicts : []).filter(isObject).flatMap(({ field, remote }) => {
+    return typeof field === 'string' && remote !== undefined ? [[field, remote] as const] : [];
+  });
+  if (shown.length === 0)
+    throw new SyncError(`Entry ${entry.id} shows no values of another user that it could overwrite.`, {
+      code: 'outbox.wrong_state',
+      hint: `bms-sync outbox show ${entry.id}`,
+    });
+  const base = { ...(await readBaseOfUpdate(tx, kind, entry)), ...Object.fromEntries(shown) };
+  return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
+}
+
+/** @throws {SyncError} `outbox.conflict` where the mirror's row shows that the entry would conflict again. */
+async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Promise<void> {
+  const { id, recordId, verdict } = entry;
+  const row = (await readOwnRows(tx, kind.name, recordId === null ? [] : [recordId])).get(recordId ?? '');
+  if (verdict !== 'conflict' || row?.isLive !== true) return;
+  const merged = await mergeUpdate(tx, kind, entry, parseObject(row.raw));
+  if (merged.is !== 'conflict') return;
+  const fields = merged.conflicts.map((conflict) => conflict.field).join(', ');
+  throw new SyncError(`Entry ${id} would conflict again: another user has changed ${fields}.`, {
+    code: 'outbox.conflict',
+    hint: `To overwrite these values: bms-sync outbox retry ${id} --overwrite. If they have changed back since: bms-sync pull ${kind.name}`,
   });
 }
 

@@ -3,7 +3,7 @@ import { readSeenNames } from '../../store/kinds/field-store.ts';
 import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKeys, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
-import { findByKeys, insertEntries, type Entry } from '../../store/outbox/outbox-store.ts';
+import { findByKeys, hasFirstBase, insertEntries, type Entry } from '../../store/outbox/outbox-store.ts';
 import { saveDecision, type Decider } from '../../store/users/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import type { storedEntry } from '../decisions/entry-document.ts';
@@ -182,9 +182,9 @@ function findStored(
 ): StoredEntry | null {
   const earlier = earlierByKey.get(entry.key);
   if (earlier === undefined) return null;
-  return 'requestHash' in earlier
-    ? toRepeatedEntry(entry, earlier, earlier.requestHash, earlier.baseHash)
-    : toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(earlier.base));
+  if ('requestHash' in earlier) return toRepeatedEntry(entry, earlier, earlier.requestHash, earlier.baseHash);
+  const base = hasFirstBase(earlier) ? earlier.base : entry.base;
+  return toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(base));
 }
 
 /** Without a base from the author, bases are not compared: they come from the mirror, which may have changed in between. */

@@ -14,7 +14,7 @@ import { grade } from '../attempt/grade.ts';
 import { closeWithAnswer } from '../attempt/journal.ts';
 import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
-import { readUnprovenFields } from './base.ts';
+import { readUnprovenFields } from '../attempt/base.ts';
 import { readRemote } from './read-remote.ts';
 
 /** An update in work, with the record as the service has it. */

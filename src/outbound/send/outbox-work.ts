@@ -1,5 +1,3 @@
-import { compactJson, parseObject, type Json } from '../../lib/json/json.ts';
-import { truncate } from '../../lib/text/text.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../store/outbox/outbox-queue.ts';
@@ -85,22 +83,12 @@ async function logEntry(parts: OutboundParts, entry: Entry, begunAt: Date): Prom
   if (state === 'ready' && verdict === 'kind_blocked') await logBlock(parts, entry, begunAt);
   if (state !== 'done' && state !== 'parked' && state !== 'rejected') return;
   const { meaning, next } = explain(entry);
-  const reason = state === 'rejected' ? rejectionReason(entry) : undefined;
+  const reason = (state === 'rejected' ? entry.result : null) ?? undefined;
   const facts = { event: `entry.${state}`, entryId: id, kind, record, operation, verdict, reason };
   const what = record === null ? `${operation} of ${kind}` : `${operation} of ${kind} ${record}`;
-  const message = `entry ${id} (${what}) is ${state}: ${meaning}${reason === undefined ? '' : ` (${reason})`}`;
+  const message = `entry ${id} (${what}) is ${state}: ${meaning} ${reason ?? ''}`.trimEnd();
   if (state === 'done') parts.logger.info(facts, message);
   else parts.logger.warn({ ...facts, next }, message);
-}
-
-const LONGEST_REASON = 500;
-
-/** Everything that is noted of a rejected entry: the faults of its fields, or the service's status and answer. */
-function rejectionReason({ result }: Entry): string {
-  const notes = Object.entries(parseObject(result ?? '{}'));
-  const text = (value: Json): string => (typeof value === 'string' ? value : compactJson(value));
-  const texts = notes.map(([name, value]) => `${name}: ${[value].flat().map(text).join('; ')}`);
-  return truncate(texts.join('; '), LONGEST_REASON);
 }
 
 /** An earlier block is already reported; each probe only extends it. */

@@ -19,7 +19,7 @@ import { recordFailure, journalRequest, sendJournalled } from '../attempt/journa
 import { landOwnWrite } from '../attempt/land-own-write.ts';
 import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { mergeUpdate, readUnprovenFields } from './base.ts';
+import { mergeUpdate, readUnprovenFields } from '../attempt/base.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { readControl, readRemote } from './read-remote.ts';
 
@@ -38,11 +38,11 @@ export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entr
     const park = (verdict: string, conflicts: readonly JsonObject[]): Promise<void> =>
       finishEntry(tx, entry, { state: 'parked', verdict, result: { conflicts }, now });
     if (otherSigns !== null) return park('other_record', otherSigns);
-    if (merged.is === 'conflict') return park('conflict', merged.conflicts);
-    // An earlier attempt without an answer caused this state.
-    const isOurs = (await readAttempts(tx, entry.id)).some(canHaveArrived);
+    // An earlier attempt without an answer caused this state, unless others have written since.
+    const isOurs = merged.is === 'nothing' && (await readAttempts(tx, entry.id)).some(canHaveArrived);
     const origin = isOurs ? `outbox:${entry.id}` : 'service';
     await landOwnWrite(tx, parts, { kind, record: remote, origin, canBeNew: false });
+    if (merged.is === 'conflict') return park('conflict', merged.conflicts);
     const noted = isOurs ? await readUnprovenFields(tx, kind, entry) : {};
     const result = 'unproven' in noted ? noted : null;
     const verdict = isOurs ? 'sent' : 'already_so';

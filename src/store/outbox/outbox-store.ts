@@ -121,6 +121,10 @@ export async function pushersOf(
 export const entryOf = (origin: string): number | null =>
   origin.startsWith('outbox:') ? Number(origin.slice('outbox:'.length)) : null;
 
+/** Whether an entry has the base that it was stored with: none that was read, or corrected by a decision, since. */
+export const hasFirstBase = ({ baseAt, createdAt }: Pick<Entry, 'baseAt' | 'createdAt'>): boolean =>
+  baseAt === null || baseAt <= createdAt;
+
 /** Finds the entries with these keys. */
 export async function findByKeys(db: Queryable, keys: readonly string[]): Promise<Entry[]> {
   const found: Entry[] = [];

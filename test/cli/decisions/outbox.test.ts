@@ -253,6 +253,39 @@ describe('a decision on an entry', () => {
     });
   });
 
+  test('retry and abandon take several entries: all are decided, or none', async () => {
+    const { path, env } = await outboxOf(
+      { state: 'parked', verdict: 'gone' },
+      { state: 'done' },
+      { state: 'rejected' },
+    );
+    expect(await run(['outbox', 'retry', '1', '2', '3'], env)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('Entry 2 is done') as string,
+    });
+    expect(await idsIn(env, '--state', 'ready')).toEqual([]);
+    expect(ask(path, `select id from decisions where what = 'outbox retry'`)).toEqual([]);
+    expect(await run(['outbox', 'retry', '1', '3', '1'], env)).toEqual({
+      code: 0,
+      stdout: 'Entry 1: The entry will be retried.\nEntry 3: The entry will be retried.\n',
+      stderr: '',
+    });
+    expect(document(await run(['outbox', 'abandon', '3', '1', '--json'], env))).toMatchObject({
+      entries: [
+        { id: 3, state: 'abandoned', warning: null },
+        { id: 1, state: 'abandoned' },
+      ],
+    });
+    const decided = ask(path, 'select what, target from decisions order by id').slice(3);
+    expect(decided.map(({ what, target }) => `${String(what)} ${String(target)}`)).toEqual([
+      'outbox retry 1',
+      'outbox retry 3',
+      'outbox abandon 3',
+      'outbox abandon 1',
+    ]);
+  });
+
   test('adopt gives it a record of the mirror', async () => {
     const { path, env } = await outboxOf({ state: 'parked', verdict: 'look_alike' });
     expect(document(await run(['outbox', 'adopt', '1', '501', '--json'], env))).toMatchObject({
@@ -322,7 +355,7 @@ describe('a decision on an entry', () => {
     ['retry'],
     ['adopt', '1'],
     ['list', '--state', 'lost'],
-    ['retry', '1', '2'],
+    ['retry', 'x', '1'],
   ])('outbox %s %s is usage, exit 2', async (...argv) => {
     const { env } = await outboxOf();
     expect(await run(['outbox', ...argv], env)).toMatchObject({ code: 2, stdout: '' });

@@ -11,7 +11,7 @@ import { readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
 import { claimEntry } from '../../../src/store/outbox/outbox-queue.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import type { EntryState } from '../../../src/store/outbox/outbox-store.ts';
+import type { EntryPatch, EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
@@ -58,7 +58,7 @@ async function decidableFrom(
 
 describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
   test('is of what is parked or rejected', async () => {
-    expect(await decidableFrom(open, (session, id) => retryEntry(session, id, LATER))).toEqual([
+    expect(await decidableFrom(open, (session, id) => retryEntry(session, KINDS, { id }, LATER))).toEqual([
       'parked',
       'rejected',
     ]);
@@ -72,7 +72,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
       UPDATE,
     );
     await attempted(session, id, 'ambiguous');
-    const { entry, warning } = await retryEntry(session, id, LATER);
+    const { entry, warning } = await retryEntry(session, KINDS, { id }, LATER);
     expect(entry).toMatchObject({
       id,
       state: 'ready',
@@ -101,7 +101,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
       const settlement = { ids: ['501', '502'] };
       const id = await putEntry(session, { state: 'parked', verdict: 'twins', settlement, attempts: 1 });
       await attempted(session, id, grade);
-      expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
+      expect((await retryEntry(session, KINDS, { id }, LATER)).entry).toMatchObject({
         state: 'unsettled',
         verdict: 'retry',
         settlement,
@@ -114,7 +114,25 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
 
   test('of an entry that there is not', async () => {
     const session = await open();
-    expect(await codeOf(() => retryEntry(session, 404, LATER))).toBe('outbox.absent');
+    expect(await codeOf(() => retryEntry(session, KINDS, { id: 404 }, LATER))).toBe('outbox.absent');
+  });
+});
+
+describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
+  const conflicts = [{ field: 'name', base: 'A', remote: 'B', wanted: 'C' }];
+  const shown = JSON.stringify({ conflicts });
+
+  test.each<[string, EntryPatch]>([
+    ['whose record is gone', { verdict: 'gone' }],
+    ['whose id belongs to another record', { verdict: 'other_record', result: shown }],
+    ['whose values are not kept', { verdict: 'conflict', result: '{"conflicts":[{"field":"name"}]}' }],
+    ['that an older release has parked', { verdict: 'conflict' }],
+  ])('is not of an entry %s', async (_what, patch) => {
+    const session = await open();
+    const id = await putEntry(session, { state: 'parked', base: '{"name":"A"}', ...patch }, UPDATE);
+    const overwrite = () => retryEntry(session, KINDS, { id, overwrite: true }, LATER);
+    expect(await codeOf(overwrite)).toBe('outbox.wrong_state');
+    expect(await readEntry(session, id)).toMatchObject({ state: 'parked', base: '{"name":"A"}', epoch: 0 });
   });
 });
 

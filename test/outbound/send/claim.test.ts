@@ -111,7 +111,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
     await on.pull('clients');
     const id = await insertRow(on, { payload: JSON.stringify(ZOE) });
     await on.work();
-    await retryEntry(on.session, id, on.clock.now());
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
     expect(zoes(on)).toBe(2);

@@ -178,7 +178,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
     const id = await lose(on);
     await outlast(on, 4);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
-    await retryEntry(on.session, id, on.clock.now());
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
     await on.work();
     expect((await on.entry(id)).attempts).toBe(2); // A person knows that it is a new company.
   });

@@ -39,7 +39,7 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
         event: 'entry.rejected',
         entryId: refused,
         verdict: 'service_refused',
-        reason: 'status: 422; answer: Simulated status 422.',
+        reason: '{"status":422,"answer":"Simulated status 422."}',
       },
       { level: 40, event: 'entry.parked', entryId: gone, record: '999999', verdict: 'gone', next },
     ]);
@@ -52,8 +52,8 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
         insert into outbox (idempotency_key, kind, operation, payload) values ('k', 'clients', 'create', '{}')`),
     );
     await on.work();
-    const reason = 'faults: data: no field to write';
-    const msg = expect.stringContaining(`(${reason})`) as unknown;
+    const reason = '{"faults":["data: no field to write"]}';
+    const msg = expect.stringContaining(reason) as unknown;
     expect(outcomes()).toMatchObject([
       { event: 'entry.rejected', verdict: 'invalid', record: null, reason, msg },
     ]);

@@ -33,7 +33,7 @@ async function lostCreate(
   return { on, id };
 }
 
-const retry = (on: Stage, id: number) => retryEntry(on.session, id, on.clock.now());
+const retry = (on: Stage, id: number) => retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
 const resultOf = async (on: Stage, id: number): Promise<unknown> =>
   JSON.parse((await on.entry(id)).result ?? 'null');
 

@@ -51,7 +51,7 @@ describe.each(ONE_DATABASE)('a success without a body, in %s,', (database) => {
     const id = await sendUnder(on, action);
     await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
-    await retryEntry(on.session, id, on.clock.now());
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
     expect(asked(on, 'POST')).toHaveLength(1);

@@ -263,7 +263,7 @@ describe('an update', () => {
     for (let tries = 0; tries < 12; tries++) await on.pass(600);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_answer', attempts: 10 });
     on.service.setFaults([]);
-    await retryEntry(on.session, id, on.clock.now());
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 11 });
   });

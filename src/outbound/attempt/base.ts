@@ -5,7 +5,7 @@ import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { updatesOf, updatesSince, type Entry } from '../../store/outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { payloadOf } from '../attempt/journal.ts';
+import { payloadOf } from './journal.ts';
 
 /**
  * Merges an update with the record as it is now. Our own earlier updates do not count as changes by others: neither the ones done
@@ -34,9 +34,10 @@ export async function mergeUpdate(
 }
 
 /** The state that the author of an update saw, with the effects of our own updates since; by the names of a read, null = unknown. */
-async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
+export async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   if (entry.base === null) return null;
-  let base = parseObject(entry.base);
+  const authored = Object.entries(parseObject(entry.base)).map(([name, value]) => [readNameOf(kind, name), value]);
+  let base = Object.fromEntries(authored) as JsonObject;
   for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt)) {
     const effects = [...(await readEffects(db, kind, earlier))].map(
       ([name, { made }]) => [name, made] as const,
