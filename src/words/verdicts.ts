@@ -48,6 +48,10 @@ const pushAgain = ({ id, kind, recordId }: VerdictFacts): string =>
 
 /** Every verdict that an entry can have, in the order in which an entry may meet them. */
 export const VERDICTS = {
+  writes_off: {
+    meaning: 'Nothing is sent: no bms-sync serve is running with writes on (outbound.writes, BMS_WRITES=on).',
+    next: [() => 'Start bms-sync serve with BMS_WRITES=on.'],
+  },
   waits: {
     meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
     next: [() => 'Nothing, unless that one needs you: bms-sync outbox'],
@@ -91,6 +95,10 @@ export const VERDICTS = {
     meaning:
       'The id now belongs to another record: the one to update was deleted, or nearly all its fields differ. Nothing more is sent.',
     next: [pushAgain, abandon],
+  },
+  no_such_record: {
+    meaning: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
+    next: [pushAgain, retry, abandon],
   },
   forbidden: {
     meaning: 'The service refuses this record (403), but lets the user of this token write or read others.',

@@ -87,7 +87,8 @@ export function falselyGone(recording: Recording): Found {
     .filter(({ entry, intent }) => {
       const { actions } = recordsOf(recording, intent.kind);
       const wasDeleted = actions.some(({ id, is }) => id === intent.recordId && is === 'deleted');
-      return entry.state === 'parked' && entry.verdict === 'gone' && !wasDeleted;
+      const isGone = entry.verdict === 'gone' || entry.verdict === 'no_such_record';
+      return entry.state === 'parked' && isGone && !wasDeleted;
     })
     .map(({ entry }) => ({
       invariant: 'falsely gone',

@@ -208,7 +208,7 @@ function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   if (entry.operation === 'create' || entry.base !== null || row?.isLive === true) return [];
   const record = `record ${entry.recordId ?? ''} of ${entry.kind.name}`;
   return row === null
-    ? [`the mirror does not have ${record}: the value in the service will be overwritten`]
+    ? [`the mirror does not have ${record}: if the service does, its values are overwritten`]
     : [`the mirror holds ${record} as deleted`];
 }
 

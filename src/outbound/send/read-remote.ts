@@ -5,9 +5,11 @@ import { MAX_CONTROL_FAILURES } from '../../diff/decide-deletions.ts';
 import { isObject, type JsonObject } from '../../lib/json/json.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { readStanding } from '../../store/kinds/kind-standing.ts';
+import { findCreator } from '../../store/outbox/attempts-and-links.ts';
 import { readPageOf } from '../../store/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { PageRange } from '../../source/paging/walk-steps.ts';
+import { readOwnRows } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** This reading does not land, so no counter needs its ticks. */
@@ -23,18 +25,35 @@ const MAX_READINGS = 3;
  * @throws {SourceError} If no answer settles the question.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
-  const askable = withUsableRetrieve(kind);
-  const { controlFailures } = await readStanding(parts.session, kind.name);
-  if (askable !== null && controlFailures < MAX_CONTROL_FAILURES) {
-    const { record } = await parts.source.retrieve(askable, id);
-    if (record !== null) return record;
-  }
-  if (!isListed(kind)) return null;
+  const record = await readByPath(parts, kind, id);
+  if (record !== null || !isListed(kind)) return record;
   const page = await readPageOf(parts.session, kind.name, id); // The page that showed it last.
   let found = page === null ? null : await findOnPages(parts, kind, id, { from: page, to: page });
   for (let reading = 0; reading < MAX_READINGS && found === null; reading++)
     found = await findOnPages(parts, kind, id, { from: 1, to: Infinity });
   return found;
+}
+
+/** The record as its path shows it; null if there is none, or the path cannot be relied on. */
+async function readByPath(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
+  const askable = withUsableRetrieve(kind);
+  const { controlFailures } = await readStanding(parts.session, kind.name);
+  if (askable === null || controlFailures >= MAX_CONTROL_FAILURES) return null;
+  return (await parts.source.retrieve(askable, id)).record;
+}
+
+/**
+ * Whether the service has never had a record: no list has shown it, no create of ours has made it, and its path shows none, while
+ * the paths of others do.
+ */
+export async function isNoSuchRecord(parts: OutboundParts, kind: Kind, id: string): Promise<boolean> {
+  const { session } = parts;
+  const isKnown =
+    (await readOwnRows(session, kind.name, [id])).size > 0 ||
+    (await findCreator(session, kind.name, id)) !== null;
+  if (isKnown || (await readStanding(session, kind.name)).baselineAt === null) return false;
+  if ((await readByPath(parts, kind, id)) !== null) return false;
+  return (await readControl(parts, kind, id, readByPath)) === 'answers';
 }
 
 async function findOnPages(
@@ -61,12 +80,13 @@ export async function readControl(
   parts: OutboundParts,
   kind: Kind,
   id: string,
+  read: typeof readRemote = readRemote,
 ): Promise<'answers' | 'forbidden' | 'silent' | 'none'> {
   const ids = await readControls(parts, kind, id);
   let isForbidden = false;
   for (const control of ids) {
     try {
-      if ((await readRemote(parts, kind, control)) !== null) return 'answers';
+      if ((await read(parts, kind, control)) !== null) return 'answers';
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       isForbidden ||= error.reason === 'forbidden';

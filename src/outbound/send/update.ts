@@ -21,7 +21,7 @@ import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
 import { mergeUpdate, readUnprovenFields } from '../attempt/base.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
-import { readControl, readRemote } from './read-remote.ts';
+import { isNoSuchRecord, readControl, readRemote } from './read-remote.ts';
 
 /**
  * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
@@ -53,7 +53,13 @@ export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entr
 /** Reads the record; if that fails, puts the entry into its next state and returns null. */
 async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   try {
-    const record = await readRemote(parts, kind, entry.recordId ?? '');
+    const id = entry.recordId ?? '';
+    if (entry.attempts === 0 && (await isNoSuchRecord(parts, kind, id))) {
+      const end = { state: 'parked', verdict: 'no_such_record', now: parts.clock.now() } as const;
+      await parts.session.atomically((tx) => finishEntry(tx, entry, end));
+      return null;
+    }
+    const record = await readRemote(parts, kind, id);
     if (record === null) await concludeGone(parts, kind, entry);
     return record;
   } catch (error) {

@@ -254,7 +254,7 @@ describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
   test('is unknown where the mirror has no row: the caller is told', async () => {
     const session = await open();
     expect((await store(session, RENAME))[0]?.notes).toEqual([
-      'the mirror does not have record 17 of clients: the value in the service will be overwritten',
+      'the mirror does not have record 17 of clients: if the service does, its values are overwritten',
     ]);
     expect(await baseOf(session)).toBe(null);
   });

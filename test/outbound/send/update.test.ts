@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update, textOf, type Opening, type Stage } from '../stage.ts';
+import { asked, enter, opened, spoil, update, textOf, type Opening, type Stage } from '../stage.ts';
 
 interface Scene {
   readonly on: Stage;
@@ -188,6 +188,41 @@ describe('an update', () => {
     await on.pass(600);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone', attempts: 0 });
     expect([...asked(on, 'PUT'), ...asked(on, 'POST')]).toEqual([]);
+  });
+
+  test('with an id that the service never had is parked at once', async () => {
+    const { on } = await scene();
+    const id = await on.store(update('999999', { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_such_record', attempts: 0 });
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_such_record' });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+
+  test.each<[string, Opening, FaultAction | null, string]>([
+    ['a kind without a baseline', { pulled: [] }, null, 'gone'],
+    ['a service that shows no record', {}, { status: 404, body: '{"message":"No."}' }, 'unreachable'],
+    ['a page of a proxy', {}, { status: 404, body: '<h1>Not found</h1>' }, 'unreachable'],
+    ['a firewall', {}, { status: 403, body: '<h1>Blocked</h1>' }, 'unreachable'],
+  ])('with an unknown id waits where that proves nothing: %s', async (_what, opening, action, verdict) => {
+    const { on } = await scene({ ...opening, pulled: ['clients'] });
+    if (opening.pulled)
+      await on.session.atomically((tx) => tx.query(sql`update kind_state set baseline_at = null`));
+    const faults = action === null ? [] : [{ on: { kind: 'clients', method: 'GET' }, do: action }];
+    on.service.setFaults(faults);
+    const id = await on.store(update('999999', { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict, attempts: 0 });
+  });
+
+  test('of a record that the service has, but no list yet, is sent', async () => {
+    const { on } = await scene();
+    const client = enter(on, { code: 'N-1', name: 'New' });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 
   test('of a record that no list has shown waits: it may wait for an approval', async () => {
