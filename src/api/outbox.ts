@@ -11,6 +11,7 @@ import {
   OPEN_ENTRY_STATES,
   readHistory,
   ENTRY_STATES,
+  whyUnsent,
 } from '../outbound/decisions/entry-list.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { deciderOf } from '../http/access.ts';
@@ -74,17 +75,18 @@ const queueSchema = {
 
 /** Lists and shows the entries of the outbox, and puts new ones into it. */
 export function outboxRoutes(app: Server, context: RouteContext): void {
-  const { session, kinds, clock, wakeEngine } = context;
+  const { session, kinds, clock, isDead, wakeEngine } = context;
   app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, after, limit } }, reply) => {
     const sets = { all: ENTRY_STATES, open: OPEN_ENTRY_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
-    const list = await listOutbox(session, { states, after, limit });
+    const list = await listOutbox(session, { states, after, limit }, { now: clock.now(), isDead });
     const document = { ...outboxDocument(list), ...nextAfter(after, list.entries) };
     return sendDocument<typeof page>(reply, document);
   });
-  app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) =>
-    sendDocument<typeof shownEntry>(reply, historyDocument(await readHistory(session, request.params.id))),
-  );
+  app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) => {
+    const history = await readHistory(session, request.params.id, { now: clock.now(), isDead });
+    return sendDocument<typeof shownEntry>(reply, historyDocument(history));
+  });
   app.post('/v1/outbox', { config: { role: 'operator' }, schema: queueSchema }, async (request, reply) => {
     const entry = { ...request.body, key: request.headers['idempotency-key'] };
     const checked = await checkRequests(session, kinds, [entry]);
@@ -94,6 +96,10 @@ export function outboxRoutes(app: Server, context: RouteContext): void {
     const { id, isNew } = result;
     request.entryId = id;
     void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
-    return sendDocument<typeof storedEntry>(reply, result);
+    const unsent = result.state === 'ready' ? await whyUnsent(session, { now: clock.now(), isDead }) : null;
+    return sendDocument<typeof storedEntry>(reply, {
+      ...result,
+      notes: [...result.notes, unsent ?? []].flat(),
+    });
   });
 }

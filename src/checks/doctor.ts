@@ -56,7 +56,7 @@ export async function checkAll(
   ];
 }
 
-const NOT_SERVING: Serving = { workers: [], isPulling: false, schedules: null };
+const NOT_SERVING: Serving = { workers: [], isPulling: false, isSending: false, schedules: null };
 
 async function readSwept(open: Openers): Promise<ReadonlySet<string>> {
   await using session = await open.mirror();

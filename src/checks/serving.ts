@@ -11,9 +11,11 @@ export async function readServing(db: Queryable, reader: LivenessCheck) {
   const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];
   const schedules = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
   const distinct = new Map(schedules.map((schedule) => [JSON.stringify(schedule), schedule]));
+  const roles = workers.flatMap((worker) => worker.roles.split(','));
   return {
     workers,
-    isPulling: workers.some((worker) => worker.roles.split(',').includes('pulls')),
+    isPulling: roles.includes('pulls'),
+    isSending: roles.includes('outbound'),
     schedules: texts.length === 0 ? null : [...distinct.values()],
   };
 }

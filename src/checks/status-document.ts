@@ -100,6 +100,7 @@ export const statusDocument = z.object({
     .describe('when these schedules pull each kind next'),
   unscheduled: z.array(z.string()).describe('kinds that no schedule pulls; they are never stale'),
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
+  isSending: z.boolean().describe('a process is at work that sends; if not, due entries are `writes_off`'),
   schedulesDiffer: z.boolean().describe('it pulls by other schedules than those of these settings'),
 });
 

@@ -100,6 +100,7 @@ export async function readStatusReport(
     nextPulls: nextPulls(slots, names),
     unscheduled: findUnscheduled(inForce, listed),
     isServed: serving.isPulling,
+    isSending: serving.isSending,
     schedulesDiffer: hasOtherSchedules(serving, schedules),
   };
 }

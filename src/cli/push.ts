@@ -1,19 +1,15 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import type { Role } from '../app/serve.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
-import { hasLiveRole } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
-import { waitForEntries } from '../outbound/decisions/entry-list.ts';
-import { readFrozen } from '../store/outbox/freeze-store.ts';
+import { waitForEntries, whyUnsent } from '../outbound/decisions/entry-list.ts';
 import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
-import { createOwner } from '../lib/owner.ts';
 import {
   EXIT,
   createCommand,
@@ -22,8 +18,8 @@ import {
   type ExitCode,
 } from './parts/command.ts';
 import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
-import { printLine, utc } from './parts/io.ts';
-import { commandLineDecider } from './parts/operation-command.ts';
+import { printLine } from './parts/io.ts';
+import { commandLineDecider, liveness } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
 
 const TIMEOUT_SECONDS = 60;
@@ -117,9 +113,8 @@ async function checkAndStore(
     return;
   }
   const stored = await storeChecked(session, checked, systemClock.now(), commandLineDecider());
-  const reason =
-    options.wait || config.outbound.writes === 'off' ? await unsentReason(session, config) : null;
-  if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued; ${reason}`);
+  const reason = await whyUnsent(session, liveness());
+  if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued. ${reason}`);
   const ids = stored.map((entry) => entry.id);
   const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
   context.exit(exitCodeOfPush(outcomes));
@@ -145,19 +140,6 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
   }
 }
 
-/** Why nothing is sent at present, as far as the rows show; null where a live process sends. */
-async function unsentReason(session: Session, config: Config): Promise<string | null> {
-  const frozen = await readFrozen(session);
-  if (frozen !== null)
-    return `sends have been paused since ${utc(frozen.since)}: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
-  const sender: Role = 'outbound';
-  if (await hasLiveRole(session, sender, { now: systemClock.now(), isDead: createOwner().isDead }))
-    return null;
-  return config.outbound.writes === 'off'
-    ? 'outbound.writes is off (BMS_WRITES): nothing is sent.'
-    : 'no bms-sync serve is sending from this outbox.';
-}
-
 /** Waits until entries are done or cannot continue by themselves; if nothing is sent, prints why and reads their states once. */
 async function awaitOutcomes(
   { io: { stderr, signal } }: CommandContext,
@@ -168,7 +150,7 @@ async function awaitOutcomes(
   const timeoutMs = reason === null ? timeout * 1000 : 0;
   const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
   const isOnItsWay = outcomes.some((outcome) => ['ready', 'sending', 'unsettled'].includes(outcome.state));
-  if (reason !== null && isOnItsWay) printLine(stderr, `Queued. Not waiting: ${reason}`);
+  if (reason !== null && isOnItsWay) printLine(stderr, `Queued. Not waiting. ${reason}`);
   return outcomes;
 }
 

@@ -28,7 +28,8 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
   const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
   addPage(app, dashboard, page, async ({ params, user, reader }) => {
     const { t } = reader;
-    const history = await readHistory(dashboard.session, params.id);
+    const { session, clock, isDead } = dashboard;
+    const history = await readHistory(session, params.id, { now: clock.now(), isDead });
     const { entry, attempts, candidates } = history;
     const { id, state } = entry;
     const standing = html`<div class="body">

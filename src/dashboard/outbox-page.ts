@@ -1,7 +1,12 @@
 import * as z from 'zod';
 import { fieldLabel } from '../catalog/descriptions.ts';
 import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
-import { jsonOrText, OPEN_ENTRY_STATES, ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
+import {
+  jsonOrText,
+  OPEN_ENTRY_STATES,
+  ENTRY_STATES,
+  withWritesOff,
+} from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
@@ -18,14 +23,15 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     before: beforeId,
     done,
   });
-  const page = { path: '/outbox', summary: 'Show the outbox', querystring };
-  addPage(app, dashboard, page, async ({ query, reader }) => {
-    const { session } = dashboard;
+  const route = { path: '/outbox', summary: 'Show the outbox', querystring };
+  addPage(app, dashboard, route, async ({ query, reader }) => {
+    const { session, clock, isDead } = dashboard;
     const { t, term } = reader;
     const { state: wanted = '', before: last } = query;
     const states = wanted === '' ? ENTRY_STATES : wanted === 'open' ? OPEN_ENTRY_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
-    const { rows, next } = listPage(read, (entry) => entry.id);
+    const { rows: page, next } = listPage(read, (entry) => entry.id);
+    const rows = await withWritesOff(session, page, { now: clock.now(), isDead });
     const counts = await countEntries(session);
     const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;

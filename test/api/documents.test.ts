@@ -70,6 +70,48 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect((await stage.get('/v1/records/nothing')).status).toBe(404);
   });
 
+  test('the answer to an entry that will be sent has no note, and one while sends are paused', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['outbound'] }, new Date());
+    expect(await jsonOf(await stage.post('/v1/outbox', ADA, KEY))).toMatchObject({ notes: [] });
+    expect(await jsonOf(await stage.get('/v1/outbox/1'))).toMatchObject({ verdict: null });
+    await session.atomically((tx) => freeze(tx, 'restored', NOON));
+    const paused = await jsonOf(await stage.post('/v1/outbox', ADA, KEY));
+    expect(paused).toMatchObject({ notes: [expect.stringContaining('Sends are paused: restored.')] });
+  });
+
+  test('a conflict is refused as it is, and settled by the API and by the page', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const raw = '{"id":17,"name":"Theirs"}';
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: raw }]));
+    const result = '{"conflicts":[{"field":"name","base":"Ada","remote":"Theirs","wanted":"Ours"}]}';
+    const change = {
+      operation: 'update',
+      kind: 'clients',
+      id: 17,
+      data: { name: 'Ours' },
+      base: { name: 'Ada' },
+    };
+    for (const [index, overwrite] of [true, 'true'].entries()) {
+      const id = index + 1;
+      await stage.post('/v1/outbox', JSON.stringify(change), { 'idempotency-key': `c-${id}` });
+      const patch = { state: 'parked', verdict: 'conflict', result } as const;
+      await session.atomically((tx) => changeEntry(tx, { id, epoch: 0, patch, now: NOON }));
+      const refused = await stage.post(`/v1/outbox/${id}/retry`);
+      expect([refused.status, await jsonOf(refused)]).toMatchObject([409, { code: 'outbox.conflict' }]);
+      expect(await (await stage.get(`/outbox/${id}`)).text()).toContain('name="overwrite" value="true"');
+      const path = index === 0 ? `/v1/outbox/${id}/retry` : `/outbox/${id}/retry`;
+      expect([200, 303]).toContain((await stage.post(path, JSON.stringify({ overwrite }))).status);
+      expect(await jsonOf(await stage.get(`/v1/outbox/${id}`))).toMatchObject({
+        state: 'ready',
+        base: { name: 'Theirs' },
+      });
+    }
+    expect((await stage.post('/v1/outbox/1/retry', '{"overwrite":1}')).status).toBe(400);
+  });
+
   test('an entry is stored once under its key: new 202, the same again 200, another 409, none without a key', async () => {
     const stage = await serveMirror(await open());
     expect((await stage.post('/v1/outbox', ADA)).status).toBe(400);
@@ -85,6 +127,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     );
     const stored = await jsonOf(first);
     expect(stored).toMatchObject({ id: 1, key: 'ada', state: 'ready', isNew: true });
+    expect(stored['notes']).toEqual([expect.stringMatching(/^Nothing is sent: .* \(writes_off\)$/)]);
     const spaced = '{ "data": {"name":"Ada", "code":"C-1"}, "kind":"clients", "operation":"create"}';
     const again = await stage.post('/v1/outbox', spaced, KEY);
     expect([again.status, await jsonOf(again)]).toEqual([200, { ...stored, isNew: false }]);
@@ -269,7 +312,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const stored = await stage.post('/v1/outbox', { ...wrong, allowUnknown: true }, KEY);
     expect([stored.status, await jsonOf(stored)]).toMatchObject([
       202,
-      { notes: ['names is unknown: it is sent unchanged'] },
+      { notes: ['names is unknown: it is sent unchanged', expect.stringContaining('(writes_off)')] },
     ]);
     const rows = await session.query(sql`select allow_unknown from outbox`);
     expect(rows).toEqual([{ allow_unknown: 1 }]);

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/lib/time/clock.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { changeEntry, type EntryPatch } from '../../src/store/outbox/outbox-store.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
+import { VERDICTS } from '../../src/words/verdicts.ts';
 import { putRecords } from '../store/temp-mirror.ts';
 import { document, run, type Env } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
@@ -15,7 +16,8 @@ import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10","adresse2":""}';
-const QUEUED = 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.\n';
+const UNSENT = `${VERDICTS.writes_off.meaning} (writes_off)`;
+const QUEUED = `Queued. ${UNSENT}\n`;
 
 /** A mirror with one client, never pulled; nobody sends what is pushed into it. */
 async function mirror() {
@@ -219,11 +221,11 @@ describe('push --wait', () => {
     expect(outbox(path)).toMatchObject([{ state: 'ready' }]);
   });
 
-  test.each<[string, string, readonly string[], string]>([
-    ['writes are off', 'off', [], 'outbound.writes is off (BMS_WRITES): nothing is sent.'],
-    ['nobody serves', 'on', [], 'no bms-sync serve is sending from this outbox.'],
-    ['nobody serves the outbox', 'on', ['pulls'], 'no bms-sync serve is sending from this outbox'],
-  ])('says at once that %s, and ends with 3', async (_case, writes, roles, words) => {
+  test.each<[string, string, readonly string[]]>([
+    ['writes are off', 'off', []],
+    ['nobody serves', 'on', []],
+    ['nobody serves the outbox', 'on', ['pulls']],
+  ])('says at once that %s, and ends with 3', async (_case, writes, roles) => {
     const { path, env } = await mirror();
     if (roles.length > 0) await serveOutbox(path, roles);
     const waits = vi.spyOn(systemClock, 'sleep');
@@ -235,7 +237,7 @@ describe('push --wait', () => {
       BMS_WRITES: writes,
     });
     expect(ended.code).toBe(3);
-    expect(ended.stderr).toContain(`Queued. Not waiting: ${words}`);
+    expect(ended.stderr).toContain(`Queued. Not waiting. ${UNSENT}`);
     expect(waits).not.toHaveBeenCalled();
     expect(document(ended)).toMatchObject({ id: 1, state: 'ready' });
   });

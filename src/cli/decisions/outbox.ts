@@ -18,7 +18,7 @@ import {
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { utc } from '../parts/io.ts';
-import { operationCommand } from '../parts/operation-command.ts';
+import { liveness, operationCommand } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
 const LISTED = 50;
@@ -39,7 +39,7 @@ export function outboxCommand(context: CommandContext): Command {
       const { state, all, limit = LISTED } = options;
       const states = state === undefined ? (all ? ENTRY_STATES : OPEN_ENTRY_STATES) : [state];
       await using session = await openExistingMirror(context.settings(options));
-      const listed = await listOutbox(session, { states, limit });
+      const listed = await listOutbox(session, { states, limit }, liveness());
       const isOpenOnly = states === OPEN_ENTRY_STATES && limit > 0;
       const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
       context.printResult(options, outboxDocument(listed), outboxTexts(listed, { done, abandoned }));
@@ -49,7 +49,7 @@ export function outboxCommand(context: CommandContext): Command {
     .action(async (id: number, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
-      const history = await readHistory(session, id);
+      const history = await readHistory(session, id, liveness());
       context.printResult(options, historyDocument(history), historyTexts(history));
     });
   return createCommand('outbox')

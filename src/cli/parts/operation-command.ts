@@ -7,6 +7,7 @@ import type { Config } from '../../config/settings.ts';
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
+import type { LivenessCheck } from '../../store/runs/worker-store.ts';
 import type { Decider } from '../../store/users/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { createCounterReader } from '../../outbound/send-counter.ts';
@@ -83,6 +84,9 @@ export const operationParts = (context: CommandContext, config: Config, session:
   signal: context.io.signal,
   by: commandLineDecider(),
 });
+
+/** Tells the processes at work from dead ones, now. */
+export const liveness = (): LivenessCheck => ({ now: systemClock.now(), isDead: createOwner().isDead });
 
 /** Who decides by a command: anyone who can open the mirror can do everything. */
 export const commandLineDecider = (): Decider => ({

@@ -2,15 +2,12 @@ import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText, type EntryHistory, type OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { unknownText } from '../../store/outbox/freeze-store.ts';
-import { awaitedBy, explain } from '../../words/verdicts.ts';
+import { VERDICTS, awaitedBy, explain } from '../../words/verdicts.ts';
 import { truncateText, textTable, utc, type Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 
-/**
- * Lists entries for a person, after the reason that stops all sends, if there is one.
- * @param ended The numbers of ended entries, which the list leaves out.
- */
+/** Lists entries for a person, after the reason that stops all sends; of `ended` ones, which it leaves out, their number. */
 export function* outboxTexts(
   list: OutboxList,
   ended: Readonly<Record<'done' | 'abandoned', number>>,
@@ -32,6 +29,7 @@ export function* outboxTexts(
     return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload];
   });
   yield textTable(names, rows);
+  if (entries.some((entry) => entry.verdict === 'writes_off')) yield `\n${VERDICTS.writes_off.meaning}`;
   for (const entry of entries) {
     const awaited = awaitedBy(entry);
     if (awaited !== null) yield `\nEntry ${entry.id}: ${awaited}`;

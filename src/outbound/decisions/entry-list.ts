@@ -15,7 +15,9 @@ import {
 import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { entryAbsent } from './decide.ts';
-import { readFrozen } from '../../store/outbox/freeze-store.ts';
+import { RESUME, readFrozen } from '../../store/outbox/freeze-store.ts';
+import { hasLiveRole, type LivenessCheck } from '../../store/runs/worker-store.ts';
+import { VERDICTS } from '../../words/verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const ENTRY_STATES = [
@@ -40,12 +42,34 @@ export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 export async function listOutbox(
   db: Queryable,
   { states, limit, after }: Omit<EntriesWanted, 'after'> & { readonly after?: number | undefined },
+  liveness: LivenessCheck,
 ) {
-  const entries =
+  const read =
     after === undefined
       ? await listByUrgency(db, states, limit)
       : await entriesAfter(db, { states, after, limit });
+  const entries = await withWritesOff(db, read, liveness);
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+/** Entries as they stand: while no process at work sends, those that are due have a verdict that is never stored. */
+export async function withWritesOff(
+  db: Queryable,
+  entries: readonly Entry[],
+  liveness: LivenessCheck,
+): Promise<readonly Entry[]> {
+  if (await hasLiveRole(db, 'outbound', liveness)) return entries;
+  return entries.map((entry) =>
+    entry.state === 'ready' && entry.verdict === null ? { ...entry, verdict: 'writes_off' } : entry,
+  );
+}
+
+/** Why no entry is sent at present; null where a process at work sends. */
+export async function whyUnsent(db: Queryable, liveness: LivenessCheck): Promise<string | null> {
+  const frozen = await readFrozen(db);
+  if (frozen !== null) return `Sends are paused: ${frozen.reason}. ${RESUME}`;
+  const isSending = await hasLiveRole(db, 'outbound', liveness);
+  return isSending ? null : `${VERDICTS.writes_off.meaning} (writes_off)`;
 }
 
 async function listByUrgency(db: Queryable, states: readonly EntryState[], limit: number): Promise<Entry[]> {
@@ -77,9 +101,10 @@ export interface Candidate {
 const CANDIDATES_SHOWN = 3;
 
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
-export async function readHistory(db: Queryable, id: number): Promise<EntryHistory> {
-  const entry = await findEntry(db, id);
-  if (entry === null) throw await entryGoneError(db, id);
+export async function readHistory(db: Queryable, id: number, liveness: LivenessCheck): Promise<EntryHistory> {
+  const found = await findEntry(db, id);
+  const [entry] = await withWritesOff(db, found === null ? [] : [found], liveness);
+  if (entry === undefined) throw await entryGoneError(db, id);
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await findCreator(db, kind, recordId);
   const candidates: Candidate[] = [];

@@ -8,6 +8,7 @@ import { saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
 import { changeEntry, type EntryPatch } from '../../../src/store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../../src/db/session/session.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
+import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { VERDICTS, explain } from '../../../src/words/verdicts.ts';
 import { NOON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../../store/temp-mirror.ts';
@@ -159,6 +160,39 @@ describe('outbox list', () => {
     expect(status).toContain(
       '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',
     );
+  });
+});
+
+describe('while no process sends', () => {
+  const words = VERDICTS.writes_off.meaning;
+  const serve = (path: string, ...roles: readonly string[]) =>
+    within(path, (session) => saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }, new Date()));
+
+  test('what is due says so everywhere, beside a process that only pulls as well', async () => {
+    const { path, env } = await outboxOf({}, { verdict: 'waits' }, { state: 'done' });
+    for (const roles of [[], ['pulls', 'http']]) {
+      if (roles.length > 0) await serve(path, ...roles);
+      expect(document(await run(['outbox', '--json'], env))).toMatchObject({
+        entries: [
+          { id: 2, verdict: 'waits' },
+          { id: 1, state: 'ready', verdict: 'writes_off', meaning: words },
+        ],
+      });
+      expect((await run(['outbox'], env)).stdout).toContain(`\n${words}\n`);
+      expect((await run(['outbox', 'show', '1'], env)).stdout).toContain(`ready (writes_off): ${words}`);
+      expect((await run(['status'], env)).stdout).toContain(`\n${words}\n`);
+      expect(document(await run(['status', '--json'], env))).toMatchObject({ isSending: false });
+    }
+    expect(ask(path, 'select verdict from outbox where id = 1')).toEqual([{ verdict: null }]);
+  });
+
+  test('is over once one does', async () => {
+    const { path, env } = await outboxOf({});
+    await serve(path, 'outbound');
+    expect(document(await run(['outbox', 'show', '1', '--json'], env))).toMatchObject({ verdict: null });
+    expect(document(await run(['status', '--json'], env))).toMatchObject({ isSending: true });
+    for (const command of ['outbox', 'status'])
+      expect((await run([command], env)).stdout).not.toContain(words);
   });
 });
 
