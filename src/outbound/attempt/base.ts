@@ -36,7 +36,10 @@ export async function mergeUpdate(
 /** The state that the author of an update saw, with the effects of our own updates since; by the names of a read, null = unknown. */
 export async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   if (entry.base === null) return null;
-  const authored = Object.entries(parseObject(entry.base)).map(([name, value]) => [readNameOf(kind, name), value]);
+  const authored = Object.entries(parseObject(entry.base)).map(([name, value]) => [
+    readNameOf(kind, name),
+    value,
+  ]);
   let base = Object.fromEntries(authored) as JsonObject;
   for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt)) {
     const effects = [...(await readEffects(db, kind, earlier))].map(
