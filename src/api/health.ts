@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../lib/time/deadline.ts';
+import { sweptKinds } from '../store/kinds/status-store.ts';
 import { readDamage } from '../store/integrity-check.ts';
 import { sendJson, sendProblem } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const PATIENCE_MS = 2_000;
 const UNLANDED_MS = 15_000; // By then the server has ended a hanging writer.
-const state = z.object({ status: z.string() });
+const state = z.object({ status: z.string(), note: z.string().optional() });
 const schema = { tags: ['Health'], security: [], response: { 200: state } };
 
 /** Liveness (the process runs) and readiness (it can do its work). */
@@ -20,9 +21,12 @@ export function healthRoutes(app: Server, context: RouteContext): void {
   const readySchema = { ...schema, summary: 'Check readiness' };
   app.get('/ready', { config, schema: readySchema }, async (request, reply) => {
     const reasons = await readFaults(context);
-    if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
     const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
     const isAuthenticated = isKnown && 'role' in (await context.access.authenticate(request));
+    if (reasons.length === 0) {
+      const isEmpty = isAuthenticated && (await sweptKinds(context.session)).size === 0;
+      return sendJson(reply, { status: 'ready', ...(isEmpty && { note: 'nothing was read yet' }) });
+    }
     return sendProblem(reply, {
       status: 503,
       code: 'server.not_ready',

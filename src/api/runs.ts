@@ -15,6 +15,7 @@ const run = z.object({
   reason: z.string().nullable(),
   startedAt: instant.nullable(),
   finishedAt: instant.nullable(),
+  slot: z.string().nullable().describe('of a schedule: name@time, and name@time#n for its n-th repeat'),
 });
 
 const report = z.object({
@@ -36,7 +37,8 @@ const report = z.object({
   durationMs: z.int(),
 });
 
-const runs = z.object({ runs: z.array(run), next: nextId });
+const listedRun = run.extend({ repeats: z.array(run).describe('of its slot, oldest first') });
+const runs = z.object({ runs: z.array(listedRun), next: nextId });
 const shownRun = run.extend({ reports: z.array(report) });
 
 const listSchema = {

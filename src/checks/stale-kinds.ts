@@ -1,9 +1,10 @@
-import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
+import { staleKinds, type Schedule } from '../runs/schedule.ts';
 import { formatInstant, formatDuration } from '../lib/time/clock.ts';
 import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
+import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { addNotification, staleNotification } from '../store/webhooks/notifications.ts';
 
@@ -20,10 +21,16 @@ export async function readStale(
   );
 }
 
+/** A kind is stale, too, once a slot and the repeats of an hour could not read it. */
+const LONG_REPEATED_MS = 3_600_000;
+
 async function readAllStale(db: Queryable, schedules: readonly Schedule[], startedAt: Date, now: Date) {
   const kinds = await readFreshness(db);
   const off = kinds.filter(isOff).map((freshness) => freshness.kind); // A kind that is off misses no reading.
-  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), startedAt, now });
+  const longRepeated = (await readRepeats(db))
+    .filter(({ slot }) => now.getTime() - slot.getTime() >= LONG_REPEATED_MS)
+    .map((repeat) => repeat.kind);
+  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), longRepeated, startedAt, now });
   const stale = all.filter((staleKind) => !off.includes(staleKind.kind));
   const beingRead = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
   return stale.map((staleKind) => ({ ...staleKind, isBeingRead: beingRead.includes(staleKind.kind) }));
@@ -53,7 +60,7 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
       const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
         { event: 'kind.stale', kind, since: since?.toISOString() ?? null },
-        `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} scheduled pulls were missed`,
+        `the list of ${kind} was not read to its end ${age}: its scheduled pulls failed or did not run`,
       );
     }
     if (newlyStale.length > 0)

@@ -24,11 +24,13 @@ export function runsCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
       const all = requireListedKinds(config).map((kind) => kind.name);
-      const rows = runs.map(({ id, command: what, state, startedAt, finishedAt, kinds }) => {
+      const rows = runs.map(({ id, command: what, state, startedAt, finishedAt, kinds, repeats }) => {
         const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
-        return [id, what, state, startedAt, finishedAt, names];
+        const last = repeats.at(-1);
+        const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${last.state})`;
+        return [id, what, state, startedAt, finishedAt, tries, names];
       });
-      const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'kinds'];
+      const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
       context.printResult(options, { runs }, [textTable(header, rows)]);
     });
   const show = createCommand('show', 'show one run, kind by kind')

@@ -1,6 +1,7 @@
 import { schedule as tickBy } from 'node-cron';
 import { sweptKinds } from '../store/kinds/status-store.ts';
 import { readHandledUntil, requestSlot, saveHandledUntil } from '../store/runs/open-runs.ts';
+import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext, type ProcessContext } from '../db/mirror-context.ts';
 import { dueSlot, nextSlot, type Schedule } from './schedule.ts';
 
@@ -11,11 +12,15 @@ export function startRunRequests(
   context: ProcessContext,
   schedules: readonly Schedule[],
 ): () => Promise<void> {
-  const firstReads = createFirstReads(context, [...new Set(schedules.flatMap((schedule) => schedule.kinds))]);
-  const check = repeatTask(context, 'requesting the first pull', CHECK_MS, firstReads);
+  const scheduled = [...new Set(schedules.flatMap((schedule) => schedule.kinds))];
+  const firstReads = createFirstReads(context, scheduled);
+  const checks = [
+    repeatTask(context, 'requesting the first pull', CHECK_MS, firstReads),
+    repeatTask(context, 'repeating failed readings', CHECK_MS, createRepeats(context, scheduled)),
+  ];
   const stopTicking = startTicking(context, schedules);
   return async () => {
-    await Promise.all([stopTicking(), check.stop()]);
+    await Promise.all([stopTicking(), ...checks.map((check) => check.stop())]);
   };
 }
 
@@ -94,5 +99,22 @@ export function createFirstReads(context: ProcessContext, scheduled: readonly st
     const message = 'reading scheduled kinds that were never read';
     if (end?.is === 'requested') context.logger.info({ runId: end.runId, kinds }, message);
     isDone = true;
+  };
+}
+
+/** Creates the check that requests another run of the scheduled kinds that a slot could not read for a reason that passes. */
+export function createRepeats(context: ProcessContext, scheduled: readonly string[]): () => Promise<void> {
+  const { session, clock, owner } = context;
+  return async () => {
+    const now = clock.now();
+    const due = (await readRepeats(session)).filter(
+      (repeat) => repeat.dueAt <= now && scheduled.includes(repeat.kind),
+    );
+    const bySlot = Map.groupBy(due, ({ schedule, slot }) => `${schedule} ${slot.getTime()}`);
+    for (const alike of bySlot.values()) {
+      const kinds = alike.map((repeat) => repeat.kind);
+      for (const repeat of alike.slice(0, 1))
+        await session.atomically((tx) => requestSlot(tx, { ...repeat, kinds, now, isDead: owner.isDead }));
+    }
   };
 }

@@ -4,6 +4,7 @@ import type { WorkResult } from '../lib/work-queue.ts';
 import { driftSince } from '../store/kinds/drift-store.ts';
 import { readHolds } from '../store/records/deletion-store.ts';
 import { findRun, isReadToEnd, type KindReport } from '../store/runs/run-store.ts';
+import { isPassing, isRepeat } from '../store/runs/repeats.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
 /**
@@ -39,12 +40,10 @@ export async function createRunLog(parts: PullParts, runId: number) {
   };
 }
 
+type EndedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+
 /** Logs and returns what a run came to. A run without kinds and a busy kind are not failures. */
-function logRunEnd(
-  logger: Logger,
-  run: NonNullable<Awaited<ReturnType<typeof findRun>>>,
-  durationMs: number,
-) {
+function logRunEnd(logger: Logger, run: EndedRun, durationMs: number) {
   const { id: runId, command, reports, reason } = run;
   const readKinds = reports.filter(isReadToEnd).length;
   const hasFailed = reason !== null || (reports.length > 0 && readKinds === 0);
@@ -67,8 +66,14 @@ function logRunEnd(
   });
   const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
   const level = reason !== null || faulty.length > 0 ? 'warn' : 'info';
-  logger[level]({ event, ...facts, kinds, rows, changes }, message);
+  logger[levelOf(run, level)]({ event, ...facts, kinds, rows, changes }, message);
   return { state: run.state, verdict: faulty[0]?.reason ?? null, hasFailed: level === 'warn' };
+}
+
+/** Lowers the level of a repeat that was as vain as the tries before it: the first one was logged. */
+function levelOf({ slot, reason, reports }: EndedRun, level: 'info' | 'warn') {
+  const isVain = reports.every((report) => !isReadToEnd(report) && isPassing(report.reason));
+  return isRepeat(slot) && reason === null && isVain ? 'debug' : level;
 }
 
 const changesOf = (report: KindReport): number =>

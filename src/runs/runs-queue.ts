@@ -4,6 +4,7 @@ import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimRun, closeStaleRuns, raiseRun, resumeInterrupted } from '../store/runs/run-requests.ts';
 import { finishRun } from '../store/runs/run-store.ts';
 import { startableRuns } from '../store/runs/open-runs.ts';
+import { isRepeat } from '../store/runs/repeats.ts';
 import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import { createStaleOwnerCheck } from '../store/runs/worker-store.ts';
 import { backfill } from '../pull/backfill.ts';
@@ -39,12 +40,13 @@ export function createRunsQueue(
       const run = await session.atomically((tx) => claimRun(tx, claim));
       if (run === null) return null;
       let fault: string | null = null;
-      const { command, kinds, request } = run;
+      const { command, kinds, request, slot } = run;
+      const ping: Ping = (isWhole) => (isRepeat(slot) && !isWhole ? Promise.resolve() : rules.ping(isWhole));
       const working = { ...parts, signal };
       try {
         if (command === 'pull') {
           const pulled = { kinds: rules.listedKinds(kinds), acceptNewSource: false };
-          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, rules.ping);
+          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, ping);
         } else {
           for (const kind of kinds.map(rules.anyKind)) {
             const extent = parseExtent(request);

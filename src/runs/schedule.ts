@@ -45,7 +45,7 @@ const parseCron = (cron: string, timezone: string, from: number): CronExpression
   CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: timezone });
 
 /** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
-export const STALE_SLOTS = 3;
+const STALE_SLOTS = 3;
 
 interface StaleKind {
   readonly kind: string;
@@ -57,17 +57,18 @@ interface StaleKind {
  * Finds the kinds that are stale by these schedules.
  *
  * @param readings `sweptAt`: when the list of each kind was last read to its end, null or absent = never; such a kind is judged
- * from `startedAt`, the start of this process, on.
+ * from `startedAt`, the start of this process, on. `longRepeated`: kinds that are stale whatever their slots.
  */
 export function staleKinds(
   schedules: readonly Schedule[],
   readings: {
     readonly sweptAt: ReadonlyMap<string, Date | null>;
+    readonly longRepeated: readonly string[];
     readonly startedAt: Date;
     readonly now: Date;
   },
 ): readonly StaleKind[] {
-  const { sweptAt, startedAt, now } = readings;
+  const { sweptAt, longRepeated, startedAt, now } = readings;
   const stale = new Map<string, StaleKind>();
   for (const { cron, timezone, kinds } of schedules) {
     const walk = parseCron(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
@@ -75,7 +76,7 @@ export function staleKinds(
     const oldest = walk.prev().toDate();
     for (const kind of kinds) {
       const since = sweptAt.get(kind) ?? null;
-      if ((since ?? startedAt) < oldest) stale.set(kind, { kind, since });
+      if ((since ?? startedAt) < oldest || longRepeated.includes(kind)) stale.set(kind, { kind, since });
     }
   }
   return [...stale.values()];

@@ -193,7 +193,9 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       valuesOf(kinds, translator),
     ),
     why: [
-      translator.t(since === null ? 'It was never read to its end.' : 'Three scheduled pulls were missed.'),
+      translator.t(
+        since === null ? 'It was never read to its end.' : 'Its scheduled pulls failed or did not run.',
+      ),
     ],
     effect: translator.t('Pull reads the list as soon as a background service is free.'),
     ...wayTo(kinds),

@@ -97,6 +97,8 @@ describe('runs', () => {
         reason: null,
         startedAt: expect.stringMatching(INSTANT) as string,
         finishedAt: expect.stringMatching(INSTANT) as string,
+        slot: null,
+        repeats: [],
       },
       expect.objectContaining({ id: 1, kinds: KIND_NAMES, state: 'done' }) as object,
     ]);
@@ -105,7 +107,7 @@ describe('runs', () => {
 
     const { code, stdout } = await run(['runs'], env);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^run +command +state +started \(UTC\) +finished \(UTC\) +kinds\n/);
+    expect(stdout).toMatch(/^run +command +state +started \(UTC\) +finished \(UTC\) +tries +kinds\n/);
     expect(stdout).toMatch(/\n +2 +pull +incomplete .* clients\n +1 +pull +done /);
     expect(await run(['runs', 'list'], env)).toEqual({ code, stdout, stderr: '' });
   });

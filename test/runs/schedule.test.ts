@@ -133,6 +133,7 @@ test.each([
 ])('read to the end at %s, at %s stale: %j', (swept, now, stale) => {
   const readings = {
     sweptAt: new Map([['departments', at(swept)]]),
+    longRepeated: [],
     startedAt: at('00:00:00'),
     now: at(now),
   };
@@ -140,7 +141,7 @@ test.each([
 });
 
 test('a kind that was never read is stale three slots after the start', () => {
-  const readings = { sweptAt: new Map(), startedAt: at('12:01:00') };
+  const readings = { sweptAt: new Map(), longRepeated: [], startedAt: at('12:01:00') };
   expect(staleKinds([schedule], { ...readings, now: at('12:44:00') })).toEqual([]);
   expect(staleKinds([schedule], { ...readings, now: at('12:46:00') })).toEqual([
     { kind: 'departments', since: null },

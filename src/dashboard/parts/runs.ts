@@ -6,7 +6,7 @@ import { labelledKinds } from './values.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 
-type SummedRun = Run & { readonly sums: RunSums };
+type SummedRun = Awaited<ReturnType<typeof listRuns>>[number] & { readonly sums: RunSums };
 
 export async function readRuns(
   dashboard: Dashboard,
@@ -24,11 +24,17 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   const numbers = [{ number: t('took') }, { number: t('rows') }, { number: t('changed rows') }];
   const headings = [t('run'), t('kinds'), t('began'), ...numbers];
   const rows = runs.map((run) => {
-    const { id, command, kinds, state, startedAt, finishedAt, sums } = run;
+    const { id, command, kinds, state, startedAt, finishedAt, repeats, sums } = run;
     const more = kinds.length - KINDS_SHOWN;
     const names = labelledKinds(reader, kinds.slice(0, KINDS_SHOWN));
+    const tries = t('tried {n, number} times', { n: repeats.length + 1 });
+    const lastTry = (last: Run): Html =>
+      html`<a class="small" href="/runs/${last.id}">${tries}</a> ${badge(reader, last.state)}`;
     return html`<tr>
-      <th scope="row"><a href="/runs/${id}">${term(command)} ${id}</a> ${badge(reader, state)}</th>
+      <th scope="row">
+        <a href="/runs/${id}">${term(command)} ${id}</a> ${badge(reader, state)}
+        ${repeats.slice(-1).map(lastTry)}
+      </th>
       <td class="brief">${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}</td>
       <td class="nowrap early">${startedAt === null ? t('waits') : when(startedAt)}</td>
       <td class="number wide" data-title="${t('took')}">${duration(startedAt, finishedAt, reader)}</td>

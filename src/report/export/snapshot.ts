@@ -104,7 +104,10 @@ async function openReader(url: string, file: SnapshotFile): Promise<InstantReade
 /** The kinds that a pull under way is reading, or has still to read. */
 async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly string[]> {
   const latest = await listRuns(reader, { limit: 1000, now });
-  const runningIds = latest.filter((run) => run.state === 'running').map((run) => run.id); // Not one whose process is gone.
+  const runningIds = latest
+    .flatMap((run) => [run, ...run.repeats])
+    .filter((run) => run.state === 'running')
+    .map((run) => run.id); // Not one whose process is gone.
   const pulls = (await openRuns(reader)).filter(
     (run) => run.command === 'pull' && runningIds.includes(run.id),
   );

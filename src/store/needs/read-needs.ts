@@ -5,6 +5,7 @@ import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, listEntries } from '../outbox/outbox-store.ts';
 import { readDisappeared } from '../records/deletion-store.ts';
+import { readRepeats } from '../runs/repeats.ts';
 import { readVolatile } from '../runs/volatile-fields.ts';
 import { listEndpoints, needsPerson } from '../webhooks/endpoint-store.ts';
 
@@ -75,7 +76,12 @@ async function blockNeeds(db: Queryable) {
 /** One need per cause: kinds whose readings ended alike share it. */
 async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
   const kinds = await readFreshness(db);
-  const failed = kinds.filter((kind) => kind.state === 'invalid' || kind.state === 'aborted');
+  const readAgain = (await readRepeats(db)).map((repeat) => repeat.kind);
+  const isStale = (name: string): boolean => stale.some((kind) => kind.kind === name);
+  const failed = kinds.filter(
+    ({ kind, state }) =>
+      ['invalid', 'aborted'].includes(state) && (!readAgain.includes(kind) || isStale(kind)),
+  );
   const alike = Map.groupBy(failed, (kind) => kind.reason ?? kind.state);
   const unread = [...alike.values()].flatMap((group) => {
     const names = group.map((kind) => kind.kind);

@@ -71,6 +71,8 @@ export interface SlotRequest extends LivenessCheck {
   readonly schedule: string;
   /** When it came due. */
   readonly slot: Date;
+  /** Absent = the first one. */
+  readonly attempt?: number;
   readonly kinds: readonly string[];
 }
 
@@ -84,12 +86,14 @@ export type SlotResult =
 
 /** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
 export async function requestSlot(tx: Transaction, request: SlotRequest): Promise<SlotResult> {
-  const name = `${request.schedule}@${request.slot.toISOString()}`;
+  const { attempt = 0 } = request;
+  const name = `${request.schedule}@${request.slot.toISOString()}${attempt === 0 ? '' : `#${attempt}`}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
   const handledUntil = await readHandledUntil(tx, request.schedule);
   const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
-  if (isStored || handledUntil?.getTime() === request.slot.getTime()) return { is: 'taken' };
-  await saveHandledUntil(tx, request.schedule, request.slot);
+  const isHandled = attempt === 0 && handledUntil?.getTime() === request.slot.getTime();
+  if (isStored || isHandled) return { is: 'taken' };
+  if (attempt === 0) await saveHandledUntil(tx, request.schedule, request.slot);
   const leased = await leasedKinds(tx, request);
   const pulls = (await openRuns(tx)).filter((run) => run.command === 'pull');
   const isServed = (kind: string): boolean =>

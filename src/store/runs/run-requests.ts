@@ -76,16 +76,17 @@ export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise
 }
 
 /** Begins a requested run by compare-and-set; returns it, or null if another process has claimed it. */
-export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<RequestedRun | null> {
+export async function claimRun(tx: Transaction, claim: WorkClaim) {
   const { id, epoch, owner, now } = claim;
   const begun = sql`
     update runs set state = 'running', owner = ${owner}, started_at = ${formatInstant(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(now)}
-    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning command, kinds, request`;
-  const run = await readRow(tx, [textColumn('command'), textColumn('kinds'), optionalText('request')], begun);
+    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning command, kinds, request, slot`;
+  const text = [textColumn('command'), textColumn('kinds'), optionalText('request'), optionalText('slot')];
+  const run = await readRow(tx, text, begun);
   if (run === null) return null;
-  const command = run.command === 'backfill' ? 'backfill' : 'pull';
-  return { command, kinds: JSON.parse(run.kinds) as string[], request: run.request ?? '' };
+  const command: RequestedRun['command'] = run.command === 'backfill' ? 'backfill' : 'pull';
+  return { command, kinds: JSON.parse(run.kinds) as string[], request: run.request ?? '', slot: run.slot };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
@@ -47,6 +47,8 @@ export interface Run {
   readonly reason: string | null;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
+  /** Of a schedule: `name@time`, and `name@time#n` for its n-th repeat. */
+  readonly slot: string | null;
 }
 
 export interface RunStart extends LivenessCheck {
@@ -104,14 +106,23 @@ export async function finishRun(
   );
 }
 
-/** The latest runs, newest first. `before`: only runs with a lower id. */
+/** The latest runs, newest first, each with the repeats of its slot. `before`: only runs with a lower id. */
 export async function listRuns(
   db: Queryable,
   { before, limit, now }: { before?: number | undefined; limit: number; now: Date },
-): Promise<Run[]> {
-  const isBefore = before === undefined ? sql`` : sql`where id < ${before} `;
-  const rows = await select(db, RUNS, sql`${isBefore}order by id desc limit ${limit}`);
-  return rows.map((row) => readRun(row, now));
+) {
+  const isBefore = before === undefined ? sql`` : sql`and id < ${before} `;
+  return withRepeats(db, sql`${isBefore}order by id desc limit ${limit}`, now);
+}
+
+async function withRepeats(db: Queryable, which: SQL, now: Date) {
+  const rows = await select(db, RUNS, sql`where (slot is null or slot not like '%#%') ${which}`);
+  const first = Math.min(...rows.map((row) => row.id), Number.MAX_SAFE_INTEGER);
+  const repeats = await select(db, RUNS, sql`where slot like '%#%' and id > ${first} order by id`);
+  return rows.map((row) => {
+    const ofRun = repeats.filter((repeat) => repeat.slot?.startsWith(`${row.slot ?? ''}#`));
+    return { ...readRun(row, now), repeats: ofRun.map((repeat) => readRun(repeat, now)) };
+  });
 }
 
 /** The sums of a run's reports. */
@@ -132,11 +143,9 @@ export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
   return new Map<number, RunSums>(rows.map(({ runId, ...sums }) => [runId, sums]));
 }
 
-/** The first runs after an id, in the order of their ids; 0 for all. */
-export async function runsAfter(db: Queryable, after: number, limit: number, now: Date): Promise<Run[]> {
-  const rows = await select(db, RUNS, sql`where id > ${after} order by id limit ${limit}`);
-  return rows.map((row) => readRun(row, now));
-}
+/** The same after an id, in the order of their ids; 0 for all. */
+export const runsAfter = (db: Queryable, after: number, limit: number, now: Date) =>
+  withRepeats(db, sql`and id > ${after} order by id limit ${limit}`, now);
 
 /** A run with the results of its kinds; null if there is none with this id. */
 export async function findRun(db: Queryable, id: number, now: Date) {
@@ -148,11 +157,11 @@ export async function findRun(db: Queryable, id: number, now: Date) {
 
 /** Shows a run whose process is gone as `closeStaleRuns` will record it. */
 function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
-  const { id, command, startedAt, finishedAt } = row;
+  const { id, command, startedAt, finishedAt, slot } = row;
   const staleState = hasLeaseLapsed(row, now) ? stateAfterStaleClaim(row) : null;
   const kinds = JSON.parse(row.kinds) as string[];
   const reason = staleState === 'interrupted' ? LEASE_LAPSED : row.reason;
-  return { id, command, kinds, state: staleState ?? row.state, reason, startedAt, finishedAt };
+  return { id, command, kinds, state: staleState ?? row.state, reason, startedAt, finishedAt, slot };
 }
 
 /** One reading of a kind's list, by the run that it was part of. */

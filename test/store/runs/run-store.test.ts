@@ -65,7 +65,8 @@ describe('a run', () => {
   test('is listed from its start to its end', async () => {
     const session = await tempMirror();
     const id = await start(session, { kinds: ['clients', 'products'] });
-    const run = { id, command: 'pull', kinds: ['clients', 'products'], reason: null, startedAt: NOON_TEXT };
+    const of = { command: 'pull', kinds: ['clients', 'products'], slot: null, repeats: [] };
+    const run = { id, ...of, reason: null, startedAt: NOON_TEXT };
     expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
       { ...run, state: 'running', finishedAt: null },
     ]);

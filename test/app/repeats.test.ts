@@ -1,0 +1,151 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault } from '../../sandbox/faults.ts';
+import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { createRepeats, createScheduleCheck } from '../../src/runs/request-runs.ts';
+import { createRunsQueue } from '../../src/runs/runs-queue.ts';
+import { listRuns } from '../../src/store/runs/run-store.ts';
+import { readNeeds } from '../../src/store/needs/read-needs.ts';
+import { DATABASES, MIRRORS, clockAt, kindsNamed } from '../pull/steps.ts';
+import { openSandboxSource, pullFrom, RULES, sandbox } from '../pull/support.ts';
+import { memoryLog } from '../runs/engine/support.ts';
+import { kindNamed } from '../store/temp-mirror.ts';
+
+const MINUTE = 60_000;
+const KINDS = ['departments', 'categories'];
+const NIGHTLY = { name: 'nightly', cron: '0 1 * * *', timezone: 'UTC', kinds: KINDS };
+const DOWN: readonly Fault[] = [{ do: { status: 503 } }];
+
+/** Two processes that pull by a nightly schedule, moved by hand, minute by minute, from noon. */
+async function scene(session: Session) {
+  const service = await sandbox({ size: 5 });
+  const clock = clockAt(0);
+  const log = memoryLog();
+  const pings: boolean[] = [];
+  const processes = ['one', 'two'].map((name) => {
+    const source = openSandboxSource(service, clock);
+    onTestFinished(() => source[Symbol.asyncDispose]());
+    const parts = { session, source, clock, logger: log.logger, owner: { name, isDead: () => false } };
+    const queue = createRunsQueue(parts, {
+      settings: { ...RULES, baseUrl: service.url },
+      listedKinds: (names) => kindsNamed(...names),
+      anyKind: kindNamed,
+      ping: (isWhole) => Promise.resolve(void pings.push(isWhole)),
+    });
+    return {
+      queue,
+      checkSlots: createScheduleCheck(parts, NIGHTLY),
+      checkRepeats: createRepeats(parts, KINDS),
+    };
+  });
+  const checkStale = createStaleCheck({ session, clock, logger: log.logger }, [NIGHTLY]);
+  await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed(...KINDS) } });
+  const step = async (): Promise<void> => {
+    await Promise.all(processes.map(({ checkSlots }) => checkSlots()));
+    await Promise.all(processes.map(({ checkRepeats }) => checkRepeats()));
+    const [first] = processes;
+    for (const ref of (await first?.queue.due(9)) ?? [])
+      await first?.queue.work(ref, new AbortController().signal);
+    await checkStale();
+  };
+  await step();
+  await clock.sleep(13 * 60 * MINUTE - 1);
+  return {
+    service,
+    clock,
+    /** What a log of the default level shows. */
+    logged: () => log.lines.filter((line) => Number(line['level']) > 20),
+    pings,
+    /** Lets minutes pass, with a look at each. */
+    pass: async (minutes: number): Promise<void> => {
+      for (let minute = 0; minute < minutes; minute++) {
+        await clock.sleep(MINUTE);
+        await step();
+      }
+    },
+    needs: async () => (await readNeeds(session, [])).map(({ type }) => type),
+    runs: async () =>
+      (await session.query(sql`select slot, kinds from runs where slot is not null order by id`)).map(
+        ({ slot, kinds }) => [String(slot).replace('nightly@2026-03-02T01:00:00.000Z', ''), kinds],
+      ),
+  };
+}
+
+const both = JSON.stringify(KINDS);
+const sorted = JSON.stringify(KINDS.toSorted());
+
+describe.each(DATABASES)('what a slot could not read, in %s', (database) => {
+  test('is read again after 1, 2, 5, 10, 15 … minutes, by one run, until it was; only the first failure and the end are reported', async () => {
+    const session = await MIRRORS[database]();
+    const { service, logged, pings, pass, runs, needs } = await scene(session);
+    service.setFaults(DOWN);
+    await pass(45);
+    expect(await runs()).toEqual([
+      ['', both],
+      ...[1, 2, 3, 4, 5].map((repeat) => [`#${repeat}`, sorted]), // After 1, 3, 8, 18, 33 minutes.
+    ]);
+    expect(await needs()).toEqual([]);
+    expect(logged().map(({ event }) => event)).toEqual(['run.failed']);
+    service.setFaults([]);
+    await pass(10);
+    expect(logged().map(({ event }) => event)).toEqual(['run.failed', 'run.finished']);
+    expect(pings).toEqual([false, true]);
+    await pass(30);
+    const [line, pulled] = await listRuns(session, { limit: 9, now: new Date('2026-03-02T03:00:00Z') });
+    expect(line).toMatchObject({ state: 'incomplete', kinds: KINDS });
+    expect(line?.repeats.at(-1)).toMatchObject({ state: 'done' });
+    expect(line?.repeats).toHaveLength(6);
+    expect(pulled).toMatchObject({ command: 'pull', slot: null, repeats: [] });
+  });
+
+  test('is stale after an hour, and needs a person then', async () => {
+    const session = await MIRRORS[database]();
+    const { service, logged, pass } = await scene(session);
+    service.setFaults(DOWN);
+    await pass(59);
+    expect(logged().map(({ event }) => event)).toEqual(['run.failed']);
+    await pass(3);
+    expect(logged().slice(1)).toMatchObject(KINDS.map((kind) => ({ event: 'kind.stale', kind })));
+    const stale = KINDS.map((kind) => ({ kind, since: null }));
+    expect((await readNeeds(session, stale)).map(({ type }) => type)).toEqual(['kind.unread']);
+  });
+
+  test('is read again alone; a complete pull of it in between is enough', async () => {
+    const session = await MIRRORS[database]();
+    const { service, clock, pass, runs } = await scene(session);
+    service.setFaults([{ on: { kind: 'categories' }, do: { drop: 'before' } }]);
+    await pass(3);
+    expect(await runs()).toEqual([
+      ['', both],
+      ['#1', '["categories"]'],
+    ]);
+    service.setFaults([]);
+    await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed('categories') } });
+    await pass(10);
+    expect(await runs()).toHaveLength(2);
+  });
+
+  test('is left to the next slot once that has come', async () => {
+    const session = await MIRRORS[database]();
+    const { service, clock, pass, runs } = await scene(session);
+    service.setFaults(DOWN);
+    await pass(1);
+    await clock.sleep(24 * 60 * MINUTE);
+    await pass(3);
+    expect((await runs()).slice(0, 2)).toEqual([
+      ['', both],
+      [expect.stringContaining('03T01:00:00.000Z'), both],
+    ]);
+    expect(await runs()).toHaveLength(3);
+  });
+
+  test.each([401, 403, 404])('is not read again after a %i', async (status) => {
+    const session = await MIRRORS[database]();
+    const { service, pass, runs, needs } = await scene(session);
+    service.setFaults([{ do: { status } }]);
+    await pass(20);
+    expect(await runs()).toEqual([['', both]]);
+    expect(await needs()).toHaveLength(1);
+  });
+});
