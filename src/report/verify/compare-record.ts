@@ -2,8 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { ownValue, createRecordDecoder } from '../../diff/decode-record.ts';
 import { listChangedFields, type IncomingRecord } from '../../diff/compare-page.ts';
 import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
-import { valueText } from './compare-elements.ts';
-import type { Row } from '../../db/session/session.ts';
+import type { Row, SqlValue } from '../../db/session/session.ts';
 import { filledColumns, rowWriter, type Dialect } from '../../store/tables/kind-table.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
@@ -74,3 +73,7 @@ function pickMembers(record: JsonObject, names: readonly string[]): string {
 
 const members = (record: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, ownValue(record, name) ?? null]));
+
+/** A value as text: a database may give a number back as text, or a text as a number. */
+export const valueText = (value: SqlValue | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);

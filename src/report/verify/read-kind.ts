@@ -6,7 +6,7 @@ import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import { isSearchPrepared } from '../../store/kinds/search-state.ts';
-import { findAlteredElements } from './compare-elements.ts';
+import { compareElements } from './compare-elements.ts';
 import type { ParentRecord } from '../../store/records/nested-rows.ts';
 import type { Row, Session } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
@@ -134,11 +134,8 @@ const PARENTS_AT_ONCE = 100;
 async function compareNested(reading: OpenReading, live: readonly ParentRecord[]): Promise<void> {
   const { session, kind, hasSearch, onFinding } = reading;
   for (const parents of inChunks(live, PARENTS_AT_ONCE)) {
-    for (const [id, altered] of await findAlteredElements(session, kind, parents, hasSearch))
-      for (const { table, expected, held } of altered) {
-        const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shortenDifference` finds the place.
-        onFinding({ id, is: 'value', field: table.name, ...values });
-      }
+    for await (const difference of compareElements(session, kind, parents, hasSearch))
+      onFinding({ is: 'value', ...difference });
     await yieldToEventLoop();
   }
 }

@@ -5,7 +5,7 @@ import { decimalField, flagField, integerField, jsonField } from '../../../src/c
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { compareRecord } from '../../../src/diff/compare-page.ts';
 import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
-import { findAlteredElements } from '../../../src/report/verify/compare-elements.ts';
+import { compareElements } from '../../../src/report/verify/compare-elements.ts';
 import { writeNestedRows } from '../../../src/store/records/nested-rows.ts';
 import type { Issue } from '../../../src/store/records/issue-store.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
@@ -133,7 +133,7 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     await session.atomically(async (tx) => {
       const records = [{ id: '1', record, verdict }];
       await writeNestedRows(tx, { kind: clients, records, found: [], now: NOON });
-      expect(await findAlteredElements(tx, clients, records)).toEqual(new Map());
+      expect(await compareElements(tx, clients, records).next()).toMatchObject({ done: true });
     });
     expect(await shown(session, 'id, cell')).toEqual([{ id: 1, cell: '5.0' }]);
   });
