@@ -9,7 +9,7 @@ import {
   EXPORT_FORMATS,
   ExportStopped,
   exportFile,
-  exportText,
+  exportTexts,
   formatOfFile,
   type ExportFormat,
 } from '../report/export/export.ts';
@@ -58,7 +58,7 @@ export function exportCommand(context: CommandContext): Command {
         const { source, remark } = await openExport(session, allKinds(config), request);
         const written =
           file === null ? null : { ...(await exportFile(source, file, encoding)), file, format };
-        if (written === null) await exportText(source, createWriter(io), encoding);
+        if (written === null) await writeTexts(io, exportTexts(source, encoding));
         progress.stop();
         if (remark !== null) printLine(io.stderr, remark);
         if (written === null) return;
@@ -107,13 +107,14 @@ class ReaderGoneError extends Error {
   override readonly name = 'ReaderGone';
 }
 
-const createWriter =
-  (io: Io) =>
-  (text: string): Promise<void> =>
-    new Promise((resolve, reject) => {
+/** Writes texts to stdout; each waits until the one before it is taken. */
+async function writeTexts(io: Io, texts: AsyncIterable<string>): Promise<void> {
+  for await (const text of texts)
+    await new Promise<void>((resolve, reject) => {
       const isTaken = io.stdout.write(text, (error) => {
         if (error) reject(new ReaderGoneError(error.message));
         else resolve();
       });
       if (isTaken !== false) resolve();
     });
+}

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { writeWhole } from '../output-file.ts';
 import type { ExportSource } from './read-rows.ts';
@@ -17,7 +17,7 @@ export interface ExportOptions {
   readonly isRaw: boolean;
   /** Writes the CSV that Excel opens where a comma stands before the decimals. */
   readonly isExcel: boolean;
-  /** Called with the number of rows after each batch. */
+  /** Called after each batch, with the number of its rows. */
   readonly onRows: (rows: number) => void;
   readonly signal: AbortSignal;
 }
@@ -25,25 +25,6 @@ export interface ExportOptions {
 /** The signal has fired before the last row. */
 export class ExportStopped extends Error {
   override readonly name = 'ExportStopped';
-}
-
-/**
- * Writes rows to a text output, batch after batch; each waits until the one before it is taken. Returns their number.
- *
- * @throws {ExportStopped} If the signal fires first.
- */
-export async function exportText(
-  source: ExportSource,
-  write: (text: string) => Promise<void>,
-  options: ExportOptions,
-): Promise<number> {
-  let count = 0;
-  const onRows = (rows: number): void => {
-    count += rows;
-    options.onRows(rows);
-  };
-  for await (const text of exportTexts(source, { ...options, onRows })) await write(text);
-  return count;
 }
 
 /** The text of rows, a piece for each batch. @throws {ExportStopped} If the signal fires before the last one. */
@@ -72,21 +53,19 @@ async function* trackedBatches(source: ExportSource, options: ExportOptions) {
 /** Writes rows to a file, which appears whole. */
 export async function exportFile(source: ExportSource, path: string, options: ExportOptions) {
   let rows = 0;
-  const bytes = await writeWhole(path, async (draft) => {
-    rows = await exportDraft(source, draft, options);
-  });
+  const onRows = (more: number): void => {
+    rows += more;
+    options.onRows(more);
+  };
+  const bytes = await writeWhole(path, (draft) => exportDraft(source, draft, { ...options, onRows }));
   return { rows, bytes };
 }
 
-async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<number> {
-  if (options.format === 'xlsx') {
-    const { writeWorkbook } = await import('./workbook.ts'); // Its library is large, and only wanted here.
-    return writeWorkbook({ ...source, batches: trackedBatches(source, options) }, path);
+async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<void> {
+  if (options.format !== 'xlsx') {
+    await writeFile(path, exportTexts(source, options), { flag: 'wx' });
+    return;
   }
-  const file = await open(path, 'wx');
-  try {
-    return await exportText(source, (text) => file.writeFile(text), options);
-  } finally {
-    await file.close();
-  }
+  const { writeWorkbook } = await import('./workbook.ts'); // Its library is large, and only wanted here.
+  await writeWorkbook({ ...source, batches: trackedBatches(source, options) }, path);
 }

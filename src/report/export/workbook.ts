@@ -8,11 +8,11 @@ import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
 /**
  * Writes rows as a workbook of Excel, batch after batch; the second sheet has the columns' rows of `bi_dictionary`.
- * Numbers, dates and times have their types; everything else is text, never a formula. Returns the number of rows.
+ * Numbers, dates and times have their types; everything else is text, never a formula.
  *
  * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
  */
-export async function writeWorkbook(source: ExportSource, path: string): Promise<number> {
+export async function writeWorkbook(source: ExportSource, path: string): Promise<void> {
   const { name, columns, batches, dictionary } = source;
   const book = new WorkbookWriter({ filename: path, useStyles: true, useSharedStrings: false });
   const sheet = addSheet(book, name, columns);
@@ -32,7 +32,6 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
   }
   dictionarySheet.commit();
   await book.commit();
-  return count;
 }
 
 const MAX_ROWS = 1_048_576; // The header is one of them.

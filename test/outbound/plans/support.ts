@@ -5,22 +5,18 @@ import { makePlan } from '../../../src/outbound/plans/make-plan.ts';
 import { showPlan, type ShownPlan } from '../../../src/outbound/plans/plan-document.ts';
 import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
 import { openExport } from '../../../src/report/export/export-source.ts';
-import { exportText } from '../../../src/report/export/export.ts';
+import { exportTexts } from '../../../src/report/export/export.ts';
 import type { Stage } from '../stage.ts';
 
 /** The rows of an export for Excel, its header first; cells as a spreadsheet reads them. */
 export async function exported(on: Stage, what = 'clients'): Promise<string[][]> {
   const wish = { what, asOf: undefined, now: on.clock.now(), timezone: 'UTC' };
   const { source } = await openExport(on.session, KINDS, wish);
-  const texts: string[] = [];
-  await exportText(source, (text) => Promise.resolve(void texts.push(text)), {
-    format: 'csv',
-    isRaw: false,
-    isExcel: true,
-    onRows: () => undefined,
-    signal: new AbortController().signal,
-  });
-  return parseCsv(texts.join('').slice(1), { delimiter: ';' }).filter((line) => line.length > 1);
+  const { signal } = new AbortController();
+  const how = { format: 'csv', isRaw: false, isExcel: true, onRows: () => undefined, signal } as const;
+  let text = '';
+  for await (const piece of exportTexts(source, how)) text += piece;
+  return parseCsv(text.slice(1), { delimiter: ';' }).filter((line) => line.length > 1);
 }
 
 /** An export of 1.0.0, which had no versions. */
