@@ -3,7 +3,7 @@ import type { Kind } from '../catalog/kind.ts';
 import type { SqlValue } from '../db/session/session.ts';
 import { shortNumber } from '../lib/json/decimal.ts';
 import { formatInstant } from '../lib/time/clock.ts';
-import { asOfInstant, findPast, unknownStateError } from '../report/export/export-source.ts';
+import { asOfInstant, findPast } from '../report/export/export-source.ts';
 import { exportColumns, readAsOf, type ExportType } from '../report/export/read-rows.ts';
 import { readKnownPast } from '../views/as-of.ts';
 import { readDeclaredColumns } from '../views/views.ts';
@@ -76,7 +76,6 @@ async function readState({ session, kinds }: ToolContext, kind: Kind, id: string
   const view = `bi_${kind.name}`;
   const past = await findPast(session, kinds, view, at);
   if (past === null) throw new Error(`${view} has no past.`);
-  if (past.unknown !== null) throw unknownStateError(kind.name, at, past.unknown);
   const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
   for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns))

@@ -59,7 +59,6 @@ export async function openExport(
       code: 'usage.as_of',
       hint: 'Use --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
-  if (past.unknown !== null) throw unknownStateError(past.kind.name, at, past.unknown);
   const batches = readAsOf(session, { ...past, ids }, columns);
   const zoneRemark = `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
@@ -94,13 +93,15 @@ const VERSION_MEANING = {
 };
 
 interface Past extends PastRows {
-  /** Why the state is unknown; null if it is known. */
-  readonly unknown: string | null;
   /** A remark about an incompletely known list; null if the mirror knew the whole list. */
   readonly partial: string | null;
 }
 
-/** The rows that a view of a kind, or of a nested array, had at an instant; null for any other view. */
+/**
+ * Finds the rows that a view of a kind, or of a nested array, had at an instant; null for any other view.
+ *
+ * @throws {UsageError} `usage.as_of` if the state at that instant is not known.
+ */
 export async function findPast(
   db: Queryable,
   kinds: readonly Kind[],
@@ -115,18 +116,15 @@ export async function findPast(
     if (table !== kind.name && nested === null) continue;
     const past = await readKnownPast(db, kind.name, instant);
     const unknown = unknownReason(kind.name, at, past);
-    const partial = unknown === null ? partialReason(kind.name, at, past) : null;
-    return { kind, nested, instant, unknown, partial };
+    if (unknown !== null)
+      throw new UsageError(`The state of ${kind.name} at ${instant} UTC is not known: ${unknown}.`, {
+        code: 'usage.as_of',
+        hint: 'Name a later instant.',
+      });
+    return { kind, nested, instant, partial: partialReason(kind.name, at, past) };
   }
   return null;
 }
-
-/** Returns the error for an unknown state of a kind, or of all, at an instant. */
-export const unknownStateError = (what: string, at: Date, reason: string): UsageError =>
-  new UsageError(`The state of ${what} at ${formatInstant(at)} UTC is not known: ${reason}.`, {
-    code: 'usage.as_of',
-    hint: 'Name a later instant.',
-  });
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
