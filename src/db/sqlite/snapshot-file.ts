@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { createDraft } from '../../lib/draft-file.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Queryable, Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
@@ -20,7 +19,7 @@ export interface SnapshotTable {
 }
 
 /** A snapshot under construction. */
-export type SnapshotFile = ReturnType<typeof beginSnapshot>;
+export type SnapshotFile = ReturnType<typeof createSnapshotFile>;
 
 /** Marks a file as our snapshot, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
@@ -42,13 +41,9 @@ export function isReplaceable(path: string): boolean {
   }
 }
 
-/**
- * Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. The file is
- * always a new one, so that no page of it holds what a former one did.
- */
-export function beginSnapshot(path: string) {
-  const draft = createDraft(path);
-  const file = new Sqlite(draft.path);
+/** Creates a snapshot at a path where nothing is. A rollback journal would only slow it: an unfinished file is removed. */
+export function createSnapshotFile(path: string) {
+  const file = new Sqlite(path);
   file.pragma('journal_mode = OFF');
   file.pragma('synchronous = OFF');
   file.pragma('foreign_keys = OFF'); // A reference may name a record that is gone.
@@ -56,7 +51,7 @@ export function beginSnapshot(path: string) {
   file.pragma(`application_id = ${APPLICATION_ID}`);
   const create = (table: SnapshotTable) => void file.exec(`create table main.${definition(table)}`);
   return {
-    /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
+    /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read. */
     attach: (mirror: string): Queryable => {
       file.exec(`attach ${literal(mirror)} as ${MIRROR}; begin`);
       return {
@@ -79,17 +74,11 @@ export function beginSnapshot(path: string) {
       create(table);
       return { add: inserter(file, table), end: (): void => createIndexes(file, table) };
     },
-    /** Puts the file in its place at once: a reader of the former one keeps reading that one. Returns its bytes. */
-    finish: (): number => {
+    /** Ends the reading of an attached mirror; a file without it is not whole. */
+    commit: (): void => {
       if (file.inTransaction) file.exec('commit');
-      file.close();
-      return draft.publish();
     },
-    /** Removes an unfinished file. */
-    discard: (): void => {
-      file.close();
-      draft.discard();
-    },
+    [Symbol.dispose]: (): void => void file.close(),
   };
 }
 

@@ -5,13 +5,13 @@ import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/cl
 import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { beginSnapshot, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
+import { createSnapshotFile, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
 import { select } from '../../db/rows/rows.ts';
 import { RELATIONS } from '../../store/tables/engine-tables.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
 import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
-import { outputError } from '../output-file.ts';
+import { writeWhole } from '../output-file.ts';
 import { ExportStopped } from './export.ts';
 import { exportColumns, orderingKey, readView, type ExportColumn } from './read-rows.ts';
 
@@ -43,10 +43,12 @@ export async function takeSnapshot(request: SnapshotRequest) {
   const { clock, signal, waitMs } = request;
   const untilMs = clock.monotonicMs() + (waitMs ?? 0);
   for (let hasNotified = false; ; hasNotified = true) {
-    const { report, beingRead } = await trySnapshot(request);
-    if (report !== null) return { file: request.path, ...report, beingRead };
-    if (clock.monotonicMs() >= untilMs) throw pullUnderWay(beingRead);
-    if (!hasNotified) request.onWait(beingRead);
+    try {
+      return await writeSnapshot(request);
+    } catch (error) {
+      if (!(error instanceof PullUnderWayError) || clock.monotonicMs() >= untilMs) throw error;
+      if (!hasNotified) request.onWait(error.kinds);
+    }
     await sleepUnlessStopped(POLL_MS, { clock, signal });
     if (signal.aborted) throw new ExportStopped('The snapshot was stopped.');
   }
@@ -54,40 +56,40 @@ export async function takeSnapshot(request: SnapshotRequest) {
 
 const POLL_MS = 1000;
 
-const pullUnderWay = (kinds: readonly string[]): SyncError =>
-  new SyncError(`A pull is still reading ${kinds.join(', ')}.`, {
-    code: 'snapshot.pull_under_way',
-    hint: 'Take the snapshot later, wait longer (--wait SECONDS), or accept half-read lists (--now).',
-  });
+/** A pull that is reading lists forbids a snapshot. */
+class PullUnderWayError extends SyncError {
+  override readonly name = 'PullUnderWayError';
+  readonly kinds: readonly string[];
 
-/** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */
-async function trySnapshot({ url, path, kinds, waitMs, clock }: SnapshotRequest) {
-  try {
-    const file = beginSnapshot(path);
-    try {
-      const takenAt = clock.now();
-      await using reader = await openReader(url, file);
-      const beingRead = await kindsBeingRead(reader, takenAt);
-      if (beingRead.length > 0 && waitMs !== null) {
-        file.discard();
-        return { report: null, beingRead };
-      }
-      const tables = await readTables(reader, kinds);
-      const references = await readReferences(reader, tables);
-      const taken = formatInstant(takenAt);
-      file.create(TAKEN).add([[taken]]);
-      let rows = 0;
-      for (const table of tables)
-        rows += await copyTable(reader, file, { ...table, references: references.get(table.name) ?? [] });
-      const report = { takenAt: taken, tables: tables.length, rows, bytes: file.finish() };
-      return { report, beingRead };
-    } catch (error) {
-      file.discard();
-      throw error;
-    }
-  } catch (error) {
-    throw outputError(error, path);
+  constructor(kinds: readonly string[]) {
+    super(`A pull is still reading ${kinds.join(', ')}.`, {
+      code: 'snapshot.pull_under_way',
+      hint: 'Take the snapshot later, wait longer (--wait SECONDS), or accept half-read lists (--now).',
+    });
+    this.kinds = kinds;
   }
+}
+
+async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotRequest) {
+  const takenAt = clock.now();
+  const report = { file: path, takenAt: formatInstant(takenAt), tables: 0, rows: 0 };
+  let beingRead: readonly string[] = [];
+  const bytes = await writeWhole(path, async (draft) => {
+    using file = createSnapshotFile(draft);
+    await using reader = await openReader(url, file);
+    beingRead = await kindsBeingRead(reader, takenAt);
+    if (beingRead.length > 0 && waitMs !== null) throw new PullUnderWayError(beingRead);
+    const tables = await readTables(reader, kinds);
+    const references = await readReferences(reader, tables);
+    file.create(TAKEN).add([[report.takenAt]]);
+    report.tables = tables.length;
+    for (const table of tables) {
+      const complete = { ...table, references: references.get(table.name) ?? [] };
+      report.rows += await copyTable(reader, file, complete);
+    }
+    file.commit();
+  });
+  return { ...report, bytes, beingRead };
 }
 
 /** A connection to the mirror that shows one instant of it. */
