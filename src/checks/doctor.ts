@@ -15,7 +15,7 @@ import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
 import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
-import { readServing, type Serving } from './serving.ts';
+import { readServing } from './serving.ts';
 
 /** Open the database and the service of the settings. */
 interface Openers {
@@ -39,8 +39,8 @@ export async function checkAll(
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
-  const serving = isMirror ? await readServingNow(open, outlook) : NOT_SERVING;
-  const service = await checkService(config, open.source, isMirror ? await readSwept(open) : new Set());
+  const { serving, swept } = isMirror ? await readMirror(open, outlook) : NO_MIRROR;
+  const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
@@ -56,16 +56,14 @@ export async function checkAll(
   ];
 }
 
-const NOT_SERVING: Serving = { workers: [], isPulling: false, isSending: false, schedules: null };
+const NO_MIRROR = {
+  serving: { workers: [], isPulling: false, isSending: false, schedules: null },
+  swept: new Set<string>(),
+};
 
-async function readSwept(open: Openers): Promise<ReadonlySet<string>> {
+async function readMirror(open: Openers, reader: LivenessCheck) {
   await using session = await open.mirror();
-  return await sweptKinds(session);
-}
-
-async function readServingNow(open: Openers, reader: LivenessCheck): Promise<Serving> {
-  await using session = await open.mirror();
-  return await readServing(session, reader);
+  return { serving: await readServing(session, reader), swept: await sweptKinds(session) };
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
