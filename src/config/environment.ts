@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
@@ -106,6 +106,12 @@ function readVariableValue(node: SettingNode, origin: string, text: string): Rea
   return { origin, values: nestAt(node.path, parseSettingText(text, node.schema)) };
 }
 
+/** One part alone is a list only where nothing else is expected: another word is a mistake. */
+function isList(text: string, schema: z.ZodType): boolean {
+  const inner = schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+  return !/^\s*[[{]/.test(text) && (text.includes(',') || inner instanceof z.ZodArray);
+}
+
 /** Parts between commas: numbers, or texts. */
 function parseList(text: string): unknown {
   try {
@@ -121,7 +127,7 @@ function parseSettingText(text: string, schema: z.ZodType): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const list = /^\s*[[{]/.test(text) ? text : parseList(text);
+    const list = isList(text, schema) ? parseList(text) : text;
     return schema.safeParse(list).success ? list : text; // Validation then reports the expected form.
   }
 }

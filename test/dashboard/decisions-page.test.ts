@@ -78,7 +78,8 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
       ['abandon', 'adopt', 'adopt', 'retry'].map((name) => `/outbox/1/${name}`),
     );
     expect(webhooks).toEqual(['/webhooks/shop/enable', '/webhooks/shop/replay']);
-    expect([kind, trail]).toEqual([['/pulls'], []]);
+    const backfills = ['/backfills', '/backfills', '/backfills']; // Some records, some pages, all.
+    expect([kind, trail]).toEqual([['/pulls', ...backfills], []]);
     expect(overview).toEqual(expect.arrayContaining([...deletions, ...webhooks]));
     expect(await formsFor('admin')).toEqual(await formsFor('operator'));
     for (const to of new Set([...overview, ...entry, ...kind])) {

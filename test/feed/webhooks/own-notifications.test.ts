@@ -51,9 +51,9 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
       await on.pass(900);
     },
     goOn: (on) => on.pass(3_600),
-    data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
+    data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'no_such_record' },
     text:
-      'Entry 1 is parked: update of client 999999. The record to update no longer exists in the service; it is not created again. ' +
+      'Entry 1 is parked: update of client 999999. The service has no record with this id, and no list ever showed one; nothing was sent. ' +
       'About: Ada. bms-sync outbox show 1',
   },
   'entry.rejected': {

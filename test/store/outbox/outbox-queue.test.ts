@@ -181,6 +181,6 @@ describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
     await putEntry(session, { verdict: 'kind_blocked', nextAttemptAt }, { kind: 'products' });
     await session.atomically((tx) => dropBlock(tx, 'clients', NOON));
     expect((await readBlocks(session)).map(({ kind }) => kind)).toEqual(['products']);
-    expect(await dueEntries(session, NOON, 9)).toEqual([{ id: waiting, epoch: 0 }]);
+    expect(await dueEntries(session, NOON, 9)).toEqual([{ id: waiting, epoch: 0, task: 'create clients' }]);
   });
 });
