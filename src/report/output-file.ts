@@ -109,7 +109,7 @@ const FAULT_TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Turns a fault of the disk into an error that names the file and the cure; returns other errors unchanged. */
-export function outputError(error: unknown, path: string): unknown {
+function outputError(error: unknown, path: string): unknown {
   const words = FAULT_TEXTS[errorCode(error)];
   if (words === undefined) return error;
   return new SyncError(`${path} could not be written: ${words}.`, {
