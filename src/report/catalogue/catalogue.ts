@@ -3,7 +3,7 @@ import { ATTENTION_REPORTS } from './duplicates.ts';
 import { PRODUCT_REPORTS } from './products.ts';
 import { SHOP_REPORTS } from './shop.ts';
 import { WORK_REPORTS } from './work.ts';
-import type { Report } from './report.ts';
+import { completeReport, type Report } from './report.ts';
 
 /** Every report: `figure` computes its metrics, and scripts/reports writes docs/reporting and deploy/superset from them. */
 export const REPORTS: readonly Report[] = [
@@ -12,4 +12,4 @@ export const REPORTS: readonly Report[] = [
   ...WORK_REPORTS,
   ...ATTENTION_REPORTS,
   ...SHOP_REPORTS,
-];
+].map(completeReport);

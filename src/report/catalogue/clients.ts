@@ -1,4 +1,4 @@
-import type { Report } from './report.ts';
+import type { WrittenReport } from './report.ts';
 import {
   WEEKS,
   amount,
@@ -40,7 +40,7 @@ const COMPANY_NOTE =
   '`company` is the one that a booking names, or else its client; 0 where neither names one.';
 
 /** Money and activity of clients. */
-export const CLIENT_REPORTS: readonly Report[] = [
+export const CLIENT_REPORTS: readonly WrittenReport[] = [
   {
     name: 'receivables-by-client',
     title: 'Receivables and activity by client',
@@ -103,10 +103,7 @@ order by coalesce(s.invoiced, 0) desc, s.company, s.client_id
     ],
     plot: {
       caption: 'The ten clients with the most invoiced',
-      by: ['code', 'name'],
-      isTime: false,
       series: { invoiced: 'invoiced_e4', 'to invoice': 'to_invoice_e4' },
-      most: 10,
     },
   },
   {
@@ -139,8 +136,7 @@ select month, company, bookings, clients, distance as distance_e4, price as pric
 from months order by month, company
 `,
     keys: ['month', 'company'],
-    time: { column: 'month', grain: 'month' },
-    labels: [],
+    time: 'month',
     metrics: {
       bookings: { column: 'bookings', question: 'How many bookings are picked up?' },
       revenue: { column: 'price_e4', question: 'At what price?' },
@@ -149,10 +145,7 @@ from months order by month, company
     shown: ['month', 'company', 'bookings', 'clients', 'price_exact', 'invoiced_exact'],
     plot: {
       caption: 'Price of the bookings of the last twelve months',
-      by: ['month'],
-      isTime: true,
       series: { price: 'price_e4' },
-      most: 12,
     },
   },
   {
@@ -180,18 +173,14 @@ select week, company, bookings, clients,
 from sums order by week, company
 `,
     keys: ['week', 'company'],
-    time: { column: 'week', grain: 'week' },
-    labels: [],
+    time: 'week',
     metrics: {
       bookings_ahead: { column: 'bookings', question: 'How many bookings are still to be picked up?' },
       revenue_ahead: { column: 'price_e4', question: 'At what price are bookings still to be picked up?' },
     },
     plot: {
       caption: 'Bookings ahead, by the Monday of their week',
-      by: ['week'],
-      isTime: true,
       series: { bookings: 'bookings' },
-      most: 12,
     },
   },
   {
@@ -220,8 +209,7 @@ select month, company, sum(is_new) as new_clients, sum(is_lost) as lost_clients,
 from months group by month, company order by month, company
 `,
     keys: ['month', 'company'],
-    time: { column: 'month', grain: 'month' },
-    labels: [],
+    time: 'month',
     metrics: {
       new_clients: { column: 'new_clients', question: 'How many clients came?' },
       lost_clients: { column: 'lost_clients', question: 'How many clients went?' },
@@ -229,10 +217,7 @@ from months group by month, company order by month, company
     },
     plot: {
       caption: 'Clients that came, went and came back in the last twelve months',
-      by: ['month'],
-      isTime: true,
       series: { new: 'new_clients', lost: 'lost_clients', back: 'returned_clients' },
-      most: 12,
     },
   },
 ];

@@ -1,5 +1,5 @@
 import { unitsOf } from '../../views/price-changes-view.ts';
-import type { Report } from './report.ts';
+import type { WrittenReport } from './report.ts';
 import { amount, companyOf, monthOf, parsedJson, rowsOf } from './sql.ts';
 
 /** The report of the months of some kinds (`what`) that were changed after they ended. */
@@ -8,7 +8,7 @@ export function closingReport(
   metric: string,
   what: string,
   kinds: readonly ClosedKind[],
-): Report {
+): WrittenReport {
   const inText = what.toLowerCase();
   return {
     name,
@@ -20,8 +20,7 @@ export function closingReport(
     ],
     sql: closedMonths(what, kinds),
     keys: ['kind', 'month', 'company'],
-    time: { column: 'month', grain: 'month' },
-    labels: [],
+    time: 'month',
     metrics: {
       [metric]: {
         column: 'changes',
@@ -30,10 +29,7 @@ export function closingReport(
     },
     plot: {
       caption: `Changes of ${inText} after their month was closed`,
-      by: ['month'],
-      isTime: true,
       series: { changes: 'changes' },
-      most: 12,
     },
   };
 }

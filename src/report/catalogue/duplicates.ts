@@ -1,43 +1,27 @@
 import { closingReport } from './closing.ts';
-import type { Report } from './report.ts';
+import type { WrittenReport } from './report.ts';
 
-/** Letters with accents, capitals too: SQLite's `lower` knows none of them. The signs go. */
-const FOLDS: readonly (readonly [signs: string, by: string])[] = [
-  ['àâäÀÂÄ', 'a'],
-  ['éèêëÉÈÊË', 'e'],
-  ['îïÎÏôöÔÖ', 'i'],
-  ['ùûüÙÛÜ', 'u'],
-  ["çÇÿŸ -.,'’&", ''],
-];
-const SPECIAL: Readonly<Record<string, string>> = {
-  ô: 'o',
-  ö: 'o',
-  Ô: 'o',
-  Ö: 'o',
-  ç: 'c',
-  Ç: 'c',
-  ÿ: 'y',
-  Ÿ: 'y',
-};
+/** Letters with accents, capitals too: SQLite's `lower` knows none of them. The other signs go. */
+const FOLDS = ['àâäÀÂÄ', 'éèêëÉÈÊË', 'îïÎÏôöÔÖ', 'ùûüÙÛÜ', "çÇÿŸ -.,'’&"];
 
-const without = (text: string, signs: string, by: string): string =>
-  Array.from(signs).reduce(
-    (inner, sign) => `replace(${inner}, '${sign === "'" ? "''" : sign}', '${SPECIAL[sign] ?? by}')`,
-    text,
-  );
+const without = (text: string, signs: string): string =>
+  Array.from(signs).reduce((inner, sign) => {
+    const letter = /\p{L}/u.test(sign) ? sign.normalize('NFD').charAt(0).toLowerCase() : '';
+    return `replace(${inner}, '${sign === "'" ? "''" : sign}', '${letter}')`;
+  }, text);
 
 /** Parts of a `with` that fold `value`, a few signs in each: older releases of SQLite parse no deep nesting. */
 const FOLDED = FOLDS.map(
-  ([signs, by], at) => `folded_${at + 1} as (
-  select client_id, code, name, ${without('value', signs, by)} as value from ${at === 0 ? 'written' : `folded_${at}`}
+  (signs, at) => `folded_${at + 1} as (
+  select client_id, code, name, ${without('value', signs)} as value from ${at === 0 ? 'written' : `folded_${at}`}
 )`,
 ).join(',\n');
 
 const phonesOf = (field: string): string =>
-  `select id as client_id, code, name, ${without(field, ' -().+/', '')} as value from bi_clients where coalesce(${field}, '') <> ''`;
+  `select id as client_id, code, name, ${without(field, ' -().+/')} as value from bi_clients where coalesce(${field}, '') <> ''`;
 
 /** What somebody should look at. */
-export const ATTENTION_REPORTS: readonly Report[] = [
+export const ATTENTION_REPORTS: readonly WrittenReport[] = [
   {
     name: 'duplicate-clients',
     title: 'Clients that may be the same',
@@ -80,9 +64,7 @@ order by n.found_by, s.clients desc, n.value, n.client_id
     plot: {
       caption: 'The ten values that the most clients share',
       by: ['found_by', 'value'],
-      isTime: false,
       series: { clients: 'listed' },
-      most: 10,
     },
   },
   closingReport('changes-after-closing', 'late_changes', 'Bookings and punches', [

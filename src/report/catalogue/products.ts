@@ -1,9 +1,9 @@
 import { unitsOf } from '../../views/price-changes-view.ts';
-import type { Report } from './report.ts';
+import type { WrittenReport } from './report.ts';
 import { amount, companyOf, localDayOf, monthOf, parsedJson, rowsOf, timesPrice } from './sql.ts';
 
 /** Purchases, margins and prices. */
-export const PRODUCT_REPORTS: readonly Report[] = [
+export const PRODUCT_REPORTS: readonly WrittenReport[] = [
   {
     name: 'purchases-by-provider',
     title: 'Purchases received and on hold by provider',
@@ -54,10 +54,7 @@ order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id
     shown: ['code', 'name', 'lines', 'lines_on_hold', 'total_received_exact', 'total_on_hold_exact'],
     plot: {
       caption: 'The ten providers with the most on hold',
-      by: ['code', 'name'],
-      isTime: false,
       series: { 'on hold': 'total_on_hold_e4', received: 'total_received_e4' },
-      most: 10,
     },
   },
   {
@@ -97,7 +94,7 @@ from priced
 order by coalesce(list_value - cost, 0) desc, company, product_id, month
 `,
     keys: ['company', 'product_id', 'month'],
-    time: { column: 'month', grain: 'month' },
+    time: 'month',
     labels: ['code', 'name_fr'],
     metrics: {
       purchase_cost: { column: 'cost_e4', question: 'How much did purchases cost?' },
@@ -111,9 +108,7 @@ order by coalesce(list_value - cost, 0) desc, company, product_id, month
     plot: {
       caption: 'The ten products with the largest margin',
       by: ['code', 'name_fr'],
-      isTime: false,
       series: { margin: 'margin_e4' },
-      most: 10,
     },
   },
   {
@@ -152,7 +147,7 @@ from prices c left join products p on p.id = c.record_id
 order by c.day, c.record_id, c.seq
 `,
     keys: ['seq', 'company'],
-    time: { column: 'day', grain: 'day' },
+    time: 'day',
     labels: ['product_id', 'code', 'name_fr'],
     metrics: {
       prices_risen: { column: 'risen', question: 'How often did a price rise?' },
@@ -161,10 +156,7 @@ order by c.day, c.record_id, c.seq
     shown: ['day', 'code', 'name_fr', 'old_price_exact', 'new_price_exact'],
     plot: {
       caption: 'Prices that rose and fell on each day',
-      by: ['day'],
-      isTime: true,
       series: { risen: 'risen', fallen: 'fallen' },
-      most: 12,
     },
   },
 ];

@@ -25,6 +25,27 @@ export interface Report {
   readonly plot: ReportPlot;
 }
 
+/** A report as its file writes it. */
+export interface WrittenReport extends Omit<Report, 'time' | 'labels' | 'plot'> {
+  /** The grain, which is the name of the column, too. */
+  readonly time: NonNullable<Report['time']>['grain'] | null;
+  readonly labels?: readonly string[];
+  /** Without `by`, its bars are named by the time, or else by the labels. */
+  readonly plot: Pick<ReportPlot, 'caption' | 'series'> & Partial<Pick<ReportPlot, 'by'>>;
+}
+
+/** Adds what follows from the rest: the last twelve times are plotted, or the first ten names. */
+export function completeReport({ time, labels = [], plot, ...report }: WrittenReport): Report {
+  const { by = time === null ? labels : [time] } = plot;
+  const isTime = time !== null && by.includes(time);
+  return {
+    ...report,
+    labels,
+    time: time && { column: time, grain: time },
+    plot: { ...plot, by, isTime, most: isTime ? 12 : 10 },
+  };
+}
+
 /** A view of the mirror in the SQL of a report. */
 export const VIEW = /\bbi_\w+/g;
 

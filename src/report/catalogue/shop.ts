@@ -1,5 +1,5 @@
 import { closingReport } from './closing.ts';
-import type { Report } from './report.ts';
+import type { WrittenReport } from './report.ts';
 import { amount, companyOf, monthOf, readingOf, rowsOf, timesPrice } from './sql.ts';
 
 const SALE_FIELDS = {
@@ -26,7 +26,7 @@ sales as (
 const QUOTES = 'Quotes are sales too, where the service lists them as such: see `status`.';
 
 /** Sales, what is owed for them, and what was bought: of the lists that the documentation leaves out. */
-export const SHOP_REPORTS: readonly Report[] = [
+export const SHOP_REPORTS: readonly WrittenReport[] = [
   {
     name: 'sales-by-month',
     title: 'Sales by month, company and branch',
@@ -51,8 +51,7 @@ select month, company, branch, status, sales, clients,
 from months order by month, company, branch, status
 `,
     keys: ['month', 'company', 'branch', 'status'],
-    time: { column: 'month', grain: 'month' },
-    labels: [],
+    time: 'month',
     metrics: {
       sales: { column: 'sales', question: 'How many sales are there?' },
       sales_before_taxes: { column: 'lines_e4', question: 'How much was sold, before taxes?' },
@@ -60,10 +59,7 @@ from months order by month, company, branch, status
     },
     plot: {
       caption: 'Sales of the last twelve months, before taxes',
-      by: ['month'],
-      isTime: true,
       series: { sales: 'lines_e4' },
-      most: 12,
     },
   },
   {
@@ -120,10 +116,7 @@ order by s.owed desc, s.company, s.branch, s.client_id
     },
     plot: {
       caption: 'The ten clients with the largest debts',
-      by: ['code', 'name'],
-      isTime: false,
       series: { owed: 'owed_e4' },
-      most: 10,
     },
   },
   {
@@ -147,7 +140,7 @@ from months m left join bi_providers v on v.id = m.provider_id
 order by m.month, m.company, m.branch, m.provider_id
 `,
     keys: ['month', 'company', 'branch', 'provider_id'],
-    time: { column: 'month', grain: 'month' },
+    time: 'month',
     labels: ['code', 'name'],
     metrics: {
       purchases: { column: 'purchases', question: 'How many purchases are there?' },
@@ -157,10 +150,7 @@ order by m.month, m.company, m.branch, m.provider_id
     shown: ['month', 'company', 'branch', 'code', 'name', 'purchases', 'subtotal_exact', 'total_exact'],
     plot: {
       caption: 'Purchases of the last twelve months, before taxes',
-      by: ['month'],
-      isTime: true,
       series: { purchases: 'subtotal_e4' },
-      most: 12,
     },
   },
   {
@@ -219,10 +209,7 @@ from priced order by coalesce(sold, 0) desc, company, branch, product_id
     shown: ['company', 'branch', 'code', 'name_fr', 'sold_exact', 'margin_exact', 'purchase_margin_exact'],
     plot: {
       caption: 'The ten products that were sold for the most',
-      by: ['code', 'name_fr'],
-      isTime: false,
       series: { sold: 'sold_e4' },
-      most: 10,
     },
   },
   {
@@ -255,18 +242,14 @@ select month, company,
 from sums order by month, company
 `,
     keys: ['month', 'company'],
-    time: { column: 'month', grain: 'month' },
-    labels: [],
+    time: 'month',
     metrics: {
       hours_worked: { column: 'worked_e4', question: 'How many hours were worked?' },
       hours_billed: { column: 'billed_e4', question: 'How many hours were billed?' },
     },
     plot: {
       caption: 'Hours worked and billed in the last twelve months',
-      by: ['month'],
-      isTime: true,
       series: { worked: 'worked_e4', billed: 'billed_e4' },
-      most: 12,
     },
   },
   closingReport('changes-after-closing-of-sales', 'late_changes_of_sales', 'Sales and purchases', [

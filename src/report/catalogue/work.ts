@@ -1,4 +1,4 @@
-import type { Report } from './report.ts';
+import type { WrittenReport } from './report.ts';
 import { WEEKS, amount, companyOf, readingOf, fieldIsKnown } from './sql.ts';
 
 const OPEN = `${fieldIsKnown('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
@@ -6,7 +6,7 @@ const OPEN = `${fieldIsKnown('punches', 'end_time')} * case when p.end_time is n
 const NO_USERS = 'The service lists no users: only `user_id` identifies a technician.';
 
 /** The work of technicians, and of the mirror. */
-export const WORK_REPORTS: readonly Report[] = [
+export const WORK_REPORTS: readonly WrittenReport[] = [
   {
     name: 'hours-by-technician-and-week',
     title: 'Hours by technician and week',
@@ -30,18 +30,14 @@ select week, company, user_id, punches, open_punches,
 from sums order by week, company, user_id
 `,
     keys: ['week', 'company', 'user_id'],
-    time: { column: 'week', grain: 'week' },
-    labels: [],
+    time: 'week',
     metrics: {
       hours: { column: 'hours_e4', question: 'How long did technicians work?' },
       punches: { column: 'punches', question: 'How many punches are there?' },
     },
     plot: {
       caption: 'Hours of all technicians in the last twelve weeks',
-      by: ['week'],
-      isTime: true,
       series: { hours: 'hours_e4' },
-      most: 12,
     },
   },
   {
@@ -68,15 +64,11 @@ left join days r on r.day = ${readingOf('punches')}
 order by p.day, p.company, p.user_id
 `,
     keys: ['company', 'user_id', 'day'],
-    time: { column: 'day', grain: 'day' },
-    labels: [],
+    time: 'day',
     metrics: { open_punches: { column: 'open_punches', question: 'How many punches have no end?' } },
     plot: {
       caption: 'Open punches of the last days that have any',
-      by: ['day'],
-      isTime: true,
       series: { 'open punches': 'open_punches' },
-      most: 12,
     },
   },
   {
@@ -97,8 +89,7 @@ select coalesce(cast(day as text), 'none') as day,
 from bi_changes group by coalesce(cast(day as text), 'none') order by 1
 `,
     keys: ['day'],
-    time: { column: 'day', grain: 'day' },
-    labels: [],
+    time: 'day',
     metrics: {
       records_created: { column: 'created', question: 'How many records were created?' },
       records_updated: { column: 'updated', question: 'How many records were updated?' },
@@ -107,10 +98,7 @@ from bi_changes group by coalesce(cast(day as text), 'none') order by 1
     },
     plot: {
       caption: 'Changes found on each day',
-      by: ['day'],
-      isTime: true,
       series: { created: 'created', updated: 'updated', deleted: 'deleted', restored: 'restored' },
-      most: 12,
     },
   },
 ];
