@@ -18,9 +18,7 @@ export function formatSchemaFaults(issues: readonly z.core.$ZodIssue[], layers: 
         const guess = findSetting(keyPath) ? '' : didYouMean(keyPath.join('.'), NAMES);
         return `${nameWithOrigin(layers, keyPath)}: unknown setting${guess}`;
       });
-    if (issue.code !== 'invalid_key') return [formatWrongValue(path, issue.message, layers)];
-    const expected = issue.issues[0]?.message ?? issue.message;
-    return [`${nameWithOrigin(layers, path)}: expected the key to be ${expected}`];
+    return [formatWrongValue(path, issue.message, layers)];
   });
 }
 

@@ -37,14 +37,13 @@ const furtherKind = z.strictObject(
     paging: z.enum(PAGINGS, PAGINGS.join(' or ')).default('by answer'),
     order: z.enum(ORDERS, ORDERS.map((order) => `"${order}"`).join(', ')).default('unknown'),
     naturalKey: naturalKey.default(ALL_FIELDS),
-    fields: mapOf(z.string(), fieldType),
+    fields: mapOf(fieldType),
   },
   'a map with list, and the other properties of the kind',
 );
 
-/** Keys are any text here: `checkNames` judges them, so that a wrong name does not hide faults below it. */
 export const kinds = setting(
-  mapOf(z.string(), furtherKind),
+  mapOf(furtherKind),
   'Further record kinds: name to list, retrieve, header, paging, order, naturalKey and fields.',
 );
 

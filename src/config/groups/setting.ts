@@ -37,9 +37,9 @@ export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(
   return schema;
 }
 
-/** A map with free keys, empty by default. */
-export function mapOf<T extends z.ZodType>(key: z.ZodString, value: T) {
-  return orEmpty(z.record(key, value, 'a map'));
+/** A map, empty by default. Its keys may be any text here: `checkNames` judges them, so that a wrong name does not hide faults below it. */
+export function mapOf<T extends z.ZodType>(value: T) {
+  return orEmpty(z.record(z.string(), value, 'a map'));
 }
 
 /** A group that is left out, or left empty in YAML (`server:`), is an empty map. */

@@ -88,16 +88,15 @@ export const plans = group({
   ),
 });
 
+const fieldsByKind = () => mapOf(z.array(a.kindField, 'a list of field names'));
+
 export const diff = group({
-  ignoreFields: setting(
-    mapOf(a.kindNameText, z.array(a.kindField, 'a list of field names')),
-    'Fields whose changes create no events, per record kind.',
-  ),
+  ignoreFields: setting(fieldsByKind(), 'Fields whose changes create no events, per record kind.'),
 });
 
 export const privacy = group({
   exclude: setting(
-    mapOf(a.kindNameText, z.array(a.kindField, 'a list of field names')),
+    fieldsByKind(),
     'Fields that are never stored, per record kind. The mirror remembers them; an empty list allows them again.',
   ),
 });
