@@ -17,15 +17,16 @@ export function describeKind(
 ) {
   const { name, list, retrieve, create, update, naturalKey, repeats, fields, hints } = kind;
   const isWritten = create !== null || update !== null;
-  const describe = (field: Field, known: FieldDescription['known']): FieldDescription => {
+  /** @param known `seen elsewhere`: at the live service, by the authors. */
+  const describe = (field: Field, known: 'documented' | 'declared' | 'seen elsewhere') => {
     const { items } = field;
     const writeName = field.write?.name ?? field.name;
     return {
       ...typeOf(field),
       known,
-      seen: seen && seen.has(field.name),
+      seen: seen && seen.has(field.name), // Null without a mirror.
       write: isWritten && field.name !== 'id' ? { name: writeName, form: formWords(field) } : null,
-      shownInCreate: create !== null && create.body.includes(writeName),
+      shownInCreate: create !== null && create.body.includes(writeName), // In the documentation.
       items: items === undefined ? null : items.map(typeOf),
     };
   };
@@ -67,34 +68,8 @@ export function describeKind(
   };
 }
 
-/** A field, or one of the entries of a nested list. */
-interface ItemDescription {
-  readonly name: string;
-  /** A type of the catalogue; `none` where only empty values were seen. */
-  readonly type: KnownField['type'] | Field['type'];
-  /** Documented decimal places. */
-  readonly scale: number | null;
-  /** The type in words: `amount with 2 places`. */
-  readonly meaning: string;
-  /** The kind whose records its values name. */
-  readonly refersTo: string | null;
-}
-
-/** The facts about a field, and how it is written. */
-interface FieldDescription extends ItemDescription {
-  /** `seen elsewhere`: at the live service, by the authors; `discovered`: by this mirror. */
-  readonly known: 'documented' | 'declared' | 'seen elsewhere' | 'discovered';
-  /** Whether the service has sent it to this mirror; null without a mirror. */
-  readonly seen: boolean | null;
-  /** The name and the form of a write; null where it cannot be written. */
-  readonly write: { readonly name: string; readonly form: string } | null;
-  /** Whether the documentation shows it in the body of a create. */
-  readonly shownInCreate: boolean;
-  /** Fields of the entries of a nested list, where they are known. */
-  readonly items: readonly ItemDescription[] | null;
-}
-
-function typeOf(field: Field): ItemDescription {
+/** A field, or one of the entries of a nested list: `scale`, its documented places; `refersTo`, the kind whose records its values name. */
+function typeOf(field: Field) {
   const { name, type, scale = null, refersTo = null } = field;
   return { name, type, scale, meaning: typeWords(field), refersTo };
 }
