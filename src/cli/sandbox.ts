@@ -1,13 +1,10 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { UsageError, describeFileFault } from '../lib/sync-error.ts';
-import { decodeText } from '../lib/text/decode-text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { parsePort, parseWholeNumber } from './parts/input.ts';
+import { parsePort, parseWholeNumber, readTextFile } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -52,15 +49,8 @@ async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 function readFaults(path: string): readonly Fault[] {
-  let text: string;
-  try {
-    text = decodeText(readFileSync(path));
-  } catch (error) {
-    const hint = 'Check its path; docs/sandbox.md shows one.';
-    const message = `The faults file ${path} ${describeFileFault(error)}.`;
-    throw new UsageError(message, { code: 'usage.faults', hint, cause: error });
-  }
-  return parseFaults(text);
+  const advice = { code: 'usage.faults', hint: 'Check its path; docs/sandbox.md shows one.' };
+  return parseFaults(readTextFile(path, `The faults file ${path}`, advice));
 }
 
 function headerText(text: string): string {

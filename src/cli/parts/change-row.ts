@@ -1,37 +1,24 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
-import { truncateText, wholeSeconds } from './io.ts';
+import { tableLine, truncateText, wholeSeconds } from './io.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */
-const COLUMNS = [
-  { title: 'seq', width: 8 },
-  { title: 'observed (UTC)', width: -19 },
-  { title: 'kind', width: -17 },
-  { title: 'record', width: 10 },
-  { title: 'change', width: -8 },
-  { title: 'fields', width: 0 },
-] as const;
+const COLUMNS = { seq: 8, 'observed (UTC)': -19, kind: -17, record: 10, change: -8, fields: 0 };
+const TITLES = Object.keys(COLUMNS);
+const WIDTHS = Object.values(COLUMNS);
 
 const FIELDS_SHOWN = 5;
 const LONGEST_VALUE = 40;
 
 export const CHANGE_HEADER = [
-  line(COLUMNS.map(({ title }) => title)),
-  line(COLUMNS.map(({ title, width }) => '-'.repeat(Math.abs(width) || title.length))),
-];
+  TITLES,
+  TITLES.map((title, column) => '-'.repeat(Math.abs(WIDTHS[column] ?? 0) || title.length)),
+].map((cells) => tableLine(cells, WIDTHS));
 
 export function changeRow(event: RecordedChange): string {
   const { seq, observedAt, kind, recordId, change, fields } = event;
-  return line([String(seq), wholeSeconds(observedAt), kind, recordId, change, fieldsShown(fields)]);
-}
-
-function line(cells: readonly string[]): string {
-  return COLUMNS.map(({ width }, index) => {
-    const cell = cells[index] ?? '';
-    return width > 0 ? cell.padStart(width) : cell.padEnd(-width);
-  })
-    .join('  ')
-    .trimEnd();
+  const cells = [String(seq), wholeSeconds(observedAt), kind, recordId, change, fieldsShown(fields)];
+  return tableLine(cells, WIDTHS);
 }
 
 export function fieldsShown(text: string): string {

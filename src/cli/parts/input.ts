@@ -31,7 +31,9 @@ const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read i
  * @throws {UsageError} If there is no such file, or it is not JSON.
  */
 export function jsonOption(option: string, input: string): Json {
-  const text = input.startsWith('@') ? readText(option, input.slice(1)) : input;
+  const path = input.slice(1);
+  const advice = { code: 'usage.file', hint: HINT };
+  const text = input.startsWith('@') ? readTextFile(path, `The file ${path} of ${option}`, advice) : input;
   try {
     return parseJson(text);
   } catch (error) {
@@ -45,13 +47,12 @@ export function jsonOption(option: string, input: string): Json {
 /** Shows the start of a text that is not JSON. */
 const SHOWN = 60;
 
-function readText(option: string, path: string): string {
-  const unusable = (why: string, cause: unknown): UsageError =>
-    new UsageError(`The file ${path} of ${option} ${why}.`, { code: 'usage.file', hint: HINT, cause });
+/** Reads a text file that a user named. @param what Names it in a message. @throws {UsageError} If it cannot be read. */
+export function readTextFile(path: string, what: string, advice: { code: string; hint: string }): string {
   try {
     return decodeText(readFileSync(path));
   } catch (error) {
-    throw unusable(describeFileFault(error), error);
+    throw new UsageError(`${what} ${describeFileFault(error)}.`, { ...advice, cause: error });
   }
 }
 

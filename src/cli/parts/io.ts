@@ -77,12 +77,17 @@ export function textTable(header: readonly string[], rows: readonly (readonly Ce
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0)),
   );
   const isNumeric = header.map((_, column) => rows.some((row) => typeof row[column] === 'number'));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) =>
-        isNumeric[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd();
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...texts.map(line)];
+  const signed = widths.map((width, column) => (isNumeric[column] ? width : -width));
+  return [header, widths.map((width) => '-'.repeat(width)), ...texts].map((cells) =>
+    tableLine(cells, signed),
+  );
 }
+
+/** Lays cells out in columns of these widths; a negative one is to the left. */
+export const tableLine = (cells: readonly string[], widths: readonly number[]): string =>
+  widths
+    .map((width, column) =>
+      width > 0 ? (cells[column] ?? '').padStart(width) : (cells[column] ?? '').padEnd(-width),
+    )
+    .join('  ')
+    .trimEnd();
