@@ -1,3 +1,4 @@
+import { jitterMs } from '../../lib/time/backoff.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Delivery } from '../../store/webhooks/delivery-queue.ts';
 import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
@@ -18,8 +19,8 @@ export interface SentAttempt {
 export const isAccepted = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300;
 
-/** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
-const JITTER = 0.1;
+/** How much later than its time an attempt may come. */
+const LATEST = 1.1;
 
 /**
  * Decides the state of a delivery after an attempt. A disabled endpoint's delivery waits for a person.
@@ -35,8 +36,9 @@ export function judgeAttempt(
   if (isAccepted(attempt.status)) return { ...ended, state: 'delivered' };
   const seconds = retrySeconds[attempts];
   if (seconds === undefined) return { ...ended, state: 'failed' };
-  const waitMs = Math.max(seconds * 1000 * (1 + JITTER * random), attempt.retryAfterMs ?? 0);
-  const nextAttemptAt = formatInstant(new Date(attempt.at.getTime() + Math.round(waitMs)));
+  const leastMs = seconds * 1000;
+  const waitMs = Math.max(jitterMs(leastMs, leastMs * LATEST, random), attempt.retryAfterMs ?? 0);
+  const nextAttemptAt = formatInstant(new Date(attempt.at.getTime() + waitMs));
   return { ...ended, state: 'ready', nextAttemptAt };
 }
 

@@ -1,4 +1,5 @@
 import { compactJson, isArray, isObject, type Json } from '../../lib/json/json.ts';
+import { backoffMs } from '../../lib/time/backoff.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { changeEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
@@ -153,18 +154,11 @@ function refusedSince(entry: Entry): string | null {
   return (isRefused ? entry.settlement.refusedSince : null) ?? null;
 }
 
-/** How long an entry waits after an inconclusive attempt. */
+const BACKOFF = { firstMs: 10_000, mostMs: 600_000, fixedShare: 0.5 };
+
+/** How long an entry waits after an inconclusive attempt: as long as the service asks, or longer with each attempt. */
 export function retryDelayMs(parts: OutboundParts, attempts: number, requestedMs: number | null): number {
-  return Math.max(requestedMs ?? 0, backoffMs(attempts, parts.waits.random));
-}
-
-const FIRST_BACKOFF_MS = 5_000;
-const MAX_BACKOFF_MS = 600_000;
-
-/** Exponential back-off with jitter: the bound doubles with every attempt; half of it is fixed, half is random. */
-export function backoffMs(attempts: number, random: () => number): number {
-  const bound = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempts, 20));
-  return Math.round(bound / 2 + (random() * bound) / 2);
+  return requestedMs ?? backoffMs(BACKOFF, attempts, parts.waits.random);
 }
 
 type EntryRecord = Pick<Entry, 'kind' | 'recordId'>;

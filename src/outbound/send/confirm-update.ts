@@ -15,7 +15,7 @@ import { closeWithAnswer } from '../attempt/journal.ts';
 import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { readUnprovenFields } from '../attempt/base.ts';
-import { readRemote } from './read-remote.ts';
+import { readFailure, readRemote } from './read-remote.ts';
 
 /** An update in work, with the record as the service has it. */
 export interface UpdateInWork {
@@ -37,14 +37,15 @@ const MAX_ROUNDS = 2;
 export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
   const { kind, entry } = written;
   const after = await readRemote(parts, kind, entry.recordId ?? '').catch((error: unknown) => {
-    if (error instanceof SourceError) return undefined; // It is unknown.
+    if (error instanceof SourceError) return error; // It is unknown.
     throw error;
   });
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
     // A record that is not there is looked for again before the next write.
-    if (after === undefined || after === null) return retryUnconfirmed(tx, parts, written, 'unreachable');
+    if (after === null) return retryUnconfirmed(tx, parts, written, { verdict: 'unreachable' });
+    if (after instanceof SourceError) return retryUnconfirmed(tx, parts, written, readFailure(after));
     return concludeUpdate(tx, parts, written, after);
   });
 }
@@ -53,12 +54,12 @@ async function retryUnconfirmed(
   tx: Transaction,
   parts: OutboundParts,
   update: WrittenUpdate,
-  verdict: 'unreachable' | 'no_answer' | 'not_applied',
+  { verdict, requestedMs = null }: { readonly verdict: string; readonly requestedMs?: number | null },
 ): Promise<void> {
   const { entry, answer } = update;
   const now = parts.clock.now();
   await closeWithAnswer(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
-  await scheduleRetry(tx, entry, { verdict, now, waitMs: retryDelayMs(parts, entry.attempts, null) });
+  await scheduleRetry(tx, entry, { verdict, now, waitMs: retryDelayMs(parts, entry.attempts, requestedMs) });
 }
 
 async function concludeUpdate(
@@ -75,7 +76,7 @@ async function concludeUpdate(
     (states) => !isSameInAnySpelling(kind, states.field, states.wanted, states.remote),
   );
   // Unless the service confirmed our values, another person may have written the same ones.
-  if (differing.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, 'no_answer');
+  if (differing.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, { verdict: 'no_answer' });
   // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
   const unapplied = differing.filter((states) => {
     const isAsBefore = JSON.stringify(remote[states.field] ?? null) === JSON.stringify(states.remote);
@@ -86,7 +87,7 @@ async function concludeUpdate(
     (attempt) => attempt.grade === 'not_applied',
   ).length;
   if (unapplied.length > 0 && rounds + 1 < MAX_ROUNDS)
-    return retryUnconfirmed(tx, parts, written, 'not_applied');
+    return retryUnconfirmed(tx, parts, written, { verdict: 'not_applied' });
 
   const taken = isAccepted ? 'done' : 'ambiguous';
   await closeWithAnswer(tx, entry, { grade: unapplied.length > 0 ? 'not_applied' : taken, answer, now });

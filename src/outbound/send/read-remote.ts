@@ -56,6 +56,12 @@ export async function isNoSuchRecord(parts: OutboundParts, kind: Kind, id: strin
   return (await readControl(parts, kind, id, readByPath)) === 'answers';
 }
 
+/** Why an entry waits whose record could not be read, and how long the service asks it to. */
+export const readFailure = ({ reason, passing }: SourceError) => ({
+  verdict: reason === 'rate_limited' ? 'busy' : 'unreachable',
+  requestedMs: passing?.waitMs ?? null,
+});
+
 async function findOnPages(
   parts: OutboundParts,
   kind: ListedKind,

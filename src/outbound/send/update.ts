@@ -21,7 +21,7 @@ import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
 import { mergeUpdate, readUnprovenFields } from '../attempt/base.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
-import { isNoSuchRecord, readControl, readRemote } from './read-remote.ts';
+import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';
 
 /**
  * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
@@ -64,14 +64,14 @@ async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry): P
     return record;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    const { reason, passing } = error;
+    const { reason } = error;
     const control = reason === 'forbidden' ? await readControl(parts, kind, entry.recordId ?? '') : null;
     await parts.session.atomically((tx) => {
       const now = parts.clock.now();
       if (reason === 'unauthorized' || control === 'forbidden') return blockKind(tx, entry, reason, now);
       if (reason === 'forbidden')
         return postponeForbidden(tx, entry, { reason, isAlone: control === 'answers' }, now);
-      return postponeRead(tx, parts, entry, { verdict: 'unreachable', requestedMs: passing?.waitMs ?? null });
+      return postponeRead(tx, parts, entry, readFailure(error));
     });
   }
   return null;
@@ -110,7 +110,7 @@ const HOUR_MS = 3_600_000;
 
 /** What earlier readings of the record have noted. */
 const readNotes = (entry: Entry): SettlementNotes =>
-  entry.verdict === 'unreachable' || entry.verdict === 'gone' ? entry.settlement : {};
+  ['unreachable', 'busy', 'gone'].includes(entry.verdict ?? '') ? entry.settlement : {};
 
 /** Puts off an entry whose record could not be read, or was not there. No request was sent, so the attempts do not count that. */
 async function postponeRead(
@@ -127,14 +127,15 @@ async function postponeRead(
   await scheduleRetry(tx, entry, { verdict, settlement, now: parts.clock.now(), waitMs });
 }
 
-/** Writes of the same fields before a person must look. */
+/** Writes of the same fields that may have arrived before a person must look. */
 const MAX_ATTEMPTS = 10;
 
 async function writeUpdate(parts: OutboundParts, updating: UpdateInWork, body: JsonObject): Promise<void> {
   const { session, clock } = parts;
   const { kind, entry, remote } = updating;
   // A person requested another attempt: until it ends there is no verdict.
-  if (entry.attempts >= MAX_ATTEMPTS && entry.verdict !== null) {
+  const attempts = entry.verdict === null ? [] : await readAttempts(session, entry.id);
+  if (attempts.filter(canHaveArrived).length >= MAX_ATTEMPTS) {
     await session.atomically((tx) =>
       finishEntry(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
     );

@@ -1,5 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis, type CommonRedisOptions } from 'ioredis';
+import { backoffMs } from '../../lib/time/backoff.ts';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 
 const CONNECT_MS = 5_000;
@@ -48,7 +49,7 @@ function closeConnection(connection: Redis): void {
   connection.disconnect();
 }
 
-const MAX_PAUSE_MS = 2_000;
+const RECONNECTING = { firstMs: 100, mostMs: 2_000, fixedShare: 0.5 };
 
 /** Connects. @param track Gets the connection, and the ones that BullMQ duplicates from it. */
 function connectTo(
@@ -60,7 +61,7 @@ function connectTo(
     connectTimeout: CONNECT_MS,
     keepAlive: 5_000,
     // Reconnects for ever, and not all processes at the same moment.
-    retryStrategy: (times) => Math.min(50 * 2 ** times, MAX_PAUSE_MS) * (0.5 + Math.random() / 2),
+    retryStrategy: (times) => backoffMs(RECONNECTING, times, Math.random),
     ...options,
   });
   const duplicate = first.duplicate.bind(first);

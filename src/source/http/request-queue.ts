@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import pRetry, { type RetryContext } from 'p-retry';
+import { backoffMs } from '../../lib/time/backoff.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
@@ -43,8 +44,7 @@ function createPace(requestsPerSecond: number | null, clock: Clock): (signal: Ab
 }
 
 const LONG_WAIT_MS = 2_000; // After a longer silence a person would take the program for stuck.
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
+const BACKOFF = { firstMs: 500, mostMs: 30_000, fixedShare: 0 };
 const NO_ANSWER: readonly string[] = ['unreachable', 'timeout', 'interrupted'];
 
 export type RetriedAttempt<T> = (attemptNumber: number) => Promise<T>;
@@ -95,9 +95,7 @@ export function createRetry(
     if (error.passing === undefined) return false;
     const isHopeless = isDown || (isAnsweringGarbled && isGarbled(error));
     if (!outlasts(sweep, error) && (attemptNumber >= maxAttempts || isHopeless)) return false;
-    // Full jitter: anywhere between nothing and a bound that doubles with every attempt.
-    const mostMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
-    const waitMs = error.passing.waitMs ?? random() * mostMs;
+    const waitMs = error.passing.waitMs ?? backoffMs(BACKOFF, attemptNumber, random);
     const nowMs = clock.monotonicMs();
     if (waitMs >= LONG_WAIT_MS && nowMs >= announcedUntilMs) {
       announcedUntilMs = nowMs + waitMs;
@@ -112,7 +110,7 @@ export function createRetry(
       const result = await pRetry(attempt, {
         signal,
         retries: Infinity, // `waitToRetry` counts.
-        minTimeout: 0, // Its own waits run on real timers and come on top of Retry-After.
+        minTimeout: 0, // Its own waits sleep on real timers, and only add to a Retry-After.
         shouldRetry: (context) => waitToRetry(context, signal, sweep),
       });
       isDown = false;

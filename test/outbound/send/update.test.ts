@@ -303,6 +303,32 @@ describe('an update', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 11 });
   });
 
+  test('that the service asks to wait, however often, is put off and done afterwards', async () => {
+    const { on, client } = await scene();
+    spoil(on, 'PUT', { status: 429, retryAfter: '3' }, { times: 12 });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (let tries = 0; tries < 12; tries++) {
+      expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'busy' });
+      await on.pass(3);
+    }
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 13 });
+  });
+
+  test.each([
+    ['before', 0, 0],
+    ['after', 1, 1],
+  ])('whose reading %s the write gets 429 waits for as long as asked', async (_when, skip, attempts) => {
+    const { on, client } = await scene();
+    spoil(on, 'GET', { status: 429, retryAfter: '3' }, { skip });
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'busy', attempts });
+    on.service.setFaults([]);
+    await on.pass(3);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
+  });
+
   test('whose record cannot be read waits longer from time to time', async () => {
     const { on, client } = await scene();
     const waits: number[] = [];
