@@ -27,15 +27,17 @@ export function startRunRequests(
 /**
  * Requests the runs of schedules as they come due. Returns a function that stops it.
  *
- * node-cron ticks at each slot. A check every few seconds finds slots without a tick: the ones that were missed while no
- * process ran, the database was away, or the machine slept.
+ * node-cron ticks at the minutes and hours of each slot, whatever the day: of two fields for days it wants both, a crontab either. A
+ * check every few seconds finds slots without a tick: the ones that were missed while no process ran, the database was away, or the
+ * machine slept, and local times that the clocks skip.
  */
 export function startTicking(context: ProcessContext, schedules: readonly Schedule[]): () => Promise<void> {
   const started = schedules.map((schedule) => {
     const task = createScheduleCheck(context, schedule);
     const name = `requesting the run of the schedule ${schedule.name}`;
     const checks = repeatTask(context, name, CHECK_MS, task);
-    const ticks = tickBy(schedule.cron, checks.wake, { timezone: schedule.timezone });
+    const everyDay = schedule.cron.trim().replace(/^(\S+\s+\S+).*/, '$1 * * *');
+    const ticks = tickBy(everyDay, checks.wake, { timezone: schedule.timezone });
     return { checks, ticks };
   });
   return async () => {

@@ -1,4 +1,4 @@
-import { CronExpressionParser, type CronExpression } from 'cron-parser';
+import { Cron } from 'croner';
 import { formatInstant } from '../lib/time/clock.ts';
 
 /** When to request a run, and for which kinds. */
@@ -10,39 +10,30 @@ export interface Schedule {
   readonly kinds: readonly string[];
 }
 
-interface SlotSearch {
-  readonly cron: string;
-  readonly timezone: string;
-  readonly lastSlot: Date;
-  readonly now: Date;
-}
-
-const HOUR_MS = 3_600_000;
-
-/**
- * Finds the latest slot after `lastSlot`, up to `now`; null if there is none. Earlier missed slots are not made up for.
- *
- * cron-parser moves a local time that the clocks skip to an hour later, and counts one that they show twice once, but only walking
- * forward. This is why the function makes longer and longer walks up to now instead of one step back.
- */
-export function dueSlot(search: SlotSearch): Date | null {
-  const last = search.lastSlot.getTime();
-  for (let hours = 1; ; hours *= 8) {
-    const from = Math.max(last, search.now.getTime() - hours * HOUR_MS);
-    const walk = parseCron(search.cron, search.timezone, from);
-    let slot: Date | null = null;
-    for (let next = walk.next().toDate(); next <= search.now; next = walk.next().toDate()) slot = next;
-    if (slot !== null || from <= last) return slot;
-  }
+/** Finds the latest slot after `lastSlot`, up to `now`; null if there is none. Earlier missed slots are not made up for. */
+export function dueSlot({
+  cron,
+  timezone,
+  lastSlot,
+  now,
+}: Pick<Schedule, 'cron' | 'timezone'> & { readonly lastSlot: Date; readonly now: Date }): Date | null {
+  const [slot] = parseCron(cron, timezone).previousRuns(1, new Date(now.getTime() + 1));
+  return slot !== undefined && slot > lastSlot ? slot : null;
 }
 
 /** Finds the next slot after an instant. */
 export function nextSlot(cron: string, timezone: string, after: Date): Date {
-  return parseCron(cron, timezone, after.getTime()).next().toDate();
+  const slot = parseCron(cron, timezone).nextRun(after);
+  if (slot === null) throw new RangeError(`"${cron}" never comes`); // The settings refuse it.
+  return slot;
 }
 
-const parseCron = (cron: string, timezone: string, from: number): CronExpression =>
-  CronExpressionParser.parse(cron, { currentDate: new Date(from), tz: timezone });
+/**
+ * A local time without * or steps that the clocks skip comes as they go on, and one that they show twice comes once; any other comes
+ * whenever they show it.
+ */
+const parseCron = (cron: string, timezone: string): Cron =>
+  new Cron(cron, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
 
 /** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
 const STALE_SLOTS = 3;
@@ -71,9 +62,7 @@ export function staleKinds(
   const { sweptAt, longRepeated, startedAt, now } = readings;
   const stale = new Map<string, StaleKind>();
   for (const { cron, timezone, kinds } of schedules) {
-    const walk = parseCron(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
-    for (let slot = 1; slot < STALE_SLOTS; slot += 1) walk.prev();
-    const oldest = walk.prev().toDate();
+    const oldest = parseCron(cron, timezone).previousRuns(STALE_SLOTS, now).at(-1) ?? startedAt;
     for (const kind of kinds) {
       const since = sweptAt.get(kind) ?? null;
       if ((since ?? startedAt) < oldest || longRepeated.includes(kind)) stale.set(kind, { kind, since });

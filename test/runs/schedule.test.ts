@@ -73,10 +73,10 @@ describe('the slot that is due', () => {
     );
   });
 
-  test.each(['Europe/Paris', 'America/Toronto', 'Africa/Cairo', 'UTC'])(
+  test.each(['Europe/Paris', 'America/Toronto', 'Africa/Cairo', 'Australia/Lord_Howe', 'UTC'])(
     'H02 rises in %s through both changes of the clocks, and the next slot is the one found',
     (timezone) => {
-      for (const cron of ['0 * * * *', '30 2 * * *', '*/20 1-3 * * 0']) {
+      for (const cron of ['0 * * * *', '30 2 * * *', '0 2,14 * * *', '*/20 1-3 * * 0']) {
         for (const [from, to] of [
           [Date.UTC(2026, 2, 6), Date.UTC(2026, 3, 1)],
           [Date.UTC(2026, 9, 22), Date.UTC(2026, 10, 3)],
@@ -93,14 +93,19 @@ describe('the slot that is due', () => {
   );
 
   test.each([
-    ['a time that the clocks skip, an hour later', '30 2 * * *', '2026-03-08T07:30:00Z'],
-    ['a time that is shown twice, the first time', '30 1 * * *', '2026-11-01T05:30:00Z'],
-    ['every hour, in both of them', '30 * * * *', '2026-11-01T06:30:00Z'],
-    ['every hour, not in the one that is skipped', '30 * * * *', '2026-03-08T06:30:00Z'],
-  ])('in Toronto: %s', (_, cron, due) => {
+    ['America/Toronto', 'a time that the clocks skip, as they go on', '30 2 * * *', '2026-03-08T07:00:00Z'],
+    ['America/Toronto', 'one of several times, too', '30 2,14 * * *', '2026-03-08T07:00:00Z'],
+    ['America/Toronto', 'a time that is shown twice, the first time', '30 1 * * *', '2026-11-01T05:30:00Z'],
+    ['America/Toronto', 'every hour, in both of them', '30 * * * *', '2026-11-01T06:30:00Z'],
+    ['America/Toronto', 'every hour, not in the one that is skipped', '30 * * * *', '2026-03-08T06:30:00Z'],
+    ['Africa/Cairo', 'a midnight that the clocks skip', '0 0 * * *', '2026-04-23T22:00:00Z'],
+    ['Australia/Lord_Howe', 'the end of a repeated half hour', '0 2 * * *', '2026-04-04T15:30:00Z'],
+    ['Australia/Lord_Howe', 'a time in a half hour that is skipped', '15 2 * * *', '2026-10-03T15:30:00Z'],
+  ])('in %s: %s', (timezone, _, cron, due) => {
     const at = Date.parse(due);
     const ask = (now: number): Date | null =>
-      dueSlot({ cron, timezone: 'America/Toronto', now: new Date(now), lastSlot: new Date(at - 3 * HOUR) });
+      dueSlot({ cron, timezone, now: new Date(now), lastSlot: new Date(at - 3 * HOUR) });
+    expect(ask(at - 1)?.toISOString()).not.toBe(new Date(due).toISOString());
     expect(ask(at)?.toISOString()).toBe(new Date(due).toISOString());
     expect(ask(at + 29 * MINUTE)?.toISOString()).toBe(new Date(due).toISOString());
   });

@@ -1,3 +1,4 @@
+import { CronPattern } from 'croner';
 import { validateDetailed } from 'node-cron';
 import * as z from 'zod';
 import { group, openGroup, setting, nullableSetting } from './setting.ts';
@@ -61,6 +62,8 @@ export const monitor = group({
 const FIVE_FIELDS =
   'a cron expression of five fields: minute, hour, day of month, month, day of week; a schedule has no seconds: */15 * * * * is every 15 minutes';
 const PLAIN_FIELDS = 'a cron expression of numbers, names, *, lists, ranges and steps';
+const RISING_FIELDS =
+  'a cron expression whose names have three letters (jan, sun), whose ranges rise, and whose steps fit into their field';
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   minute: 'minute exists (0 to 59)',
   hour: 'hour exists (0 to 23)',
@@ -80,5 +83,12 @@ function cronFault(text: string): string | null {
   }
   // node-cron's extensions L, W, # and ? are not part of crontab syntax.
   const isPlain = [...fields.dayOfMonth, ...fields.dayOfWeek].every((value) => typeof value === 'number');
-  return isPlain && !written.includes('?') ? null : PLAIN_FIELDS;
+  if (!isPlain || written.includes('?')) return PLAIN_FIELDS;
+  try {
+    new CronPattern(text.trim(), undefined, { mode: '5-part' }); // Computes the slots, and understands less than node-cron.
+    return null;
+  } catch (error) {
+    if (error instanceof TypeError) return RISING_FIELDS;
+    throw error;
+  }
 }
