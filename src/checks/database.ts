@@ -8,7 +8,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import { RESUME, unknownText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { refuseMoved } from '../store/move/move-mark.ts';
-import { databaseVersion, canCreateSchema, postgresSize } from '../db/session/database-info.ts';
+import { databaseVersion, canCreateSchema, hasFsync, postgresSize } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { checkSchema } from '../views/migrate.ts';
@@ -37,6 +37,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
       const size = megabytes(await postgresSize(session));
       const detail = `${size} in use; free space is unknown`;
       more.push(passedCheck('database.space', detail));
+      if (!(await hasFsync(session))) more.push(NOT_DURABLE);
     }
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
     if (schemaState !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
@@ -53,6 +54,15 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
   });
   return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
 }
+
+/** Passes: nothing is wrong as long as the machine runs. */
+const NOT_DURABLE: CheckResult = {
+  ...passedCheck(
+    'database.fsync',
+    'fsync is off: a crash of the machine can damage the database, or make it forget what was sent',
+  ),
+  hint: 'Set fsync = on in postgresql.conf, then run: select pg_reload_conf()',
+};
 
 /** @throws {MirrorError} If this user of PostgreSQL may not create the schema of the tables. */
 async function refuseWithoutRight(session: Session): Promise<void> {

@@ -20,6 +20,8 @@ import { freePort } from './redis-server.ts';
 export interface PostgresServer {
   readonly url: string;
   readonly stop: () => Promise<void>;
+  /** Ends it as a crash does (`pg_ctl stop -m immediate`) and starts it again: what was not written to its log is lost. */
+  readonly crash: () => Promise<void>;
 }
 
 export interface PostgresOptions {
@@ -48,38 +50,53 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
     await promisify(execFile)(initdb, [...made, ...initdbFlags], user ?? {});
     const port = await freePort();
     const flags = settings.flatMap((setting) => ['-c', setting]);
-    const server = spawn(postgres, ['-D', data, '-p', String(port), ...flags], {
-      ...user,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const launch = () => launchServer(postgres, ['-D', data, '-p', String(port), ...flags], { user, onLog });
+    let server = await launch();
     const end = (): void => {
       server.kill('SIGQUIT');
       remove();
     };
     process.prependOnceListener('exit', end); // Also where the run is broken off; before all folders of the run are removed.
-    await new Promise<void>((resolve, reject) => {
-      server.stderr.setEncoding('utf8').on('data', (text: string) => {
-        onLog?.(text);
-        if (text.includes('ready to accept connections')) resolve();
-      });
-      server.once('exit', (code) => {
-        reject(new Error(`postgres ended with ${String(code)} before it was ready`));
-      });
-    });
+    const kill = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+      const exited = once(server, 'exit');
+      server.kill(signal);
+      await exited;
+    };
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
       stop: async () => {
         process.off('exit', end);
-        const exited = once(server, 'exit');
-        server.kill('SIGINT');
-        await exited;
+        await kill('SIGINT');
         remove();
+      },
+      crash: async () => {
+        await kill('SIGQUIT');
+        server = await launch();
       },
     };
   } catch (error) {
     remove();
     throw error;
   }
+}
+
+interface Launch extends Pick<PostgresOptions, 'onLog'> {
+  readonly user: typeof NOBODY | null;
+}
+
+/** Starts a server on its data; resolves once it accepts connections. */
+async function launchServer(program: string, argv: readonly string[], { user, onLog }: Launch) {
+  const server = spawn(program, argv, { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
+  await new Promise<void>((resolve, reject) => {
+    server.stderr.setEncoding('utf8').on('data', (text: string) => {
+      onLog?.(text);
+      if (text.includes('ready to accept connections')) resolve();
+    });
+    server.once('exit', (code) => {
+      reject(new Error(`postgres ended with ${String(code)} before it was ready`));
+    });
+  });
+  return server;
 }
 
 const FLAGS = ['--encoding=UTF8', '--no-locale'];

@@ -178,8 +178,12 @@ function localSettings(target: Target, version: number): string {
     tcp_user_timeout: '10s', // Also covers a process that does not read its answer.
   };
   const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
-  return `select ${set.join(', ')}`;
+  return `select ${[...set, DURABLE].join(', ')}`;
 }
+
+/** A commit outlasts a crash of the server, whatever its tuning: a journal that it forgot would be sent a second time. */
+const DURABLE = `set_config('synchronous_commit',
+  coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)`;
 
 /** A connection that is opened when it is first needed, and again after it was lost. */
 export interface LazyConnection {

@@ -45,7 +45,7 @@ export async function openPostgresSession(
         withRetries(createRetryPolicy(clock), async () => queryOnce(await lazy.connection(), statement)),
       ),
     atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
-    makeDurable: () => Promise.resolve(), // The server's default setting does that.
+    makeDurable: () => Promise.resolve(), // Every transaction is: by its settings.
     checkpoint: () => Promise.resolve(),
     close,
     [Symbol.asyncDispose]: close,

@@ -5,7 +5,7 @@ import { openPostgresSession } from '../../../src/db/postgres/session.ts';
 import { postgresMirror } from '../../both/support.ts';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
 import { document, run } from '../../support/command-line.ts';
-import { bystander, freshDatabaseUrl } from '../../support/postgres.ts';
+import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
 
 /** A database of another encoding, until the test ends. */
 async function databaseIn(encoding: string): Promise<string> {
@@ -49,6 +49,19 @@ test('a transaction outlasts the transaction_timeout of a database', async () =>
     return 'landed';
   });
   expect(await done).toBe('landed');
+});
+
+test.each([
+  ['off', 'on'],
+  ['local', 'local'],
+  ['remote_apply', 'remote_apply'],
+])('where a role commits with %s, our transactions do with %s', async (before, ours) => {
+  const url = await freshDatabaseUrl();
+  const role = await freshRole(url);
+  await (await bystander(url)).query(`alter role ${role.name} set synchronous_commit = ${before}`);
+  await using session = await openPostgresSession(role.url);
+  const shown = session.atomically((tx) => tx.query(sql`show synchronous_commit`));
+  expect(await shown).toEqual([{ synchronous_commit: ours }]);
 });
 
 test('a file for TLS that is not there is named', async () => {
