@@ -80,8 +80,9 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
   }
 }
 
-interface Launch extends Pick<PostgresOptions, 'onLog'> {
+interface Launch {
   readonly user: typeof NOBODY | null;
+  readonly onLog: PostgresOptions['onLog'] | undefined;
 }
 
 /** Starts a server on its data; resolves once it accepts connections. */
