@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { describeOutcome } from '../words/outcome-texts.ts';
+import { describeOutcome, runLabel } from '../words/outcome-texts.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
@@ -24,11 +24,12 @@ export function runsCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
       const all = requireListedKinds(config).map((kind) => kind.name);
-      const rows = runs.map(({ id, command: what, state, startedAt, finishedAt, kinds, repeats }) => {
+      const rows = runs.map((run) => {
+        const { id, command: what, startedAt, finishedAt, kinds, repeats } = run;
         const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
         const last = repeats.at(-1);
-        const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${last.state})`;
-        return [id, what, state, startedAt, finishedAt, tries, names];
+        const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
+        return [id, what, runLabel(run), startedAt, finishedAt, tries, names];
       });
       const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
       context.printResult(options, { runs }, [textTable(header, rows)]);
@@ -49,9 +50,9 @@ export function runsCommand(context: CommandContext): Command {
 const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'requests', 'retries'] as const;
 
 function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iterable<Printed> {
-  const { id, command, state, startedAt, finishedAt, reason, reports } = run;
+  const { id, command, startedAt, finishedAt, reason, reports } = run;
   const start = wholeSeconds(startedAt ?? '-');
-  yield `Run ${id}: ${command}, ${state}, from ${start} to ${utc(finishedAt ?? '-')}`;
+  yield `Run ${id}: ${command}, ${runLabel(run)}, from ${start} to ${utc(finishedAt ?? '-')}`;
   if (reason !== null) yield reason;
   const rows = reports.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);

@@ -55,7 +55,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
 }
 
 function* kindTexts(document: StatusDocument): Iterable<Printed> {
-  const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
+  const instants = ['last sweep (UTC)', 'last certified (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at.slice(0, 16)]));
   const rows = document.kinds.map((row) => [
@@ -80,7 +80,14 @@ function* uncertifiedTexts({ needs, holds, ...status }: StatusDocument): Iterabl
   const isTokenNamed = needs.some((need) => need.type === 'token.refused'); // It names these kinds and what to do.
   const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
   if (uncertified.length > 0) {
-    const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
+    const header = [
+      'kind',
+      'last certified (UTC)',
+      'why',
+      'suspected deletions',
+      'held',
+      'unsettled creates',
+    ];
     const rows = uncertified.map((status) => {
       const { kind, since, why, waiting } = status;
       const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;

@@ -60,7 +60,7 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   const { t } = reader;
   const words = isHeld ? 'they stay until somebody decides' : HOLD_WORDS[state];
   const time = reader.durationText(reader.now().getTime() - parseInstant(since).getTime());
-  const because = heldBecause(hold.why ?? null);
+  const { why = null } = hold;
   const link = html`<a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a>`;
   return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
     <div>
@@ -69,7 +69,7 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
         ${badge(reader, state)}
       </h2>
       <p>${t('Missing for {time}: {words}.', { time, words: words === undefined ? state : t(words) })}</p>
-      ${because === null ? null : html`<p>${sentence(t(because))}</p>`} ${list}
+      ${isHeld || why !== null ? html`<p>${sentence(t(heldBecause(why)))}</p>` : null} ${list}
       ${state === 'suspected' ? null : html`<p class="quiet small">${holdEffects(reader)}</p>`}
     </div>
     ${decisions}

@@ -6,11 +6,11 @@ import { findRun, type KindReport } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { stateBadge } from './parts/kinds.ts';
-import { badge, countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { duration, readRuns, runTable } from './parts/runs.ts';
+import { duration, readRuns, runBadge, runTable } from './parts/runs.ts';
 import { labelledKind, labelledKinds } from './parts/values.ts';
 import { rowPath } from '../operations/inputs.ts';
 
@@ -30,7 +30,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const { t, term, exactTime } = reader;
     const run = await findRun(session, id, clock.now());
     if (run === null) throw new SyncError(`Run ${id} does not exist or was removed.`, { code: 'run.absent' });
-    const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
+    const { command, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([
       [t('Began'), startedAt === null ? t('waits for a background service') : exactTime(startedAt)],
@@ -39,7 +39,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
       [t('Reason'), reason === null ? null : html`<code>${reason}</code>`],
       [t('Without a report'), waiting.length === 0 ? null : labelledKinds(reader, waiting)],
     ]);
-    const content = html`${pageTitle(capitalize(`${term(command)} ${id}`), badge(reader, state))}
+    const content = html`${pageTitle(capitalize(`${term(command)} ${id}`), runBadge(reader, run))}
       <div id="run" data-live>
         ${panel({ id: 'run', title: t('Run') }, html`<div class="body">${facts}</div>`)}
         <section class="panel" aria-label="${t('Kinds of the run')}">${reportTable(reports, reader)}</section>

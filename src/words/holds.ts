@@ -12,7 +12,10 @@ export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
 const UNCLEAR: MessageKey =
   'the list no longer shows them, and the service gives no clear answer about any of them';
 
-/** Why held records need a person, unless it is their number. */
+const MANY: MessageKey =
+  'more records left the list at once than deletions.holdAbove allows, or more than a third of them all, or the list itself is in doubt';
+
+/** Why held records need a person, by the code of the reason. */
 const REASONS: Readonly<Record<string, MessageKey>> = {
   never_listed: 'the service returned them, but no list has ever shown them',
   others_hidden:
@@ -23,9 +26,9 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
     'exactly the oldest rows are missing: if the list shows only recent rows, reject; the older rows stay, and the kind can be certified',
 };
 
-/** Why held records need a person; null if too many are gone at once. @param why A code, with facts after a colon: `older_than:id`. */
-export function heldBecause(why: string | null): MessageKey | null {
-  if (why === null) return null;
+/** Why held records need a person. @param why A code, with facts after a colon: `older_than:id`; null = their number, or a doubtful list. */
+export function heldBecause(why: string | null): MessageKey {
+  if (why === null) return MANY;
   const [code = ''] = why.split(':');
   return REASONS[code] ?? UNCLEAR;
 }

@@ -120,22 +120,15 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox resume',
   }),
-  'kind.held': ({ kind, records: n, why = null }, translator) => {
-    const because = heldBecause(why);
-    return {
-      title: translator.t(
-        '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
-        { n, kind: kindLabel(translator, kind) },
-      ),
-      why: [
-        because === null
-          ? translator.t('Many records left the list at once.')
-          : sentence(translator.t(because)),
-      ],
-      page: '/deletions',
-      command: 'bms-sync deletions',
-    };
-  },
+  'kind.held': ({ kind, records: n, why = null }, translator) => ({
+    title: translator.t(
+      '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
+      { n, kind: kindLabel(translator, kind) },
+    ),
+    why: [sentence(translator.t(heldBecause(why)))],
+    page: '/deletions',
+    command: 'bms-sync deletions',
+  }),
   'entry.parked': (facts, translator) => ({
     title: translator.t('Entry {id} is parked: {operation} of {record}', entryValues(facts, translator)),
     ...entryWords(facts, 'parked', translator),

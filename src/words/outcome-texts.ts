@@ -29,6 +29,10 @@ interface OutcomeText {
 /** Whether a fault prevented reading a list to its end; it was not busy. */
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
+/** The state of a run for a person: as that of a kind that it could not read. */
+export const runLabel = (run: { readonly command: string; readonly state: string }): string =>
+  run.state === 'incomplete' && run.command !== 'verify' ? 'not read to its end' : run.state;
+
 export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
   const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return describeComplete(end, translator);
@@ -184,13 +188,13 @@ const FAULTS: Readonly<Record<string, MessageKey>> = {
 
 function describeFault(end: ReadingEnd, translator: Translator): OutcomeText {
   const { t } = translator;
-  const { state, reason, isFirst, rows } = end;
+  const { reason, isFirst, rows } = end;
   const fault = reason === null ? 'no reason was recorded' : (FAULTS[reason] ?? COMPLETE[reason]?.why);
   const why = fault === undefined ? reason : t(fault);
   const untouched = UNTOUCHED[reason ?? ''];
   if (untouched !== undefined)
     return { label: t(untouched.label), known: t(untouched.known), why, next: null };
-  const label = t(state === 'invalid' ? 'unreadable' : 'not read to its end');
+  const label = t('not read to its end');
   if (reason === 'unauthorized') return { label, why, known: null, next: t(NEW_TOKEN) };
   const known = rows === 0 ? null : t(READ, { rows: rows ?? ALL });
   const proof =

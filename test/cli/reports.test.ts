@@ -109,7 +109,7 @@ describe('runs', () => {
     const { code, stdout } = await run(['runs'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^run +command +state +started \(UTC\) +finished \(UTC\) +tries +kinds\n/);
-    expect(stdout).toMatch(/\n +2 +pull +incomplete .* clients\n +1 +pull +done /);
+    expect(stdout).toMatch(/\n +2 +pull +not read to its end .* clients\n +1 +pull +done /);
     expect(await run(['runs', 'list'], env)).toEqual({ code, stdout, stderr: '' });
   });
 

@@ -46,8 +46,7 @@ function* absenceTexts(disappearances: Disappearances): Iterable<Printed> {
   if (deletions.some((deletion) => deletion.state === 'held'))
     yield '\nCheck whether they are gone from the service, then run: bms-sync deletions approve|reject KIND';
   for (const { kind, check, state, why = null } of deletions) {
-    const because = heldBecause(why);
-    if (because !== null) yield `${kind}: ${because}.`;
+    if (state === 'held' || why !== null) yield `${kind}: ${heldBecause(why)}.`;
     if (state === 'held' && check !== undefined)
       yield `To approve exactly these: bms-sync deletions approve ${kind} --only ${check}`;
   }

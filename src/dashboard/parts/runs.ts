@@ -1,5 +1,6 @@
 import { parseInstant } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns, type Run, type RunSums } from '../../store/runs/run-store.ts';
+import { runLabel } from '../../words/outcome-texts.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import { badge, countCell, emptyNote } from './layout.ts';
 import { labelledKinds } from './values.ts';
@@ -24,15 +25,15 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   const numbers = [{ number: t('took') }, { number: t('rows') }, { number: t('changed rows') }];
   const headings = [t('run'), t('kinds'), t('began'), ...numbers];
   const rows = runs.map((run) => {
-    const { id, command, kinds, state, startedAt, finishedAt, repeats, sums } = run;
+    const { id, command, kinds, startedAt, finishedAt, repeats, sums } = run;
     const more = kinds.length - KINDS_SHOWN;
     const names = labelledKinds(reader, kinds.slice(0, KINDS_SHOWN));
     const tries = t('tried {n, number} times', { n: repeats.length + 1 });
     const lastTry = (last: Run): Html =>
-      html`<a class="small" href="/runs/${last.id}">${tries}</a> ${badge(reader, last.state)}`;
+      html`<a class="small" href="/runs/${last.id}">${tries}</a> ${runBadge(reader, last)}`;
     return html`<tr>
       <th scope="row">
-        <a href="/runs/${id}">${term(command)} ${id}</a> ${badge(reader, state)}
+        <a href="/runs/${id}">${term(command)} ${id}</a> ${runBadge(reader, run)}
         ${repeats.slice(-1).map(lastTry)}
       </th>
       <td class="brief">${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}</td>
@@ -43,6 +44,9 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   });
   return dataTable(t('Runs, newest first'), headings, rows, 'cards');
 }
+
+export const runBadge = (reader: Reader, run: Run): Html =>
+  badge(reader, run.state, reader.term(runLabel(run)));
 
 const KINDS_SHOWN = 3;
 

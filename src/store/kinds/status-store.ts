@@ -1,7 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Row, Transaction } from '../../db/session/session.ts';
-import { bigint, optionalText, optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
+import {
+  bigint,
+  optionalText,
+  optionalTimestamp,
+  textColumn,
+  timestampColumn,
+} from '../../db/rows/engine-column.ts';
 import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
@@ -70,6 +76,20 @@ export async function countIssues(db: Queryable): Promise<IssueCount[]> {
 export async function hasMoreLiveRows(db: Queryable, table: string, few: number): Promise<boolean> {
   const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`;
   return ((await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0) > few;
+}
+
+/** When the first of the pulls began that could not read a kind to its end, since one could. */
+export async function readFailingSince(db: Queryable): Promise<ReadonlyMap<string, string>> {
+  const failing = sql`
+    select k.kind, min(k.started_at) as since
+    from run_kinds as k join runs as r on r.id = k.run_id and r.command = 'pull'
+    left join (
+      select kind, max(run_id) as run_id from run_kinds
+      where state in ('certified', 'complete') and run_id in (select id from runs where command = 'pull') group by kind
+    ) as good on good.kind = k.kind
+    where k.state in ('invalid', 'aborted') and k.run_id > coalesce(good.run_id, 0) group by k.kind`;
+  const rows = await readRows(db, [textColumn('kind'), timestampColumn('since')], failing);
+  return new Map(rows.map(({ kind, since }) => [kind, since]));
 }
 
 /** Kinds whose list has been read to its end at least once. */

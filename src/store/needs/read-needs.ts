@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/session/session.ts';
 import { readDamage } from '../integrity-check.ts';
-import { readFreshness } from '../kinds/status-store.ts';
+import { readFailingSince, readFreshness } from '../kinds/status-store.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, listEntries } from '../outbox/outbox-store.ts';
@@ -82,12 +82,14 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
     ({ kind, state }) =>
       ['invalid', 'aborted'].includes(state) && (!readAgain.includes(kind) || isStale(kind)),
   );
+  const failingSince = failed.length === 0 ? new Map<string, string>() : await readFailingSince(db);
   const alike = Map.groupBy(failed, (kind) => kind.reason ?? kind.state);
   const unread = [...alike.values()].flatMap((group) => {
     const names = group.map((kind) => kind.kind);
+    const [since = null] = names.flatMap((name) => failingSince.get(name) ?? []).sort();
     return group
       .slice(0, 1)
-      .map(({ state, reason, last_sweep_at: since }) =>
+      .map(({ state, reason }) =>
         reason === 'unauthorized'
           ? need('token.refused', { kinds: names, since })
           : need('kind.unread', { kinds: names, state, reason, since }),

@@ -10,6 +10,8 @@ import { saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
 import { saveAbsences } from '../../../src/store/records/deletion-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { serveMirror } from '../../http/stage.ts';
+import { clockAt, kindsNamed } from '../../pull/steps.ts';
+import { mirror, pullFrom, sandbox } from '../../pull/support.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
 
@@ -112,3 +114,20 @@ test.each(DATABASES)(
     expect(lines.filter((line) => line.startsWith('– '))).toEqual(apart.map((title) => `– ${title}`));
   },
 );
+
+test('an unread kind is so since the first pull that could not read it, not since the last that could', async () => {
+  const service = await sandbox({ size: 5 });
+  const session = await mirror();
+  const clock = clockAt(0);
+  const pull = () =>
+    pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed('departments') } });
+  await pull();
+  service.setFaults([{ do: { status: 403 } }]);
+  for (let failure = 0; failure < 3; failure++) {
+    await clock.sleep(60_000);
+    await pull();
+  }
+  expect((await readNeeds(session, [])).map(({ type, facts }) => [type, facts])).toEqual([
+    ['kind.unread', expect.objectContaining({ since: '2026-03-01 12:01:00.000' })],
+  ]);
+});
