@@ -44,7 +44,7 @@ const hold = z.object({ kind: z.string(), state: z.enum(ABSENCES), records: z.in
 export const disappeared = hold.extend({
   ids: z.array(z.string()).describe('some of the records'),
   check: z.string().optional().describe('names exactly these records: `only` of an approval'),
-  why: z.string().optional().describe('why they need a person, where it is not their number'),
+  why: z.string().optional().describe('why they need a person: a stable code, with a figure after a colon'),
 });
 
 const schedule = z.object({

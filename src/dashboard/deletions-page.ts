@@ -69,7 +69,7 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
         ${badge(reader, state)}
       </h2>
       <p>${t('Missing for {time}: {words}.', { time, words: words === undefined ? state : t(words) })}</p>
-      ${isHeld || why !== null ? html`<p>${sentence(t(heldBecause(why)))}</p>` : null} ${list}
+      ${isHeld || why !== null ? html`<p>${sentence(heldBecause(why, reader))}</p>` : null} ${list}
       ${state === 'suspected' ? null : html`<p class="quiet small">${holdEffects(reader)}</p>`}
     </div>
     ${decisions}

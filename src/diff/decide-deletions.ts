@@ -74,7 +74,7 @@ export interface AbsenceFacts {
   /** Live rows of the mirror, the absent ones among them; 0 will do where fewer than three are absent. */
   readonly live: number;
   /** The list has no rows any more, or may be cut off: a person must look, however few rows are gone. */
-  readonly isDoubtful: boolean;
+  readonly doubt: 'empty' | 'cut_off' | null;
   /** The rows that are absent for the first time left one end of a list that is as long as before. */
   readonly isReplaced?: boolean;
   /** Whether records of this kind can be retrieved one by one; if not, a later sweep is the proof. */
@@ -99,8 +99,14 @@ export interface DeletionDecision {
   readonly toRetrieve: readonly string[];
   /** Records that are proven to be gone. */
   readonly tombstones: readonly string[];
-  /** Those retrieved longest ago first; `isSame`: they are those of before, and none of them has been shown since. */
-  readonly held: { readonly ids: readonly string[]; readonly isSame: boolean };
+  readonly held: {
+    /** Those retrieved longest ago first. */
+    readonly ids: readonly string[];
+    /** They are those of before, and none of them has been shown since. */
+    readonly isSame: boolean;
+    /** Why they are held together: `rows:5` or `share:0.02` (what `holdAbove` allows), `third`, `empty`, `cut_off`, `replaced`; absent = as before. */
+    readonly rule?: string | undefined;
+  };
 }
 
 /** Unlisted records retrieved again in each sweep: a list that leaves out thousands must not cost thousands. */
@@ -160,6 +166,7 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
     held: listHeld(
       candidates.filter((_, index) => after[index]?.state === 'held'),
       storedAbsences,
+      hold.rule,
     ),
   };
 }
@@ -239,11 +246,13 @@ function nextHeldState(absence: Absence, hold: Hold, facts: AbsenceFacts): Absen
 function listHeld(
   held: readonly AbsenceCandidate[],
   storedAbsences: ReadonlyMap<string, Absence>,
+  rule?: string,
 ): DeletionDecision['held'] {
   const heldBefore = [...storedAbsences.values()].filter((absence) => absence.state === 'held').length;
   return {
     ids: [...held].sort((a, b) => lastRetrievedAt(a) - lastRetrievedAt(b)).map((row) => row.id),
     isSame: held.length === heldBefore && held.every((row) => row.absence.state === 'held'),
+    rule,
   };
 }
 
@@ -277,7 +286,8 @@ function absenceOf(row: AbsentRow, facts: AbsenceFacts): Absence {
 /** The decision about all undecided rows together; `freed`: most held records are back, so the rest are treated as never held. */
 interface Hold {
   readonly is: 'held' | 'freed' | 'open';
-  readonly why?: string | undefined;
+  readonly why?: string;
+  readonly rule?: string;
 }
 
 function decideHoldState(
@@ -289,17 +299,22 @@ function decideHoldState(
   const count = undecided.length;
   if (count === 0) return { is: 'open' };
   const areReplaced = !facts.canRetrieve && undecided.some((row) => row.absence.why === REPLACED);
-  const isDoubtful = facts.isDoubtful || areReplaced;
-  if (oldest && isOldest(undecided, oldest, isDoubtful)) return { is: 'held', why: olderThan(oldest.by) };
-  const { rows, share } = rules.holdAbove;
-  const isMany = count > Math.max(rows, share * live) || (count >= HOLD_MIN_ROWS && 3 * count > live);
-  if (isMany || isDoubtful) return { is: 'held' };
+  const doubt = facts.doubt ?? (areReplaced ? REPLACED : null);
+  if (oldest && isOldest(undecided, oldest, doubt !== null)) return { is: 'held', why: olderThan(oldest.by) };
+  const rule = manyRule(count, live, rules) ?? doubt;
+  if (rule !== null) return { is: 'held', rule };
   if (!undecided.some((row) => row.absence.state === 'held')) return { is: 'open' };
   const still = new Set(absent.map((row) => row.id));
   const returned = [...storedAbsences.values()].filter(
     (absence) => absence.state === 'held' && !still.has(absence.id),
   ).length;
   return { is: returned > 2 * count ? 'freed' : 'held' };
+}
+
+/** The rule by which so many are held for their number; null for none. */
+function manyRule(count: number, live: number, { holdAbove: { rows, share } }: DeletionRules): string | null {
+  if (count > Math.max(rows, share * live)) return rows > share * live ? `rows:${rows}` : `share:${share}`;
+  return count >= HOLD_MIN_ROWS && 3 * count > live ? 'third' : null;
 }
 
 function isOldest(undecided: readonly AbsenceCandidate[], rows: OldestRows, isDoubtful: boolean): boolean {

@@ -4,6 +4,8 @@ import type { DeletionDecision, DeletionRules } from './decide-deletions.ts';
 export interface HoldClock {
   readonly since: Date;
   readonly records: number;
+  /** Why they are held together, where this sweep has decided it. */
+  readonly rule?: string | undefined;
 }
 
 /**
@@ -19,7 +21,7 @@ export function nextHold(
   const records = held.ids.length;
   if (records === 0) return null;
   const isContinued = before !== null && held.isSame && before.records === records && !canBeCutOff;
-  return isContinued ? before : { since: now, records };
+  return isContinued ? before : { since: now, records, rule: held.rule };
 }
 
 /** Whether a hold has lasted long enough to end by itself; never if a person must decide. */

@@ -1,4 +1,4 @@
-import type { MessageKey } from '../lib/text/translator.ts';
+import { translatorFor, type MessageKey } from '../lib/text/translator.ts';
 
 /** The next step for records that disappeared, by their state. */
 export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
@@ -12,11 +12,17 @@ export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
 const UNCLEAR: MessageKey =
   'the list no longer shows them, and the service gives no clear answer about any of them';
 
-const MANY: MessageKey =
-  'more records left the list at once than deletions.holdAbove allows, or more than a third of them all, or the list itself is in doubt';
+const MANY: MessageKey = 'many records left the list at once';
 
 /** Why held records need a person, by the code of the reason. */
 const REASONS: Readonly<Record<string, MessageKey>> = {
+  rows: 'more than {figure, number} records left the list at once: deletions.holdAbove.rows',
+  share:
+    'more than {figure, number, ::percent .##} of the records left the list at once: deletions.holdAbove.share',
+  third: 'more than a third of all records left the list at once',
+  empty: 'the list shows no records any more',
+  cut_off: 'the list may be cut off: it has the same round number of records as before, and states no total',
+  replaced: 'other records took their place at one end of the list, which may be cut off',
   never_listed: 'the service returned them, but no list has ever shown them',
   others_hidden:
     'the list shows neither them nor other records that the service returned: it may be incomplete',
@@ -26,9 +32,11 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
     'exactly the oldest rows are missing: if the list shows only recent rows, reject; the older rows stay, and the kind can be certified',
 };
 
-/** Why held records need a person. @param why A code, with facts after a colon: `older_than:id`; null = their number, or a doubtful list. */
-export function heldBecause(why: string | null): MessageKey {
-  if (why === null) return MANY;
-  const [code = ''] = why.split(':');
-  return REASONS[code] ?? UNCLEAR;
+/**
+ * Why held records need a person.
+ * @param why A code, with a figure or a field after a colon: `rows:5`, `older_than:id`; null where an older release held them.
+ */
+export function heldBecause(why: string | null, { t } = translatorFor('en')): string {
+  const [code = '', figure] = (why ?? '').split(':');
+  return t(why === null ? MANY : (REASONS[code] ?? UNCLEAR), { figure: Number(figure) });
 }

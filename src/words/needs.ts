@@ -125,7 +125,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
       { n, kind: kindLabel(translator, kind) },
     ),
-    why: [sentence(translator.t(heldBecause(why)))],
+    why: [sentence(heldBecause(why, translator))],
     page: '/deletions',
     command: 'bms-sync deletions',
   }),

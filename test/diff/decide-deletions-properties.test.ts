@@ -38,7 +38,7 @@ const situations: fc.Arbitrary<AbsenceFacts> = fc
   .record({
     known: fc.array(records, { maxLength: 30 }),
     more: fc.nat(400),
-    isDoubtful: fc.boolean(),
+    doubt: fc.constantFrom('empty' as const, 'cut_off' as const, null),
     canRetrieve: fc.boolean(),
     isCertified: fc.boolean(),
   })
@@ -182,7 +182,7 @@ describe('whatever is known, a plan', () => {
       );
       const isMany = undecided.length > Math.max(5, 0.1 * facts.live);
       const isHeld = undecided.some(({ id }) => facts.storedAbsences.get(id)?.state === 'held');
-      if (undecided.length === 0 || !(facts.isDoubtful || isMany || isHeld)) return;
+      if (undecided.length === 0 || !(facts.doubt !== null || isMany || isHeld)) return;
       for (const { id } of undecided) expect(known.get(id)?.state).toBe('held');
       for (const id of [...plan.toRetrieve, ...plan.tombstones])
         expect(['approved', 'released']).toContain(known.get(id)?.state);
@@ -234,7 +234,7 @@ describe('over many sweeps', () => {
       storedAbsences: mirrored.known,
       isProtected: new Set(),
       live: 8 - mirrored.buried.size,
-      isDoubtful: false,
+      doubt: null,
       canRetrieve: false,
       isCertified,
       sweep: index,

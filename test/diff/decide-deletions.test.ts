@@ -47,7 +47,7 @@ const wholePlan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = 
       storedAbsences: storedAbsences(),
       isProtected: new Set(),
       live: 1000,
-      isDoubtful: false,
+      doubt: null,
       canRetrieve: false,
       isCertified: true,
       sweep: 200,
@@ -226,19 +226,31 @@ describe('a mass disappearance', () => {
   test.each([true, false])(
     'of a list that is doubtful is held however few are gone; can be asked: %s',
     (canRetrieve) => {
-      const made = plan([row('1')], { isDoubtful: true, canRetrieve });
+      const made = plan([row('1')], { doubt: 'empty', canRetrieve });
       expect(made).toEqual({
         ...NOTHING,
         toSave: [missing('1', { state: 'held', sweep: 200, absentSince: NOON })],
       });
       expect(
-        plan([row('1')], { isDoubtful: true, canRetrieve, storedAbsences: storedAbsences(missing('1')) }),
+        plan([row('1')], { doubt: 'empty', canRetrieve, storedAbsences: storedAbsences(missing('1')) }),
       ).toEqual({
         ...NOTHING,
         toSave: [missing('1', { state: 'held' })],
       });
     },
   );
+
+  test.each([
+    ['rows:5', 6, { live: 100 }],
+    ['share:0.02', 21, { live: 1000 }],
+    ['third', 3, { live: 8 }],
+    ['empty', 1, { doubt: 'empty' }],
+    ['cut_off', 1, { doubt: 'cut_off' }],
+    ['replaced', 1, { isReplaced: true }],
+    [undefined, 5, { live: 1000 }],
+  ] as const)('is held by the rule %s', (rule, count, facts) => {
+    expect(wholePlan(rows(count), facts).held.rule).toBe(rule);
+  });
 
   test('that another row has replaced is held as soon as only the list could prove it', () => {
     const asked = plan([row('1')], { isReplaced: true, canRetrieve: true });

@@ -85,7 +85,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     lie: 'lists are empty now and then',
     parts: {
       decideDeletions: (real) => (facts, rules) =>
-        real({ ...facts, isDoubtful: false }, { ...rules, holdAbove: { rows: 1e9, share: 1 } }),
+        real({ ...facts, doubt: null }, { ...rules, holdAbove: { rows: 1e9, share: 1 } }),
     },
   },
   {

@@ -214,7 +214,7 @@ async function decideAbsences(
       sweep: evidence.sweep,
       now,
       isProtected: await readProtected(session, kind.name, now),
-      isDoubtful: isEmpty || isCutOff,
+      doubt: doubtOf(isEmpty, isCutOff),
       isReplaced,
       oldest,
       canBeMixed: list.canBeMixed,
@@ -227,6 +227,9 @@ async function decideAbsences(
     hold: nextHold(lease.hold, decision.held, isCutOff || (isReplaced && !canAsk), now),
   };
 }
+
+const doubtOf = (isEmpty: boolean, isCutOff: boolean): 'empty' | 'cut_off' | null =>
+  isEmpty ? 'empty' : isCutOff ? 'cut_off' : null;
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */
 function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): boolean {

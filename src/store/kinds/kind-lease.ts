@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/hold-clock.ts';
+import { writeMeta } from './meta.ts';
 import { parseInstant, formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
 import { LeaseError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -214,11 +215,12 @@ export async function releasePreemptible(
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} and lease_yields = 1`);
 }
 
-/** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
+/** Notes since when and by which rule these records of a kind are held, in the transaction that notes the records. */
 export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
   const heldSince = hold === null ? null : formatInstant(hold.since);
   const held = { heldSince, heldRecords: hold?.records ?? null };
   await tx.query(sql`update kind_state set ${assignments(KIND_STATE, held)} where kind = ${kind}`);
+  if (hold?.rule !== undefined) await writeMeta(tx, `held.${kind}`, hold.rule);
 }
 
 /** Whether some kind already records changes as events; these cannot be read from the service again. */

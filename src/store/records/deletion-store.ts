@@ -98,7 +98,8 @@ export async function readHolds(db: Queryable): Promise<Hold[]> {
 
 async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   const groups = sql`
-    select kind, state, count(*) as records, min(absent_since) as since, max(proof) as why
+    select kind, state, count(*) as records, min(absent_since) as since,
+      coalesce(max(proof), (select value from mirror_meta where key = 'held.' || kind)) as why
     from deletions
     where state in ('suspected', 'held', 'approved', 'released', 'rejected')
     group by kind, state order by kind, state`;
@@ -126,7 +127,7 @@ export interface ShownHold extends Hold {
   readonly ids: readonly string[];
   /** Names exactly these records in an approval; only of records that can be approved. */
   readonly check?: string | undefined;
-  /** Why they need a person, where it is not their number. */
+  /** Why they need a person: the rule that holds them together, or why no proof comes by itself. */
   readonly why?: string | undefined;
 }
 

@@ -41,7 +41,10 @@ describe('deletions', () => {
     expect(liveClients(path)).toHaveLength(40);
     const since = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/) as string;
     expect(await holds(env)).toEqual([
-      { kind: 'clients', state: 'held', records: GONE, since, ids, check: expect.any(String) as string },
+      {
+        ...{ kind: 'clients', state: 'held', records: GONE, since, ids },
+        ...{ check: expect.any(String) as string, why: 'rows:5' },
+      },
     ]);
 
     const { code, stdout, stderr } = await run(['deletions'], env);
@@ -49,6 +52,7 @@ describe('deletions', () => {
     expect(stdout).toMatch(/^kind +state +records +missing since \(UTC\) +ids\n/);
     expect(stdout).toMatch(new RegExp(`\\nclients +held +${GONE} +\\d{4}-.* ${ids.join(', ')}\\n`));
     expect(stdout).toContain('bms-sync deletions approve|reject KIND');
+    expect(stdout).toContain('clients: more than 5 records left the list at once: deletions.holdAbove.rows.');
     expect(await run(['deletions', 'list'], env)).toEqual({ code, stdout, stderr });
     expect(document(await run(['deletions', 'list', '--json'], env))).toEqual({
       deletions: await holds(env),

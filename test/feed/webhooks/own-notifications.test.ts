@@ -41,7 +41,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => pullLater(on, 'clients'),
     data: { kind: 'clients', records: 7, since: expect.any(String) as string },
     text: expect.stringMatching(
-      /^7 deletions of clients are held\. More records left the list at once than deletions\.holdAbove allows, or more than a third of them all, or the list itself is in doubt\. About: .+, .+, .+ and 4 others\. Since .*2026.*\. bms-sync deletions$/,
+      /^7 deletions of clients are held\. More than 5 records left the list at once: deletions\.holdAbove\.rows\. About: .+, .+, .+ and 4 others\. Since .*2026.*\. bms-sync deletions$/,
     ) as string,
   },
   'entry.parked': {

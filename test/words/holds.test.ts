@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { translatorFor } from '../../src/lib/text/translator.ts';
+import { heldBecause } from '../../src/words/holds.ts';
+
+// cspell:disable -- French.
+test.each([
+  [
+    'rows:1200',
+    'more than 1,200 records left the list at once: deletions.holdAbove.rows',
+    'plus de 1\u00a0200 fiches ont quitté la liste en même temps\u00a0: deletions.holdAbove.rows',
+  ],
+  [
+    'share:0.025',
+    'more than 2.5% of the records left the list at once: deletions.holdAbove.share',
+    'plus de 2,5\u00a0% des fiches ont quitté la liste en même temps\u00a0: deletions.holdAbove.share',
+  ],
+  [
+    'older_than:id',
+    expect.stringContaining('exactly the oldest rows are missing') as string,
+    expect.any(String) as string,
+  ],
+  [null, 'many records left the list at once', 'un grand nombre de fiches ont quitté la liste en même temps'],
+])('why %s holds records, in both languages', (why, english, french) => {
+  // cspell:enable
+  expect(heldBecause(why)).toEqual(english);
+  expect(heldBecause(why, translatorFor('fr'))).toEqual(french);
+});
