@@ -3,7 +3,7 @@ import type { RouteContext, Server } from '../http/server.ts';
 import { readUserList, userList } from '../operations/users.ts';
 
 const schema = {
-  summary: 'List the users who may read, decide or administer',
+  summary: 'List the users who may read, push, decide or administer',
   tags: ['Users'],
   response: { 200: userList },
 };

@@ -24,6 +24,7 @@ import { healthRoutes } from '../api/health.ts';
 import { operationRoutes } from '../api/operations.ts';
 import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
+import { pushRoutes } from '../api/push.ts';
 import { runRoutes } from '../api/runs.ts';
 import { statusRoutes } from '../api/status.ts';
 import { planRoutes } from '../api/plans.ts';
@@ -41,6 +42,7 @@ const ROUTES = [
   recordRoutes,
   exportRoutes,
   outboxRoutes,
+  pushRoutes,
   deletionRoutes,
   planRoutes,
   webhookRoutes,

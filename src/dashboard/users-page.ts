@@ -15,7 +15,7 @@ const PATH = '/users';
 
 /** Adds the page of the users, and the answer to its form: the page once more, with the token of the new user. */
 export function addUsersPage(app: Server, dashboard: Dashboard): void {
-  const summary = 'Show the users who may read, decide or administer';
+  const summary = 'Show the users who may read, push, decide or administer';
   const page = { path: PATH, summary, role: 'admin', querystring: z.object({ done }) } as const;
   addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
   const schema = {
@@ -56,7 +56,7 @@ async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | nul
           'cards',
         );
   const title = t('Users');
-  const content = html`${pageTitle(title, t('A viewer reads, an operator also decides, an admin also administers.'))}
+  const content = html`${pageTitle(title, t('A viewer reads, a writer also pushes, an operator also decides, an admin also administers.'))}
   ${added} ${panel({ id: 'users', title: t('Who has access'), isLive: false }, list)}
   ${panel({ id: 'add', title: t('Add a user'), isLive: false }, addForm(reader))}`;
   return { title, content };

@@ -62,6 +62,7 @@ function problemFor(error: unknown, logger: Logger): Problem {
 /** The HTTP status of each fault; a usage fault that is not listed is 400. */
 const STATUS: Readonly<Record<string, number>> = {
   'outbox.absent': 404,
+  'outbox.ended': 410,
   'run.absent': 404,
   'record.absent': 404,
   'record.unknown_kind': 404,
@@ -77,6 +78,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'plan.altered': 409,
   'plan.applied': 409,
   'plan.own': 403,
+  'http.forbidden': 403,
   'plan.unapproved': 409,
   'plan.open': 409,
   'plan.empty': 422,

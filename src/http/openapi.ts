@@ -17,7 +17,8 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
   app.setSerializerCompiler(serializerCompiler);
   app.addHook('onRoute', (route) => {
     const schema = route.schema ?? {};
-    route.schema = { ...schema, response: { ...(schema.response as object), default: REFUSAL } };
+    const query = route.url.startsWith('/v1/') && { querystring: strictQuery(schema.querystring) };
+    route.schema = { ...schema, ...query, response: { ...(schema.response as object), default: REFUSAL } };
   });
   await app.register(swagger, {
     openapi: {
@@ -36,6 +37,16 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
       security: [{ bearer: [] }, { cookie: [] }],
     },
     transform: jsonSchemaTransform,
+  });
+}
+
+/** Refuses parameters that a route of the API does not know: with a mistyped filter, it would answer for everything. */
+function strictQuery(schema: unknown) {
+  const shape = schema instanceof z.ZodObject ? schema.shape : {};
+  const known = Object.keys(shape).join(', ') || 'none';
+  return z.strictObject(shape, {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys' ? `unknown: ${keys.join(', ')}; the parameters are: ${known}` : undefined,
   });
 }
 

@@ -22,7 +22,8 @@ const userName = z
   )
   .describe('name of the user; behind a proxy that signs users in, as it sends the name');
 
-const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
+const ROLES = USER_ROLES.join(', ');
+const role = z.enum(USER_ROLES, `expected one of ${ROLES}`);
 
 const user = z.object({ name: z.string(), role: z.enum(USER_ROLES), createdAt: instant });
 
@@ -44,10 +45,13 @@ export const addUser = operation({
   name: 'add',
   path: '/users',
   role: 'admin',
-  words: { summary: 'add a user: a viewer reads, an operator also decides, an admin also administers' },
+  words: {
+    summary:
+      'add a user: a viewer reads, a writer also pushes, an operator also decides, an admin also administers',
+  },
   input: z.strictObject({
     name: userName,
-    role: role.default('viewer').describe('viewer, operator or admin (default: viewer)'),
+    role: role.default('viewer').describe(`${ROLES} (default: viewer)`),
   }),
   answer: addedUser,
   status: 201,
@@ -73,7 +77,7 @@ export const changeRole = operation({
   path: '/users/:name/role',
   role: 'admin',
   words: { summary: 'give a user another role', notice: 'The user has the new role.' },
-  input: z.strictObject({ name: userName, role: role.describe('viewer, operator or admin') }),
+  input: z.strictObject({ name: userName, role: role.describe(ROLES) }),
   answer: z.object({ name: z.string(), role }),
   run: async (context, input) => {
     const { session } = context;

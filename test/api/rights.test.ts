@@ -12,7 +12,7 @@ const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /l
 function rights(stage: Stage): ReadonlyMap<string, UserRole> {
   const described = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
   const table = new Map<string, UserRole>([
-    ['POST /v1/outbox', 'operator'],
+    ['POST /v1/outbox', 'writer'],
     ['POST /logout', 'viewer'],
     ['GET /v1/users', 'admin'],
     ['GET /users', 'admin'],
@@ -127,5 +127,32 @@ describe.each(ONE_DATABASE)('a refusal', (_name, open) => {
     const page = await stage.post('/pulls', {}, headers);
     expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
     expect(await page.text()).toContain('This needs the role operator');
+  });
+});
+
+describe.each(ONE_DATABASE)('a writer of a mirror in %s', (_name, open) => {
+  test('pushes, sees and offers no decision, and cannot create a second record with a natural key', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addUsers(session);
+    const push = (key: string, role: UserRole, more: object = {}): Promise<Response> =>
+      stage.post(
+        '/v1/outbox',
+        { operation: 'create', kind: 'clients', data: { code: 'C-1' }, ...more },
+        { authorization: `Bearer ${tokenOf(role)}`, 'idempotency-key': key },
+      );
+    expect((await push('one', 'writer')).status).toBe(202);
+    const double = await push('two', 'writer', { allowDouble: true });
+    expect([double.status, await double.json()]).toEqual([
+      403,
+      expect.objectContaining({
+        code: 'http.forbidden',
+        detail: 'body: allowDouble needs the role operator; the writer is writer.',
+      }),
+    ]);
+    expect((await push('two', 'writer', { allowDouble: false })).status).toBe(422);
+    expect((await push('two', 'operator', { allowDouble: true })).status).toBe(202);
+    const page = await stage.get('/outbox/1', { authorization: `Bearer ${tokenOf('writer')}` });
+    expect([page.status, await page.text()]).toEqual([200, expect.not.stringContaining('abandon')]);
   });
 });

@@ -8,7 +8,7 @@ import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
 export function usersCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the users who may read, decide or administer').action(
+  const list = createCommand('list', 'list the users who may read, push, decide or administer').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));

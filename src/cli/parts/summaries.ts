@@ -33,7 +33,7 @@ export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...ar
   undo: ['make a plan that undoes an applied plan, except for values that were changed since', '<plan>'],
   outbox: ['show the changes for the service, and decide on the ones that are stuck'],
   webhooks: ['send events to programs, e-mail addresses and chat rooms (endpoints)'],
-  users: ['manage the users who may read, decide or administer'],
+  users: ['manage the users who may read, push, decide or administer'],
   verify: ['compare the mirror with the service, record by record', '[kind...]'],
   mcp: ['answer the questions of an AI assistant on stdio (MCP), read only'],
   move: ['copy the whole mirror from a SQLite file into an empty PostgreSQL database', '[url]'],

@@ -4,7 +4,7 @@ import { html, type Html, type Part } from '../../http/html.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
 import { readRecordNames } from '../../store/needs/record-names.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
-import type { UserRole } from '../../store/users/user-store.ts';
+import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
 import { needWords, type NeedWords, type Quoted } from '../../words/needs.ts';
 import {
   decisionForms,
@@ -84,7 +84,7 @@ function pullButton(kinds: readonly string[], reader: Reader): DecisionButton {
 export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: UserRole): Html {
   const { t, when } = reader;
   const note =
-    role === 'viewer'
+    role !== undefined && !isRoleAllowed(role, 'operator')
       ? t('Operators decide here. Without ADMIN_TOKEN, use the command line.')
       : t('{n, plural, one {# item} other {# items}}', { n: needs.length });
   const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons, technical = '' }) => {

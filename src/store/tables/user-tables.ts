@@ -15,7 +15,7 @@ export const USERS = {
   columns: [
     textColumn('name_key'), // The name in small letters: no two names differ only in their case.
     textColumn('name'),
-    textColumn<'role', 'viewer' | 'operator' | 'admin'>('role'),
+    textColumn<'role', 'viewer' | 'writer' | 'operator' | 'admin'>('role'),
     textColumn('token_hash'), // SHA-256, in hexadecimal digits.
     withDefault(timestampColumn('created_at'), 'now'),
   ],
@@ -30,7 +30,7 @@ export const DECISIONS = {
     serial('id'),
     timestampColumn('at'),
     textColumn('who'), // A user; `admin`, who has the setting's token; on the command line the user of the machine: `ada@office`.
-    textColumn<'role', 'viewer' | 'operator' | 'admin'>('role'),
+    textColumn<'role', 'viewer' | 'writer' | 'operator' | 'admin'>('role'),
     textColumn<'via', 'command' | 'page' | 'api'>('via'),
     textColumn('what'), // In the words of the command line: `deletions approve`.
     optionalText('target'), // What it is about: the number of an entry, a kind, the name of an endpoint or a user.

@@ -9,8 +9,8 @@ export type UserRole = User['role'];
 /** A user without the facts of the account. */
 export type SignedInUser = Omit<User, 'createdAt'>;
 
-/** From the least: a viewer looks, an operator also decides, an admin also administers. */
-export const USER_ROLES = ['viewer', 'operator', 'admin'] as const satisfies readonly UserRole[];
+/** From the least: a viewer looks, a writer also pushes, an operator also decides, an admin also administers. */
+export const USER_ROLES = ['viewer', 'writer', 'operator', 'admin'] as const satisfies readonly UserRole[];
 
 /** Whether a role includes the rights of the needed one. */
 export const isRoleAllowed = (role: UserRole, needed: UserRole): boolean =>

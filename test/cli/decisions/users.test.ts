@@ -45,7 +45,7 @@ describe.each(Object.entries(GROWN_URLS))('users of a mirror in %s', (_name, add
     const role = await run(['users', 'add', 'Bob', '--role', 'boss'], env);
     expect([role.code, role.stderr]).toEqual([
       2,
-      expect.stringContaining('expected one of viewer, operator, admin'),
+      expect.stringContaining('expected one of viewer, writer, operator, admin'),
     ]);
     for (const name of ['', ' Bob', 'a\nb', '<b>', 'x'.repeat(101)])
       expect((await run(['users', 'add', name], env)).code).toBe(2);
