@@ -27,7 +27,7 @@ test('a file that ends early is refused by every command, exit 1, and stays as i
   const path = await grownMirror();
   await run(['pull'], settingsFor(sandbox, path));
   const { size } = statSync(path);
-  for (const cut of [16_384, Math.floor(size / 2)]) {
+  for (const cut of [1, 9_000, 16_384, Math.floor(size / 2)]) {
     const damaged = join(tempFolder(), 'mirror.db');
     copyFileSync(path, damaged);
     truncateSync(damaged, size - cut);

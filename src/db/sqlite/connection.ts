@@ -25,6 +25,7 @@ export function openWriter(path: string): Database {
   const writer = new Sqlite(path, { timeout: OPENING_TIMEOUT_MS });
   try {
     refuseOldSqlite(writer);
+    refuseCutFile(writer, path);
     writer.pragma(`page_size = ${PAGE_BYTES}`); // Of a new file; an old one keeps its own.
     writer.pragma('journal_mode = WAL');
     writer.pragma('synchronous = NORMAL'); // A power cut may undo the last pages of a pull; the next pull reads them again.
@@ -90,6 +91,20 @@ function refuseOldSqlite(connection: Database): void {
     code: 'mirror.sqlite_too_old',
     hint: 'Run npm ci again: it builds the tested version of SQLite.',
   });
+}
+
+/**
+ * Refuses a file that ends within a page: SQLite reads the rest as zeros. While a log beside it holds pages, a checkpoint may be
+ * writing the file, or a crash may have ended one; the next completes it.
+ */
+function refuseCutFile(connection: Database, path: string): void {
+  const size = connection.transaction(() => {
+    connection.pragma('schema_version'); // Locks the file: nobody creates it now.
+    const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    return hasLog ? 0 : statSync(path).size;
+  })();
+  if (size % Number(connection.pragma('page_size', { simple: true })) === 0) return;
+  throw new Sqlite.SqliteError('The file ends within a page.', 'SQLITE_CORRUPT');
 }
 
 type Native = SqlValue | bigint;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -47,6 +47,20 @@ describe('opening a SQLite file', () => {
     await first.close();
     const again = openForTest(path);
     expect([await pragma(again, 'journal_mode'), await pragma(again, 'synchronous')]).toEqual(['wal', 1]);
+  });
+
+  test('a checkpoint that a crash has ended within a page is completed from the WAL', async () => {
+    const path = join(tempFolder(), 'mirror.db');
+    const crashed = join(tempFolder(), 'mirror.db');
+    const session = openForTest(path);
+    await session.atomically((tx) => tx.execute('create table t (a TEXT)'));
+    await session.atomically((tx) => tx.query(sql`insert into t values (${'x'.repeat(100_000)})`));
+    for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${crashed}${end}`);
+    appendFileSync(crashed, Buffer.alloc(5_000));
+    const again = openForTest(crashed);
+    expect(await again.query(sql`select length(a) as n from t`)).toEqual([{ n: 100_000 }]);
+    await again.close();
+    expect(statSync(crashed).size % 16_384).toBe(0);
   });
 
   test('closing leaves one file: the WAL is checkpointed', async () => {
