@@ -110,8 +110,6 @@ interface Service {
   readonly watched: ReturnType<typeof watchMirror>;
 }
 
-type Stop = () => Promise<void>;
-
 /** Share of the grace period for running work. The rest is for recording aborted work and closing connections. */
 const WORKING_SHARE = 0.8;
 
@@ -138,37 +136,19 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
     queueMetrics: notifier.metrics,
     logFault,
   };
-  // The server first: where it cannot listen, nothing else begins.
-  const starts: readonly { readonly role: Role; readonly start: () => Promise<Stop[]> | Stop[] }[] = [
-    {
-      role: 'http',
-      start: async () => [await (await loadHttp()).serveHttp(config, process, onListening)],
-    },
-    {
-      role: 'pulls',
-      start: () => {
-        engine.add(runsQueue(config, parts));
-        return [startPulling(config, parts), startFreshness(config, { ...parts, source: rawSource })];
-      },
-    },
-    {
-      role: 'outbound',
-      start: () => {
-        engine.add(outboundQueue(config, parts, sendCounter));
-        return [];
-      },
-    },
-    {
-      role: 'webhooks',
-      start: () => {
-        engine.add(webhooksQueue(config, parts, sender, signal));
-        return startNotifications(config, parts);
-      },
-    },
-  ];
   const stops = [startDailyCheck(parts)];
   try {
-    for (const { role, start } of starts) if (roles.includes(role)) stops.push(...(await start()));
+    // The server first: where it cannot listen, nothing else begins.
+    if (roles.includes('http')) stops.push(await (await loadHttp()).serveHttp(config, process, onListening));
+    if (roles.includes('pulls')) {
+      engine.add(runsQueue(config, parts));
+      stops.push(startPulling(config, parts), startFreshness(config, { ...parts, source: rawSource }));
+    }
+    if (roles.includes('outbound')) engine.add(outboundQueue(config, parts, sendCounter));
+    if (roles.includes('webhooks')) {
+      engine.add(webhooksQueue(config, parts, sender, signal));
+      stops.push(...startNotifications(config, parts));
+    }
     logStart(config, parts, roles);
     if (!signal.aborted) await once(signal, 'abort');
     parts.logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
@@ -181,15 +161,13 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
 const loadHttp = () => import('./serve-http.ts');
 
 /** Starts what is sent beside events: alerts, the digest. */
-function startNotifications(config: Config, mirror: MirrorContext): Stop[] {
-  const { digestAt } = config.mail;
+function startNotifications(config: Config, mirror: MirrorContext) {
+  const { digestAt: at } = config.mail;
   const { timezone } = config.schedules;
-  return [
-    startAlerts(mirror, config.alerts),
-    ...(digestAt === null
-      ? []
-      : [startDigest(mirror, { at: digestAt, timezone }, staleReader(config, mirror))]),
-  ];
+  const alerts = startAlerts(mirror, config.alerts);
+  return at === null
+    ? [alerts]
+    : [alerts, startDigest(mirror, { at, timezone }, staleReader(config, mirror))];
 }
 
 async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
