@@ -1,6 +1,7 @@
 import { KINDS } from '../catalog/kinds/catalog.ts';
 import { excludeFields } from '../catalog/exclude.ts';
 import { fromDeclared, joinKinds, readyKinds } from '../catalog/declared-kinds.ts';
+import { findKind } from '../catalog/find-kind.ts';
 import { isListed, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
@@ -76,14 +77,7 @@ export function refuseMissingExclusions(
 }
 
 /** @throws {UsageError} For a name that no kind has. */
-export function requireKnownKind(config: Config, name: string): Kind {
-  const kinds = allKinds(config);
-  const kind = kinds.find((candidate) => candidate.name === name);
-  if (kind !== undefined) return kind;
-  const known = kinds.map((candidate) => candidate.name);
-  const hint = `The kinds are: ${known.join(', ')}.`;
-  throw new UsageError(unknownKindMessage(name, known), { code: 'usage.kind', hint });
-}
+export const requireKnownKind = (config: Config, name: string): Kind => findKind(allKinds(config), name);
 
 /**
  * Finds the kinds that a person named; none named means all.
@@ -93,17 +87,12 @@ export function requireKnownKind(config: Config, name: string): Kind {
 export function requireListedKinds(config: Config, names: readonly string[] = []): readonly ListedKind[] {
   const kinds = allKinds(config);
   const listed = kinds.filter(isListed);
+  const known = listed.map((kind) => kind.name).join(', ');
+  const hint = `The kinds with a list are: ${known}. The setting kinds declares further ones: docs/further-kinds.md.`;
   if (names.length === 0) return listed;
-  const known = listed.map((kind) => kind.name);
-  const hint = `The kinds with a list are: ${known.join(', ')}. The setting kinds declares further ones: docs/further-kinds.md.`;
   return [...new Set(names)].map((name) => {
-    const kind = kinds.find((candidate) => candidate.name === name);
-    if (kind !== undefined && isListed(kind)) return kind;
-    const unlisted = `The service has no list of ${name}: it is read one record at a time.`;
-    const message = kind === undefined ? unknownKindMessage(name, known) : unlisted;
+    if (!kinds.some((kind) => kind.name === name && !isListed(kind))) return findKind(listed, name, { hint });
+    const message = `The service has no list of ${name}: it is read one record at a time.`;
     throw new UsageError(message, { code: 'usage.kind', hint });
   });
 }
-
-const unknownKindMessage = (name: string, known: readonly string[]): string =>
-  `Unknown record kind "${name}"${didYouMean(name, known) || '.'}`;

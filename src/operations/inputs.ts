@@ -1,9 +1,8 @@
 import * as z from 'zod';
+import { findKind } from '../catalog/find-kind.ts';
 import { isListed, type Kind } from '../catalog/kind.ts';
 import { wholeNumberText } from '../lib/json/decimal.ts';
 import { isNumber, type Json } from '../lib/json/json.ts';
-import { UsageError } from '../lib/sync-error.ts';
-import { didYouMean } from '../lib/text/nearest-name.ts';
 
 /** A whole number, also as the text of a path, a query or a command line. */
 export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
@@ -39,18 +38,13 @@ export const kindText = z.string().max(100).describe('name of a record kind');
 export const knownKindName = (kinds: readonly Kind[]) =>
   kindText.meta({ description: 'name of a record kind', enum: kinds.map((kind) => kind.name) });
 
-const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map((kind) => kind.name);
-
 /** @throws {UsageError} `record.unknown_kind`. */
-export function requireKind(kinds: readonly Kind[], name: string): Kind {
-  const kind = kinds.find((each) => each.name === name);
-  if (kind !== undefined) return kind;
-  throw unknownKind('record.unknown_kind', name, kinds);
-}
+export const requireKind = (kinds: readonly Kind[], name: string): Kind =>
+  findKind(kinds, name, { code: 'record.unknown_kind' });
 
 /** @throws {UsageError} `usage.kind` if a filter names an unknown kind. */
 export function checkKind(kinds: readonly Kind[], name: string | undefined): void {
-  if (name !== undefined && !namesOf(kinds).includes(name)) throw unknownKind('usage.kind', name, kinds);
+  if (name !== undefined) findKind(kinds, name);
 }
 
 /**
@@ -60,14 +54,6 @@ export function checkKind(kinds: readonly Kind[], name: string | undefined): voi
  */
 export function pulledKinds(kinds: readonly Kind[], names: readonly string[]): readonly string[] {
   const listed = kinds.filter(isListed);
-  const wanted = names.length === 0 ? namesOf(listed) : [...new Set(names)];
-  const wrong = wanted.find((name) => !namesOf(listed).includes(name));
-  if (wrong === undefined) return wanted;
-  throw unknownKind('usage.kind', wrong, listed);
-}
-
-function unknownKind(code: string, name: string, kinds: readonly Kind[]): UsageError {
-  const names = namesOf(kinds);
-  const message = `Unknown record kind "${name}"${didYouMean(name, names) || '.'}`;
-  return new UsageError(message, { code, hint: `The kinds are: ${names.join(', ')}.` });
+  const wanted = names.length === 0 ? listed : [...new Set(names)].map((name) => findKind(listed, name));
+  return wanted.map((kind) => kind.name);
 }
