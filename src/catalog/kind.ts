@@ -71,12 +71,19 @@ interface Endpoint {
 
 export interface ListEndpoint extends Endpoint {
   /** `documented`: `page` and `per_page` are parameters (§8). `by answer`: no parameters are documented; the response shows the paging. */
-  readonly paging: 'documented' | 'by answer';
+  readonly paging: (typeof PAGINGS)[number];
   readonly order: ListOrder;
 }
 
-export type ListOrder =
-  'created, oldest first' | 'created, newest first' | 'code' | 'pickup date, newest first' | 'unknown';
+export const PAGINGS = ['documented', 'by answer'] as const;
+export const ORDERS = [
+  'created, oldest first',
+  'created, newest first',
+  'code',
+  'pickup date, newest first',
+  'unknown',
+] as const;
+export type ListOrder = (typeof ORDERS)[number];
 
 interface RetrieveEndpoint extends Endpoint {
   /** Set if the documented path addresses another kind: its answers prove nothing about this kind. */

@@ -43,15 +43,16 @@ export function* checkSchedules(
   yield config.outbound.writes === 'on'
     ? passedCheck('writes', 'outbound.writes is on: serve sends the entries of the outbox')
     : passedCheck('writes', 'outbound.writes is off: entries stay in the outbox');
-  const retentionText = (what: string, days: number | null): string =>
-    `${what} ${days === null ? 'forever' : `for ${days} days`}`;
   const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
-  const parts = [
-    retentionText('change events', changesDays),
-    retentionText('runs', runsDays),
-    retentionText('ended entries of the outbox', outboxDays),
-    retentionText('closed issues', issuesDays),
-  ];
+  const kept = {
+    'change events': changesDays,
+    runs: runsDays,
+    'ended entries of the outbox': outboxDays,
+    'closed issues': issuesDays,
+  };
+  const parts = Object.entries(kept).map(
+    ([what, days]) => `${what} ${days === null ? 'forever' : `for ${days} days`}`,
+  );
   yield passedCheck('retention', parts.join(', '));
   const { requestsPerMinute: budget } = config.freshness;
   yield budget === null

@@ -59,12 +59,15 @@ export function planCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       if (what === undefined) {
         const plans = await listPlans(session, MAX_LISTED);
-        const shown = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
-          return { id, state, kind, origin, createdBy, createdAt, approvedBy };
-        });
         const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
-        const table = textTable(names, shown.map(Object.values<string | number | null>));
-        context.printResult(options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
+        const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
+          return [id, state, kind, origin, createdBy, createdAt, approvedBy];
+        });
+        context.printResult(
+          options,
+          { plans },
+          plans.length === 0 ? ['No plans.'] : [textTable(names, rows)],
+        );
         return;
       }
       const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);

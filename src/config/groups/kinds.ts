@@ -1,17 +1,9 @@
 import * as z from 'zod';
 import { PLAIN_TYPES, listReadyFiles } from '../../catalog/declared-kinds.ts';
-import { AUTH_HEADERS, type ListEndpoint, type ListOrder } from '../../catalog/kind.ts';
+import { AUTH_HEADERS, ORDERS, PAGINGS } from '../../catalog/kind.ts';
 import { mapOf, setting, nullableSetting } from './setting.ts';
 import { kindField, path, pathWithId } from './value-types.ts';
 
-const PAGINGS = ['documented', 'by answer'] as const satisfies ListEndpoint['paging'][];
-const ORDERS = [
-  'created, oldest first',
-  'created, newest first',
-  'code',
-  'pickup date, newest first',
-  'unknown',
-] as const satisfies ListOrder[];
 const ALL_FIELDS = 'all sent fields';
 
 const MOST_PLACES = 18;

@@ -33,21 +33,15 @@ export const mcp = group({
   }),
 });
 
+const kept = (days: number | null, what: string, more = '') =>
+  setting(a.days.nullable().default(days), `How long ${what} are kept; null keeps them all.${more}`);
+
 export const retention = group({
-  changesDays: setting(nullableSetting(a.days), 'How long change events are kept; null keeps them all.'),
-  runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),
-  outboxDays: setting(
-    a.days.nullable().default(365),
-    'How long ended outbox entries and their attempts are kept; null keeps them all. Their keys stay.',
-  ),
-  issuesDays: setting(
-    a.days.nullable().default(365),
-    'How long closed issues, notes of drift and proven deletions are kept; null keeps them all.',
-  ),
-  deliveriesDays: setting(
-    a.days.nullable().default(30),
-    'How long webhook deliveries are kept; null keeps them all.',
-  ),
+  changesDays: kept(null, 'change events'),
+  runsDays: kept(30, 'finished runs'),
+  outboxDays: kept(365, 'ended outbox entries and their attempts', ' Their keys stay.'),
+  issuesDays: kept(365, 'closed issues, notes of drift and proven deletions'),
+  deliveriesDays: kept(30, 'webhook deliveries'),
 });
 
 const trustedHeader = z.strictObject(
