@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMirror } from '../../src/app/open-mirror.ts';
@@ -73,8 +74,13 @@ const READS: readonly (readonly string[])[] = [
   ['changes'],
   ['record', 'clients', '1'],
   ['runs'],
+  ['runs', 'show', '1'],
   ['outbox'],
+  ['outbox', 'show', '1'],
+  ['outbox', 'resume'],
   ['deletions'],
+  ['deletions', 'approve', 'clients'],
+  ['deletions', 'reject', 'clients'],
   ['webhooks'],
   ['outbox', 'retry', '1'],
 ];
@@ -109,7 +115,17 @@ describe.each([
   test('makes no mirror where there is none', async () => {
     const url = await urlOf();
     for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.absent']);
-    if (name === 'SQLite') return;
+    if (name === 'SQLite') {
+      const path = url.replace('file:', '');
+      expect(existsSync(path)).toBe(false);
+      const refusal = {
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining(`There is no mirror at ${path}`) as string,
+      };
+      expect(await run(['status'], { DATABASE_URL: url })).toMatchObject(refusal);
+      return;
+    }
     await using session = await openSession(url);
     expect((await session.atomically((tx) => tx.listColumns('mirror_meta'))).size).toBe(0);
   });

@@ -1,19 +1,12 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import type { StatusDocument } from '../../src/checks/status-document.ts';
+import type { CheckResult } from '../../src/lib/check-result.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
-
-interface Shown {
-  readonly schedules: readonly { readonly name: string; readonly cron: string }[];
-  readonly isServed: boolean;
-  readonly schedulesDiffer: boolean;
-}
-interface Examined {
-  readonly checks: readonly { readonly name: string; readonly detail: string }[];
-}
 
 test.for(['SQLite', 'PostgreSQL'])(
   'status and doctor show who serves a mirror in %s, and by which schedules, whatever their own settings are',
@@ -26,10 +19,10 @@ test.for(['SQLite', 'PostgreSQL'])(
     const of = { ...env, BMS__SCHEDULES: '{"clients":"7 3 * * *"}' };
     const serving = start(['serve', '--only', 'pulls'], { env: of });
     onTestFinished(() => void serving.child.kill('SIGKILL'));
-    const status = async (settings = env): Promise<Shown> =>
-      document(await run(['status', '--json'], settings)) as Shown;
+    const status = async (settings = env): Promise<StatusDocument> =>
+      document(await run(['status', '--json'], settings)) as StatusDocument;
     const serveChecks = async (): Promise<readonly string[]> => {
-      const { checks } = document(await run(['doctor', '--json'], env)) as Examined;
+      const { checks } = document(await run(['doctor', '--json'], env)) as { checks: CheckResult[] };
       return checks.flatMap(({ name, detail }) => (/^(?:serve|schedules)/.test(name) ? [detail] : []));
     };
     await run(['migrate'], env);

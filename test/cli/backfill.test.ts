@@ -103,14 +103,8 @@ describe('what it cannot mean is usage, and asks the service for nothing', () =>
   test.each([
     [['clients']],
     [['clients', '--all', '--ids', '1']],
-    [['clients', '--ids', '']],
     [['clients', '--ids', '0']],
-    [['clients', '--ids', '5-1']],
-    [['clients', '--ids', '1,x']],
-    [['clients', '--ids', '1-9999999999']],
-    [['clients', '--ids', '99999999999999999999']],
     [['clients', '--pages', '0-2']],
-    [['clients', '--pages', '1,2']],
     [['client', '--all']],
   ])('%j', async (argv) => {
     const { service, env } = await scene();

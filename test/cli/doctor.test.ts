@@ -3,19 +3,14 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
+import type { CheckResult } from '../../src/lib/check-result.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
-interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly code: string | null;
-  readonly detail: string;
-}
-
-const checksIn = (ended: Ended): readonly Check[] => (document(ended) as { checks: Check[] }).checks;
+const checksIn = (ended: Ended): readonly CheckResult[] =>
+  (document(ended) as { checks: CheckResult[] }).checks;
 
 function detailOf(ended: Ended, name: string): string | undefined {
   return checksIn(ended).find((check) => check.name === name)?.detail;
@@ -109,7 +104,7 @@ test('doctor names a file with a secret that every user may read', async () => {
   writeFileSync(String(settings), `source: { token: ${sandbox.token} }`, { mode: 0o644 });
   writeFileSync(String(harmless), 'log: { level: info }', { mode: 0o644 });
   const env = { BMS_BASE_URL: sandbox.url, DATABASE_URL: `file:${freshMirror()}` };
-  const secrets = async (more: Env): Promise<Check[]> =>
+  const secrets = async (more: Env): Promise<CheckResult[]> =>
     checksIn(await run(['doctor', '--json'], { ...env, ...more })).filter(({ name }) => name === 'secrets');
 
   const open = { ok: false, code: 'secrets.readable', hint: `chmod 600 ${token}` };

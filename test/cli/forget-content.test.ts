@@ -1,6 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { dirname, join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
@@ -9,6 +7,8 @@ import { sandbox } from '../pull/support.ts';
 import { canary } from '../support/canary.ts';
 import { listening } from '../support/listening.ts';
 import { document, run, type Env } from '../support/command-line.ts';
+import { bytesOf } from '../support/mirror-file.ts';
+import { everythingIn } from '../support/whole-mirror.ts';
 
 const NAME = 'Zénobie Quatrefages';
 const PHONE = '514 555 0198';
@@ -16,27 +16,6 @@ const SPELLINGS = ['Quatrefages', 'quatrefages', '555 0198', 'QF-1'];
 const PERSON = `{"code":"QF-1","name":"${NAME}"}`;
 
 const found = (text: string): readonly string[] => SPELLINGS.filter((word) => text.includes(word));
-
-async function everything(session: Session): Promise<string> {
-  const tables = await session.query(
-    session.dialect === 'sqlite'
-      ? sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`
-      : sql`select relname as name from pg_class where relkind = 'r' and relnamespace = 'bms_sync'::regnamespace`,
-  );
-  const texts: string[] = [];
-  for (const { name } of tables) {
-    const rows = await session.query(sql`select * from ${sql.identifier(String(name))}`);
-    for (const row of rows) texts.push(`${String(name)} ${JSON.stringify(row)}`);
-  }
-  return texts.join('\n');
-}
-
-const besideFile = (url: string): string =>
-  url.startsWith('file:')
-    ? readdirSync(dirname(url.slice(5)))
-        .map((name) => readFileSync(join(dirname(url.slice(5)), name), 'utf8'))
-        .join('\n')
-    : '';
 
 /** An entry with an attempt, as the outbox leaves it. */
 async function putEntry(
@@ -105,32 +84,32 @@ async function stage(database: (typeof DATABASES)[number]) {
 describe.each(DATABASES)('%s: forget finds a record by its content', (database) => {
   test('in creates that became no record, plans, issues, and texts of the service', async () => {
     const { env, id, session, url } = await stage(database);
-    expect(found(await everything(session))).toEqual(SPELLINGS);
+    expect(found(await everythingIn(url))).toEqual(SPELLINGS);
 
     const ended = await run(['forget', 'clients', id, '--yes', '--json'], env);
 
     expect(ended).toMatchObject({ code: 0 });
     expect(document(ended)).toMatchObject({ erased: { entries: 3, attempts: 3 } });
-    expect(found(await everything(session))).toEqual([]);
-    expect(found(besideFile(url))).toEqual([]);
+    expect(found(await everythingIn(url))).toEqual([]);
+    if (database === 'SQLite') expect(found(bytesOf(url.replace('file:', '')).toString())).toEqual([]);
     expect(await session.query(sql`select payload from outbox where idempotency_key = 'other'`)).toEqual([
       { payload: '{"code":"OTHER","city":"Montréal"}' },
     ]);
   });
 
   test('and is refused while a create with it waits for a decision', async () => {
-    const { env, id, session } = await stage(database);
+    const { env, id, session, url } = await stage(database);
     await putEntry(session, { key: 'waits', state: 'parked', payload: PERSON });
-    const before = await everything(session);
+    const before = await everythingIn(url);
 
     const ended = await run(['forget', 'clients', id, '--yes', '--json'], env);
 
     expect(ended).toMatchObject({ code: 1 });
     expect(document(ended)).toMatchObject({ error: { code: 'forget.entries_open' } });
-    expect(await everything(session)).toBe(before);
+    expect(await everythingIn(url)).toBe(before);
     await run(['outbox', 'abandon', '5'], env);
     await run(['forget', 'clients', id, '--yes'], env);
-    expect(found(await everything(session))).toEqual([]);
+    expect(found(await everythingIn(url))).toEqual([]);
   });
 
   test.each([
@@ -145,7 +124,7 @@ describe.each(DATABASES)('%s: forget finds a record by its content', (database) 
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
     });
     await using service = await listening(server);
-    const { url, session } = await mirrorIn(database);
+    const { url } = await mirrorIn(database);
     const env: Env = {
       BMS_BASE_URL: service.url,
       BMS_TOKEN: canary('token'),
@@ -157,6 +136,6 @@ describe.each(DATABASES)('%s: forget finds a record by its content', (database) 
     const ended = await run(['pull', 'clients', '--json'], env);
 
     expect(ended.stdout).toMatch(/"detail":"GET \/api\/clients page 1: got /);
-    expect(found(`${ended.stdout}${ended.stderr}${await everything(session)}`)).toEqual([]);
+    expect(found(`${ended.stdout}${ended.stderr}${await everythingIn(url)}`)).toEqual([]);
   });
 });

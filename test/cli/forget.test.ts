@@ -1,5 +1,3 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -11,6 +9,8 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, kindIn, run, type Ended, type Env } from '../support/command-line.ts';
 import { GROWN_URLS } from '../support/grown-urls.ts';
+import { bytesOf } from '../support/mirror-file.ts';
+import { everythingIn } from '../support/whole-mirror.ts';
 
 const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 
@@ -92,26 +92,6 @@ async function deleted({ service, env, id, ask }: Stage): Promise<void> {
   throw new Error('The record was not found to be deleted.');
 }
 
-/** The text of every row of every table of a mirror. */
-async function everything(stage: Stage, database: (typeof DATABASES)[number]): Promise<string> {
-  const tables =
-    database === 'SQLite'
-      ? `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`
-      : `select relname as name from pg_class where relkind = 'r' and relnamespace = 'bms_sync'::regnamespace`;
-  const texts: string[] = [];
-  for (const { name } of await stage.ask(tables))
-    texts.push(JSON.stringify(await stage.ask(`select * from "${String(name)}"`)));
-  return texts.join('\n');
-}
-
-/** Every byte of a SQLite mirror and of what stands beside it. */
-function bytesBeside({ url }: Stage): string {
-  const folder = dirname(url.replace('file:', ''));
-  return readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('\n');
-}
-
 const found = (text: string): string[] => PERSONAL.filter((word) => text.includes(word));
 
 describe.each(DATABASES)('%s', (database) => {
@@ -119,8 +99,9 @@ describe.each(DATABASES)('%s', (database) => {
     const made = await stage(database);
     const { id, ask, forget, env } = made;
     await deleted(made);
-    expect(found(await everything(made, database))).toEqual(PERSONAL);
-    if (database === 'SQLite') expect(found(bytesBeside(made))).not.toEqual([]);
+    expect(found(await everythingIn(made.url))).toEqual(PERSONAL);
+    if (database === 'SQLite')
+      expect(found(bytesOf(made.url.replace('file:', '')).toString())).not.toEqual([]);
 
     const ended = await forget('--yes', '--json');
 
@@ -132,8 +113,8 @@ describe.each(DATABASES)('%s', (database) => {
       scrubbed: database === 'SQLite' ? true : null,
       erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 2 },
     });
-    expect(found(await everything(made, database))).toEqual([]);
-    if (database === 'SQLite') expect(found(bytesBeside(made))).toEqual([]);
+    expect(found(await everythingIn(made.url))).toEqual([]);
+    if (database === 'SQLite') expect(found(bytesOf(made.url.replace('file:', '')).toString())).toEqual([]);
     const [row] = await ask(`select _raw, name, code, _deleted_at from clients where id = ${id}`);
     expect(row).toMatchObject({
       _raw: `{"id":${id}}`,
@@ -186,7 +167,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await run(['verify', 'clients'], env)).toMatchObject({ code: 0 });
     service.world.remove('clients', Number(id));
     for (let pull = 0; pull < 3; pull++) expect(await pulled()).toEqual(quiet);
-    expect(found(await everything(made, database))).toEqual([]);
+    expect(found(await everythingIn(made.url))).toEqual([]);
     expect(
       await ask(`select count(*) as n from changes where record_id = '${id}' and change <> 'updated'`),
     ).toEqual([{ n: 0 }]);
@@ -197,13 +178,13 @@ describe.each(DATABASES)('%s', (database) => {
 
 test('a record that the service still lists is refused, and nothing changes', async () => {
   const made = await stage('SQLite');
-  const before = await everything(made, 'SQLite');
+  const before = await everythingIn(made.url);
 
   const ended = await made.forget('--yes', '--json');
 
   expect(ended).toMatchObject({ code: 1 });
   expect(document(ended)).toMatchObject({ error: { code: 'forget.listed' } });
-  expect(await everything(made, 'SQLite')).toBe(before);
+  expect(await everythingIn(made.url)).toBe(before);
 });
 
 test('while an entry of the outbox is open, it is refused', async () => {

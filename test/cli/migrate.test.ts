@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -9,6 +8,7 @@ import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { document, run, type Env } from '../support/command-line.ts';
 import { FRESH_DATABASES } from '../support/fresh-databases.ts';
+import { bytesOf } from '../support/mirror-file.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 /** The views that a reporting tool finds. */
@@ -63,13 +63,7 @@ async function putDelivery(session: Session): Promise<void> {
   });
 }
 
-/** Everything on the disk that belongs to a SQLite file. */
-const bytesOf = (url: string): string =>
-  ['', '-wal']
-    .map((end) => url.replace('file:', '') + end)
-    .filter((path) => existsSync(path))
-    .map((path) => readFileSync(path, 'latin1'))
-    .join();
+const bytesIn = (url: string): string => bytesOf(url.replace('file:', '')).toString('latin1');
 
 /** A mirror with an address, which a reader in a transaction keeps in the file. */
 async function readMirror() {
@@ -96,13 +90,13 @@ test('migrate says that a reader keeps a removed field in the file, and clears i
 
   expect(busy).toMatchObject({ code: 3 });
   expect(busy.stdout).toContain('Another process used the file');
-  expect(bytesOf(env.DATABASE_URL)).toContain(EMAIL);
+  expect(bytesIn(env.DATABASE_URL)).toContain(EMAIL);
   expect(document(await run(['migrate', '--json'], without))).toMatchObject({
     excluded: { scrubbed: false },
   });
   reader.exec('commit');
   expect(document(await run(['migrate', '--json'], without))).toMatchObject({ excluded: { scrubbed: true } });
-  expect(bytesOf(env.DATABASE_URL)).not.toContain(EMAIL);
+  expect(bytesIn(env.DATABASE_URL)).not.toContain(EMAIL);
   expect(document(await run(['migrate', '--json'], without))).not.toHaveProperty('excluded');
 });
 
@@ -114,12 +108,12 @@ test('migrate clears the file of a removed field once the reader is gone, also i
     expect(document(await run(['migrate', '--json'], ending)), attempt).toMatchObject({
       excluded: { scrubbed: false },
     });
-  expect(bytesOf(env.DATABASE_URL)).toContain(EMAIL);
+  expect(bytesIn(env.DATABASE_URL)).toContain(EMAIL);
 
   reader.exec('commit');
 
   expect(document(await run(['migrate', '--json'], env))).toMatchObject({ excluded: { scrubbed: true } });
-  expect(bytesOf(env.DATABASE_URL)).not.toContain(EMAIL);
+  expect(bytesIn(env.DATABASE_URL)).not.toContain(EMAIL);
   expect(document(await run(['migrate', '--json'], env))).not.toHaveProperty('excluded');
 });
 

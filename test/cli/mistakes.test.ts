@@ -8,12 +8,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 import { FILE_MISTAKES, OPTION_MISTAKES, PUSH_MISTAKES } from './mistakes/command-mistakes.ts';
 import type { Mistake, Stage } from './mistakes/mistake.ts';
 import { HEADER_MISTAKES, TLS_MISTAKES, TOKEN_MISTAKES, URL_MISTAKES } from './mistakes/service-mistakes.ts';
-import {
-  CRON_MISTAKES,
-  SETTINGS_FILE_MISTAKES,
-  VARIABLE_MISTAKES,
-  ZONE_MISTAKES,
-} from './mistakes/settings-mistakes.ts';
+import { SETTINGS_MISTAKES } from './mistakes/settings-mistakes.ts';
 import { openStage } from './mistakes/stage.ts';
 import {
   DATABASE_PATH_MISTAKES,
@@ -27,10 +22,7 @@ const AREAS: Readonly<Record<string, readonly Mistake[]>> = {
   TLS: TLS_MISTAKES,
   token: TOKEN_MISTAKES,
   header: HEADER_MISTAKES,
-  'settings file': SETTINGS_FILE_MISTAKES,
-  variables: VARIABLE_MISTAKES,
-  cron: CRON_MISTAKES,
-  zone: ZONE_MISTAKES,
+  settings: SETTINGS_MISTAKES,
   'database path': DATABASE_PATH_MISTAKES,
   'database rights': DATABASE_RIGHTS_MISTAKES,
   queue: QUEUE_MISTAKES,

@@ -89,20 +89,6 @@ describe('push', () => {
     expect((await run(pushed('create', 'clients', '--data', `@${file}`), env)).code).toBe(0);
     expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","credit":12345678901234567890.10}' }]);
   });
-
-  test('is the same key for another change fails with 1', async () => {
-    const { path, env } = await mirror();
-    await run([...ADA, '--key', 'ada'], env);
-    const ended = await run([...RENAME, '--key', 'ada', '--json'], env);
-    expect(ended.code).toBe(1);
-    expect(document(ended)).toMatchObject({
-      error: {
-        code: 'outbox.key_taken',
-        message: 'The key "ada" belongs to entry 1, another create of clients.',
-      },
-    });
-    expect(outbox(path)).toHaveLength(1);
-  });
 });
 
 describe('push --dry-run stores and sends nothing, and shows', () => {
@@ -318,30 +304,6 @@ describe('push --batch', () => {
       ['{"credit":10.50}', RAW],
     ]);
     expect((await batch(env, LINES)).stdout.match(/^Entry/gm)).toHaveLength(3);
-  });
-
-  test('stores none where one is faulty, and names all faults by their lines', async () => {
-    const { path, env } = await mirror();
-    const ended = await batch(
-      env,
-      [
-        ...LINES,
-        '{"operation":"create","kind":"departments","data":{"name":"x"}}',
-        '{',
-        '{"kind":"clients"}',
-      ],
-      '--json',
-    );
-    expect(ended.code).toBe(2);
-    for (const words of [
-      'line 6: kind: departments has no create: the service documents no create for it',
-      'line 7: expected a JSON object',
-      'line 8: operation: expected create or update, got null',
-      'line 8: data: expected a JSON object, got nothing',
-    ])
-      expect(ended.stderr).toContain(words);
-    expect(document(ended)).toMatchObject({ error: { code: 'outbox.invalid' } });
-    expect(outbox(path)).toEqual([]);
   });
 
   test('shows what it would do, and waits for all', async () => {

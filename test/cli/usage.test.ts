@@ -50,7 +50,8 @@ describe('a command that cannot be carried out as given ends with 2, says why on
   });
 
   test('the help of all commands shows the arguments and the summary that each one shows itself', async () => {
-    const { stdout } = await run(['--help']);
+    const { code, stdout, stderr } = await run(['--help']);
+    expect([code, stderr]).toEqual([0, '']);
     const listed = stdout.matchAll(/^ {2}([a-z]+) (\[options\].*?) {2,}(.+)$/gm);
     const names = [...listed].map(([, name = '', usage, summary]) => ({ name, usage, summary }));
     expect(names).toHaveLength(28);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isNumber, type Json } from '../../src/lib/json/json.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { document, kindIn, run, settingsFor, type KindReport } from '../support/command-line.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
 import { ask, expectEqual } from '../support/mirror-file.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
@@ -76,27 +76,6 @@ describe('the values of a pulled mirror', () => {
       { kind: 'clients', field: 'credit', code: 'not_a_decimal', count: 1 },
     ]);
     expect((await run(['status'], env)).stdout).toMatch(/clients +credit +not_a_decimal +1/);
-  });
-
-  test('a record without a usable id is set aside, and counted, and its page lands (C01, C03, C11)', async () => {
-    await using sandbox = await startSandbox({ size: 30 });
-    const path = await grownMirror();
-    const [id = 0] = sandbox.world.ids('vehicle_brands');
-    const beyond = Number.MAX_SAFE_INTEGER * 2 ** 11; // 2^64: fits no 64-bit column.
-    sandbox.world.insert('vehicle_brands', { id: beyond, name: 'Beyond' });
-
-    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
-
-    expect(ended.code).toBe(0);
-    const { rows, quarantined }: KindReport = kindIn(ended, 'vehicle_brands');
-    expect({ rows, quarantined }).toEqual({
-      rows: sandbox.world.count('vehicle_brands') - 1,
-      quarantined: 1,
-    });
-    expect(ask(path, `select id from vehicle_brands where id = ${id}`)).toHaveLength(1);
-    expect(
-      ask(path, "select kind from issues where kind = 'vehicle_brands' and closed_at is null"),
-    ).toHaveLength(1);
   });
 });
 

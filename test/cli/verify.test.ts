@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUARD_SETTING } from '../../src/db/session/write-guard.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import type { KindComparison } from '../../src/report/verify/verify-kind.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
 import { ONLY_PROGRESS, document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
@@ -15,29 +16,10 @@ import { copyMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
 
-interface Verdict {
-  readonly kind: string;
-  readonly same: number;
-  readonly moved: number;
-  readonly differs: number;
-  readonly missing: number;
-  readonly surplus: number;
-  readonly quarantined: number;
-  readonly reason: string | null;
-  readonly detail: string | null;
-  readonly repair: string | null;
-  readonly differences: readonly {
-    readonly id: string;
-    readonly field: string;
-    readonly service: string | null;
-    readonly mirror: string | null;
-  }[];
-}
+const verdicts = (ended: Pick<Ended, 'stdout'>): readonly KindComparison[] =>
+  (document(ended) as { kinds: readonly KindComparison[] }).kinds;
 
-const verdicts = (ended: Pick<Ended, 'stdout'>): readonly Verdict[] =>
-  (document(ended) as { kinds: readonly Verdict[] }).kinds;
-
-function verdictOn(ended: Pick<Ended, 'stdout'>, kind: string): Verdict {
+function verdictOn(ended: Pick<Ended, 'stdout'>, kind: string): KindComparison {
   const verdict = verdicts(ended).find((one) => one.kind === kind);
   if (verdict === undefined) throw new Error(`${kind} is not in ${ended.stdout}`);
   return verdict;

@@ -99,6 +99,17 @@ describe('faults', () => {
   });
 
   test.each([
+    ['BMS_BASE_URL', 'your-company.example', 'https://your-company.example'],
+    ['DATABASE_URL', './data/mirror.db', 'file:./data/mirror.db'],
+    ['QUEUE_URL', 'localhost:6379', 'redis://localhost:6379'],
+    ['BMS__SCHEDULES__TIMEZONE', 'Toronto', 'America/Toronto'],
+  ])('%s=%s is shown with what was probably meant: %s', (name, wrong, meant) => {
+    const text = refusal({ env: { [name]: wrong } });
+    expect(text).toContain(`(from ${name}): got "${wrong}"; expected `);
+    expect(text).toMatch(new RegExp(`; did you mean ${meant}\\?$`));
+  });
+
+  test.each([
     ['DATABASE_URL', 'mirror.db'],
     ['DATABASE_URL', 'file:'],
     ['QUEUE_URL', 'localhost'],
@@ -170,6 +181,7 @@ describe('faults', () => {
     ['BMS__SOURCE__CONCURRENCY', '0'],
     ['BMS__SOURCE__CONCURRENCY', '1.5'],
     ['BMS__SOURCE__REQUESTS_PER_SECOND', '0'],
+    ['BMS__SOURCE__AUTH_HEADERS', 'bearer'],
     ['BMS__SOURCE__AUTH_HEADERS', '[]'],
     ['BMS__SOURCE__AUTH_HEADERS', '["no header"]'],
     ['BMS__SOURCE__PROXY_URL', 'socks5://localhost'],

@@ -65,15 +65,6 @@ describe('pull', () => {
     expect(held).toEqual(['clients', 'products']);
   });
 
-  test('reads a kind once that is named twice', async () => {
-    await using sandbox = await startSandbox({ size: 30 });
-    const env = settingsFor(sandbox, await grownMirror());
-
-    const ended = await run(['pull', 'departments', 'departments', '--json'], env);
-
-    expect(json(ended).kinds.map(({ kind }) => kind)).toEqual(['departments']);
-  });
-
   test('shows a person a table of the kinds, and no progress where nobody watches', async () => {
     await using sandbox = await startSandbox({ size: 30 });
 

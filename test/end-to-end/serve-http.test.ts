@@ -86,5 +86,10 @@ test('serve says so where its port is taken, and ends', async () => {
   const env = { ...settingsFor(service, await grownMirror()), PORT: new URL(service.url).port };
   const ended = await runProgram(['serve', '--json'], { env });
   expect(ended.code).toBe(1);
-  expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'server.no_address' } });
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    error: {
+      code: 'server.no_address',
+      message: expect.stringContaining('another program already uses this port') as string,
+    },
+  });
 });

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../../sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor, type Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';
-import { freshMirror } from '../../support/temp-folder.ts';
 
 const GONE = 8;
 const NO_WAIT = { BMS__DELETIONS__GRACE_SECONDS: '0' };
@@ -154,15 +152,4 @@ describe('a decision that cannot be', () => {
     expect(document(ended)).toMatchObject({ error: { code: 'deletions.none' } });
     expect(await holds(env)).toMatchObject([{ kind: 'clients', state: 'held', records: GONE }]);
   });
-
-  test.each([['list'], ['approve', 'clients'], ['reject', 'clients']])(
-    '%s %s of no mirror fails with 1, and makes none',
-    async (...argv) => {
-      const path = freshMirror();
-      const ended = await run(['deletions', ...argv], { DATABASE_URL: `file:${path}` });
-      expect(ended).toMatchObject({ code: 1, stdout: '' });
-      expect(ended.stderr).toContain(`There is no mirror at ${path}`);
-      expect(existsSync(path)).toBe(false);
-    },
-  );
 });

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,6 @@ import { NOON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../../store/te
 import { document, run, type Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';
-import { freshMirror } from '../../support/temp-folder.ts';
 
 interface Made {
   readonly path: string;
@@ -394,16 +393,6 @@ describe('a decision on an entry', () => {
     const { env } = await outboxOf();
     expect(await run(['outbox', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
   });
-
-  test.each([['list'], ['show', '1'], ['retry', '1'], ['resume']])(
-    '%s %s of no mirror fails with 1',
-    async (...argv) => {
-      const path = freshMirror();
-      const ended = await run(['outbox', ...argv], { DATABASE_URL: `file:${path}` });
-      expect(ended).toMatchObject({ code: 1, stdout: '' });
-      expect(existsSync(path)).toBe(false);
-    },
-  );
 });
 
 describe('every verdict', () => {

@@ -52,12 +52,6 @@ export const OPTION_MISTAKES: readonly Mistake[] = [
     message: ['Unknown role "pull"', 'did you mean pulls?'],
   },
   {
-    title: 'a misspelt kind',
-    argv: ['pull', 'clinets'],
-    code: 2,
-    message: ['Unknown record kind "clinets"', 'did you mean clients?'],
-  },
-  {
     title: 'ids that are none',
     argv: ['backfill', 'clients', '--ids', '1-'],
     code: 2,

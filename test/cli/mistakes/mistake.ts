@@ -4,8 +4,6 @@ export interface Stage {
   /** The sandbox, without and with TLS in front of it; the certificate of the second is signed by itself. */
   readonly service: string;
   readonly tlsService: string;
-  /** A port that another program listens on. */
-  readonly takenPort: number;
   /** A Redis that requires a password, and a PostgreSQL database whose user lacks all rights. */
   readonly redisPort: number;
   readonly postgres: string;

@@ -4,21 +4,6 @@ const PASSWORD = 'Tr0ub4dor-of-Ada';
 
 export const URL_MISTAKES: readonly Mistake[] = [
   {
-    title: 'a URL without its scheme',
-    argv: ['pull'],
-    env: { BMS_BASE_URL: 'your-company.example' },
-    code: 2,
-    message: ['BMS_BASE_URL', '"your-company.example"', 'did you mean https://your-company.example?'],
-  },
-  {
-    title: 'a URL with user and password',
-    argv: ['pull'],
-    env: { BMS_BASE_URL: `https://ada:${PASSWORD}@your-company.example` },
-    code: 2,
-    message: ['BMS_BASE_URL', 'without user, query or fragment'],
-    hides: PASSWORD,
-  },
-  {
     title: 'a URL that ends in /api',
     argv: ['pull', 'clients'],
     env: ({ service }) => ({ BMS_BASE_URL: `${service}/api` }),
@@ -89,30 +74,9 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     message: ['source.token (from BMS_TOKEN)', 'without spaces', 'without the word Bearer'],
     hides: PASSWORD,
   },
-  {
-    title: 'a token file that is not there',
-    argv: ['pull'],
-    env: { BMS_TOKEN: '', BMS_TOKEN_FILE: '/nowhere/token' },
-    code: 2,
-    message: ['source.token (from BMS_TOKEN_FILE)', '/nowhere/token', 'is not there'],
-  },
-  {
-    title: 'a token and a token file',
-    argv: ['pull'],
-    env: ({ file }) => ({ BMS_TOKEN_FILE: file('token', 'another\n') }),
-    code: 2,
-    message: ['BMS_TOKEN and BMS_TOKEN_FILE are both set', 'unset one'],
-  },
 ];
 
 export const HEADER_MISTAKES: readonly Mistake[] = [
-  {
-    title: 'a style of headers that there is not',
-    argv: ['pull'],
-    env: { BMS__SOURCE__AUTH_HEADERS: 'bearer' },
-    code: 2,
-    message: ['BMS__SOURCE__AUTH_HEADERS', '"bearer"', 'all, documented, or a list of header names'],
-  },
   {
     title: 'a header that the service does not read',
     argv: ['pull', 'clients'],

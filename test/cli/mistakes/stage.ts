@@ -23,13 +23,11 @@ export async function openStage({ withRedis = false } = {}): Promise<{
   onTestFinished(() => sandbox.close());
   const redis = withRedis ? await freshRedis('--requirepass', REDIS_PASSWORD) : { port: 0 };
   const postgres = await freshDatabaseUrl();
-  const port = Number(new URL(sandbox.url).port);
   const tls = await untilTestEnds(createServer(SELF_SIGNED, (_request, response) => response.end('{}')));
   const stage: Stage = {
     folder,
     service: sandbox.url,
     tlsService: `https://127.0.0.1:${tls.port}`,
-    takenPort: port,
     redisPort: redis.port,
     postgres,
     postgresWithoutRights: (await freshRole(postgres)).url,

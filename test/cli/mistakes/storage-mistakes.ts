@@ -4,38 +4,15 @@ const PASSWORD = 'Tr0ub4dor-of-Ada';
 
 export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
   {
-    title: 'a path without file:',
-    argv: ['pull'],
-    env: { DATABASE_URL: './data/mirror.db' },
-    code: 2,
-    message: ['DATABASE_URL', '"./data/mirror.db"', 'did you mean file:./data/mirror.db?'],
-  },
-  {
     title: 'a folder for a file',
     argv: ['pull', 'clients'],
     env: ({ folder }) => ({ DATABASE_URL: `file:${folder}` }),
     code: 1,
     message: ['is a folder', 'DATABASE_URL', 'file:PATH'],
   },
-  {
-    title: 'a file that is no database',
-    argv: ['status'],
-    env: ({ file }) => ({
-      DATABASE_URL: `file:${file('notes.db', 'Call Ada about the invoice.\n'.repeat(99))}`,
-    }),
-    code: 1,
-    message: ['notes.db', 'is not a healthy SQLite database', 'move it away'],
-  },
 ];
 
 export const DATABASE_RIGHTS_MISTAKES: readonly Mistake[] = [
-  {
-    title: 'a folder that takes no files',
-    argv: ['pull', 'clients'],
-    env: { DATABASE_URL: 'file:/proc/mirror.db' },
-    code: 1,
-    message: ['/proc/mirror.db', 'cannot be written', 'DATABASE_URL'],
-  },
   {
     title: 'a password that PostgreSQL refuses',
     argv: ['pull', 'clients'],
@@ -70,13 +47,6 @@ function withPassword(address: string, password: string): string {
 
 export const QUEUE_MISTAKES: readonly Mistake[] = [
   {
-    title: 'a queue without its scheme',
-    argv: ['serve'],
-    env: { QUEUE_URL: 'localhost:6379' },
-    code: 2,
-    message: ['QUEUE_URL', '"localhost:6379"', 'did you mean redis://localhost:6379?'],
-  },
-  {
     title: 'a Redis at whose port nobody listens',
     argv: ['doctor'],
     env: { QUEUE_URL: 'redis://127.0.0.1:1' },
@@ -93,20 +63,6 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
 ];
 
 export const PORT_MISTAKES: readonly Mistake[] = [
-  {
-    title: 'a port that there is not',
-    argv: ['serve'],
-    env: { PORT: '99999' },
-    code: 2,
-    message: ['PORT', '99999', 'from 0 to 65535'],
-  },
-  {
-    title: 'a port in use',
-    argv: ['serve'],
-    env: ({ takenPort }) => ({ PORT: String(takenPort) }),
-    code: 1,
-    message: ['another program already uses this port', 'PORT'],
-  },
   {
     title: 'an address that is not of this machine',
     argv: ['serve'],

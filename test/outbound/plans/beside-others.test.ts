@@ -15,7 +15,7 @@ import { writtenColumns, rowWriter } from '../../../src/store/tables/kind-table.
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
 import { gate, kindNamed, thrownBy } from '../../store/temp-mirror.ts';
 import { opened, type Stage } from '../stage.ts';
-import { edit, exported, planOf, planTexts, saved } from './support.ts';
+import { decided, edit, exported, planOf, planTexts, saved } from './support.ts';
 
 async function scene(database: (typeof DATABASES)[number]) {
   const on = await opened({ database, pulled: [] });
@@ -32,14 +32,6 @@ const made = async (on: Stage, session: Session, lines: string[][]) =>
     createdBy: 'ada',
     now: on.clock.now(),
   });
-
-const decided = (on: Stage, id: number) => ({
-  kinds: KINDS,
-  id,
-  by: 'ada',
-  now: on.clock.now(),
-  approvals: 0,
-});
 
 /** A session in which something happens right before its next transaction begins. */
 function interrupted(session: Session, event: () => Promise<unknown>): Session {

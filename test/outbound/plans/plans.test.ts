@@ -21,7 +21,7 @@ import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { kindNamed, thrownBy } from '../../store/temp-mirror.ts';
 import { opened, spoil, type Stage } from '../stage.ts';
-import { edit, exported, planOf, planTexts, unversioned } from './support.ts';
+import { decided, edit, exported, planOf, planTexts, unversioned } from './support.ts';
 
 const CLIENT = {
   code: '000123',
@@ -41,14 +41,6 @@ async function scene(database: (typeof DATABASES)[number]) {
   await on.pull('clients');
   return { on, id: String(number), number, lines: await exported(on) };
 }
-
-const decided = (on: Stage, id: number) => ({
-  kinds: KINDS,
-  id,
-  by: 'ada',
-  now: on.clock.now(),
-  approvals: 0,
-});
 
 const client = (on: Stage, id: number) => on.service.world.get('clients', id);
 
@@ -106,18 +98,6 @@ describe.each(DATABASES)('a plan in %s', (database) => {
       code: 'plan.stale',
     });
     expect(await on.rows(sql`select id from outbox`)).toEqual([]);
-  });
-
-  test('is not applied once somebody has changed its rows', async () => {
-    const { on, id, lines } = await scene(database);
-    edit(lines, id, { name: 'Ours' });
-    const plan = await planOf(on, lines);
-    await on.session.atomically((tx) =>
-      tx.query(sql`update plan_rows set cells = replace(cells, 'Ours', 'Other') returning position`),
-    );
-    expect(await thrownBy(() => applyPlan(on.session, decided(on, plan?.id ?? 0)))).toMatchObject({
-      code: 'plan.altered',
-    });
   });
 });
 

@@ -39,6 +39,15 @@ export function edit(lines: string[][], id: string, cells: Readonly<Record<strin
   for (const [name, text] of Object.entries(cells)) line[head.indexOf(name)] = text;
 }
 
+/** A decision of Ada on a plan that needs no approval. */
+export const decided = (on: Stage, id: number) => ({
+  kinds: KINDS,
+  id,
+  by: 'ada',
+  now: on.clock.now(),
+  approvals: 0,
+});
+
 /** Makes a plan of an edited export; null where nothing would change. */
 export async function planOf(on: Stage, lines: readonly (readonly string[])[]): Promise<ShownPlan | null> {
   const sheet = await readSheet('clients.csv', saved(lines));

@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync } from 'node:zlib';
+import { zip } from '@cj-tech-master/excelts/archive';
 
 /** A workbook of one sheet whose XML is given; other parts may be given too. */
 export function workbookOf(
@@ -25,32 +25,7 @@ export const textRow = (position: number, texts: readonly (string | null)[]): st
 
 /** A zip archive. */
 export function zipOf(parts: Readonly<Record<string, string | Buffer>>): Uint8Array {
-  const bodies: Buffer[] = [];
-  const entries: Buffer[] = [];
-  let at = 0;
-  for (const [name, content] of Object.entries(parts)) {
-    const bytes = Buffer.from(content as string);
-    const packed = deflateRawSync(bytes);
-    const shared = Buffer.alloc(26);
-    shared.writeUInt16LE(20, 0);
-    shared.writeUInt16LE(8, 4);
-    shared.writeUInt32LE(crc32(bytes), 10);
-    shared.writeUInt32LE(packed.length, 14);
-    shared.writeUInt32LE(bytes.length, 18);
-    shared.writeUInt16LE(name.length, 22);
-    const tail = Buffer.alloc(14);
-    tail.writeUInt32LE(at, 10);
-    const body = [Buffer.from('PK\x03\x04'), shared, Buffer.from(name), packed];
-    entries.push(Buffer.from('PK\x01\x02\x14\x00'), shared, tail, Buffer.from(name));
-    bodies.push(...body);
-    at += Buffer.concat(body).length;
-  }
-  const directory = Buffer.concat(entries);
-  const end = Buffer.alloc(22);
-  end.write('PK\x05\x06', 'latin1');
-  end.writeUInt16LE(Object.keys(parts).length, 8);
-  end.writeUInt16LE(Object.keys(parts).length, 10);
-  end.writeUInt32LE(directory.length, 12);
-  end.writeUInt32LE(at, 16);
-  return Buffer.concat([...bodies, directory, end]);
+  const archive = zip();
+  for (const [name, content] of Object.entries(parts)) archive.add(name, content);
+  return archive.bytesSync();
 }
