@@ -1,32 +1,17 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { waitForChanges, changeLine, readChangesPage } from '../feed/follow-changes.ts';
+import { changeDocument, changeLine, readChangesPage, waitForChanges } from '../feed/follow-changes.ts';
 import { abortWhenGone, sendJsonText } from '../http/send.ts';
 import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
-import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const headers = z.looseObject({
   'last-event-id': wholeNumber(0).optional().describe('of a stream: goes on after this seq'),
 });
 
-const change = z.object({
-  seq: z.int(),
-  kind: z.string(),
-  recordId: z.string(),
-  change: z.enum(['created', 'updated', 'deleted', 'restored']),
-  observedFrom: instant.nullable(),
-  observedAt: instant,
-  before: jsonObject.nullable(),
-  after: jsonObject.nullable(),
-  fields: jsonObject,
-  origin: z.string().describe('service, or outbox:ID'),
-  runId: z.int().nullable(),
-});
-
 const page = z.object({
-  changes: z.array(change),
+  changes: z.array(changeDocument),
   next: z.int().describe('the next value of `after`'),
 });
 

@@ -1,13 +1,7 @@
-import * as z from 'zod';
 import { readDisappearances } from '../store/records/deletion-store.ts';
 import { sendDocument } from '../http/send.ts';
-import { disappeared } from '../checks/status-document.ts';
+import { disappearances } from '../checks/status-document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
-
-const disappearances = z.object({
-  deletions: z.array(disappeared),
-  suspected: z.array(disappeared).describe('few at once: they wait for proof alone'),
-});
 
 const schema = {
   summary: 'List mass disappearances and the decisions on them',
@@ -20,6 +14,6 @@ const schema = {
 /** Records that disappeared all at once. */
 export function deletionRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/deletions', { schema }, async (_request, reply) =>
-    sendDocument<typeof disappearances>(reply, await readDisappearances(context.session)),
+    sendDocument(reply, disappearances, await readDisappearances(context.session)),
   );
 }

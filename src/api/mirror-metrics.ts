@@ -69,19 +69,19 @@ function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
   };
   addKind('bms_sync_rows', 'Live rows.', (status) => status.rows);
   addKind('bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', (status) =>
-    secondsOf(status.last_sweep_at),
+    secondsOf(status.lastSweepAt),
   );
   addKind('bms_sync_certified_timestamp_seconds', 'When the list was last certified.', (status) =>
-    secondsOf(status.certified_at),
+    secondsOf(status.certifiedAt),
   );
   addKind('bms_sync_last_change_timestamp_seconds', 'When a record last changed.', (status) =>
-    secondsOf(status.last_change_at),
+    secondsOf(status.lastChangeAt),
   );
-  addKind('bms_sync_open_issues', 'Open issues.', (status) => status.open_issues);
+  addKind('bms_sync_open_issues', 'Open issues.', (status) => status.openIssues);
   addKind(
     'bms_sync_held_deletions',
     'Deletions on hold, which wait for a decision.',
-    (status) => status.held_deletions,
+    (status) => status.heldDeletions,
   );
 }
 

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../operations/all.ts';
 import { runOperation, inputOf } from '../operations/operation.ts';
 import { sentence } from '../lib/text/text.ts';
-import { sendJson } from '../http/send.ts';
+import { sendDocument } from '../http/send.ts';
 import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
@@ -20,7 +20,7 @@ export function operationRoutes(app: Server, context: RouteContext): void {
       const values = { ...(request.params as object), ...(request.body as object | null) };
       const by = deciderOf(request, 'api');
       const document = await runOperation(operation, { ...context, signal: context.closing, by }, values);
-      return sendJson(reply.code(status), document);
+      return sendDocument(reply.code(status), answer, document);
     });
   }
 }

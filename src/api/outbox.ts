@@ -45,10 +45,10 @@ export function outboxRoutes(app: Server, context: RouteContext): void {
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
     const list = await listOutbox(session, { states, after, limit }, { now: clock.now(), isDead });
     const document = { ...outboxDocument(list), ...nextAfter(after, list.entries) };
-    return sendDocument<typeof page>(reply, document);
+    return sendDocument(reply, page, document);
   });
   app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) => {
     const history = await readHistory(session, request.params.id, { now: clock.now(), isDead });
-    return sendDocument<typeof shownEntry>(reply, historyDocument(history));
+    return sendDocument(reply, shownEntry, historyDocument(history));
   });
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { listPlans } from '../store/outbox/plan-store.ts';
 import {
-  listedPlan,
+  planList,
   RESULT_COLUMNS,
   resultLines,
   showPlan,
@@ -19,8 +19,6 @@ import { XLSX } from './export.ts';
 
 const tags = ['Plans'];
 
-const plans = z.object({ plans: z.array(listedPlan) });
-
 const listSchema = {
   summary: 'List plans of corrections, the newest first',
   tags,
@@ -28,7 +26,7 @@ const listSchema = {
     before: wholeNumber(1).optional().describe('only plans with a lower number'),
     limit: wholeNumber(1, 1000).default(50),
   }),
-  response: { 200: plans },
+  response: { 200: planList },
 };
 
 const showSchema = {
@@ -82,15 +80,15 @@ export function planRoutes(app: Server, context: RouteContext): void {
       const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
       const { who } = deciderOf(request, 'api');
       const id = await uploadLimit.inTurn(() => uploadPlan(context, upload, who));
-      return sendDocument<typeof shownPlan>(reply.code(201), await showPlan(session, kinds, id));
+      return sendDocument(reply.code(201), shownPlan, await showPlan(session, kinds, id));
     });
     ready();
   });
   app.get('/v1/plans', { schema: listSchema }, async ({ query: { before, limit } }, reply) =>
-    sendDocument<typeof plans>(reply, { plans: await listPlans(session, limit, before) }),
+    sendDocument(reply, planList, { plans: await listPlans(session, limit, before) }),
   );
   app.get('/v1/plans/:id', { schema: showSchema }, async ({ params: { id } }, reply) =>
-    sendDocument<typeof shownPlan>(reply, await showPlan(session, kinds, id)),
+    sendDocument(reply, shownPlan, await showPlan(session, kinds, id)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);

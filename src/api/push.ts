@@ -50,7 +50,7 @@ export function pushRoutes(app: Server, context: RouteContext): void {
     request.entryId = id;
     void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
     const unsent = result.state === 'ready' ? await whyUnsent(session, { now: clock.now(), isDead }) : null;
-    return sendDocument<typeof storedEntry>(reply, {
+    return sendDocument(reply, storedEntry, {
       ...result,
       notes: [...result.notes, unsent ?? []].flat(),
     });

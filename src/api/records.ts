@@ -4,14 +4,17 @@ import { findRecords } from '../store/records/find-records.ts';
 import { findRecord, recordsAfter, type MirroredRecord } from '../store/records/record-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { knownKindName, recordIdText, requireKind, wholeNumber } from '../operations/inputs.ts';
-import { instant, jsonObject } from '../lib/json/document.ts';
+import { documentOf, instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
-const record = z.object({
+const recordHead = z.object({
   kind: z.string(),
   id: z.string(),
   deletedAt: instant.nullable().describe('null = live'),
   changedAt: instant,
+});
+
+const record = recordHead.extend({
   record: jsonObject.describe('exactly as the service sent it'),
 });
 
@@ -73,6 +76,6 @@ export function recordRoutes(app: Server, context: RouteContext): void {
 
 /** Spliced in as stored: parsing and writing it again could change its numbers and the order of its keys. */
 function recordText(kind: string, id: string, record: Omit<MirroredRecord, 'firstSeenAt'>): string {
-  const head = JSON.stringify({ kind, id, deletedAt: record.deletedAt, changedAt: record.changedAt });
+  const head = JSON.stringify(documentOf(recordHead, { kind, id, ...record }));
   return `${head.slice(0, -1)},"record":${record.raw}}`;
 }

@@ -13,8 +13,9 @@ const schema = {
 export function statusRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock } = context;
   app.get('/v1/status', { schema }, async (_request, reply) =>
-    sendDocument<typeof statusDocument>(
+    sendDocument(
       reply,
+      statusDocument,
       await readStatusReport(session, kinds, { ...context, now: clock.now() }),
     ),
   );

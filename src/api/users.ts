@@ -11,6 +11,6 @@ const schema = {
 /** The users who have a token of their own. */
 export function userRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/users', { config: { role: 'admin' }, schema }, async (_request, reply) =>
-    sendDocument<typeof userList>(reply, await readUserList(context.session)),
+    sendDocument(reply, userList, await readUserList(context.session)),
   );
 }

@@ -8,12 +8,12 @@ const kindStatus = z.object({
   state: z.string().describe('never, running, or how the last sweep ended'),
   reason: z.string().nullable(),
   rows: z.int(),
-  last_sweep_at: instant.nullable(),
-  certified_at: instant.nullable(),
-  lag_seconds: z.int().nullable(),
-  last_change_at: instant.nullable(),
-  open_issues: z.int(),
-  held_deletions: z.int(),
+  lastSweepAt: instant.nullable(),
+  certifiedAt: instant.nullable(),
+  lagSeconds: z.int().nullable(),
+  lastChangeAt: instant.nullable(),
+  openIssues: z.int(),
+  heldDeletions: z.int(),
 });
 
 const uncertifiedKind = z.object({
@@ -41,10 +41,16 @@ const ABSENCES = ['suspected', 'held', 'approved', 'released', 'rejected'] as co
 const hold = z.object({ kind: z.string(), state: z.enum(ABSENCES), records: z.int(), since: instant });
 
 /** Records of a kind that disappeared, and are in the same state. */
-export const disappeared = hold.extend({
+const disappeared = hold.extend({
   ids: z.array(z.string()).describe('some of the records'),
   check: z.string().optional().describe('names exactly these records: `only` of an approval'),
   why: z.string().optional().describe('why they need a person: a stable code, with a figure after a colon'),
+});
+
+/** Mass disappearances and the decisions on them. */
+export const disappearances = z.object({
+  deletions: z.array(disappeared),
+  suspected: z.array(disappeared).describe('few at once: they wait for proof alone'),
 });
 
 const schedule = z.object({

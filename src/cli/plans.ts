@@ -6,6 +6,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Session } from '../db/session/session.ts';
+import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -16,9 +17,11 @@ import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
 import {
   PLAN_COUNTS_TEXT,
+  planList,
   RESULT_COLUMNS,
   resultLines,
   showPlan,
+  shownPlan,
   type ShownPlan,
 } from '../outbound/plans/plan-document.ts';
 import { translatorFor } from '../lib/text/translator.ts';
@@ -65,7 +68,7 @@ export function planCommand(context: CommandContext): Command {
         });
         context.printResult(
           options,
-          { plans },
+          documentOf(planList, { plans }),
           plans.length === 0 ? ['No plans.'] : [textTable(names, rows)],
         );
         return;
@@ -175,7 +178,7 @@ async function showResult(
   const records = await readOwnRows(session, plan.kind, ids);
   const nameOf = (id: string): string => recordName(records.get(id)?.raw ?? null);
   const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
-  context.printResult(options, plan, wait ? [...texts, endsText(plan)] : texts);
+  context.printResult(options, documentOf(shownPlan, plan), wait ? [...texts, endsText(plan)] : texts);
 }
 
 const LONGEST_SHOWN = 40;

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { isRecordId } from '../diff/compare-page.ts';
+import { documentOf, instant } from '../lib/json/document.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { entryOf } from '../store/outbox/outbox-store.ts';
@@ -15,7 +17,7 @@ import {
   readRecordStory,
   type RecordStory,
 } from '../store/records/record-story.ts';
-import { entryDocument } from '../outbound/decisions/entry-document.ts';
+import { entryDocument, shownEntry } from '../outbound/decisions/entry-document.ts';
 import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
@@ -36,7 +38,7 @@ export function recordCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
       if (story !== null) {
-        context.printResult(options, storyDocument(story), storyTexts(story));
+        context.printResult(options, documentOf(shownStory, storyDocument(story)), storyTexts(story));
         return;
       }
       const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
@@ -49,7 +51,9 @@ export function recordCommand(context: CommandContext): Command {
         hit.deletedAt === null ? 'live' : 'deleted',
         recordName(hit.raw),
       ]);
-      context.printResult(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
+      context.printResult(options, documentOf(hitList, { records }), [
+        textTable(['id', 'state', 'name'], rows),
+      ]);
     });
 }
 
@@ -76,6 +80,22 @@ export function kindOfRecord(config: Config, name: string, id: string, command: 
     { code: 'usage.record', hint: `For example: bms-sync ${command} ${kind.name} 17` },
   );
 }
+
+const hitList = z.object({ records: z.array(z.looseObject({ deletedAt: instant.nullable() })) });
+
+/** Where the document of a story has instants. */
+const shownStory = z.looseObject({
+  firstSeenAt: instant.nullable(),
+  changedAt: instant.nullable(),
+  deletedAt: instant.nullable(),
+  absence: z
+    .looseObject({ absentSince: instant, lastSeenAt: instant.nullable(), concludedAt: instant.nullable() })
+    .nullable(),
+  versions: z.array(z.looseObject({ observedFrom: instant.nullable(), observedAt: instant })),
+  issues: z.array(z.looseObject({ firstSeenAt: instant, closedAt: instant.nullable() })),
+  entries: z.array(z.looseObject({ history: shownEntry.shape.history })),
+  endedEntries: z.array(z.looseObject({ endedAt: instant })),
+});
 
 function storyDocument(story: RecordStory) {
   const { row, events, pushers, entries, endedEntries, createdBy, refersTo, referredBy } = story;

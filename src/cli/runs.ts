@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
+import { documentOf } from '../lib/json/document.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { describeOutcome, runLabel } from '../words/outcome-texts.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
+import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
@@ -32,7 +34,7 @@ export function runsCommand(context: CommandContext): Command {
         return [id, what, runLabel(run), startedAt, finishedAt, tries, names];
       });
       const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
-      context.printResult(options, { runs }, [textTable(header, rows)]);
+      context.printResult(options, documentOf(runList, { runs }), [textTable(header, rows)]);
     });
   const show = createCommand('show', 'show one run, kind by kind')
     .argument('<id>', 'the number of the run', parseWholeNumber)
@@ -42,7 +44,7 @@ export function runsCommand(context: CommandContext): Command {
       const run = await findRun(session, id, systemClock.now());
       const hint = 'bms-sync runs lists the stored runs.';
       if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
-      context.printResult(options, run, runTexts(run));
+      context.printResult(options, documentOf(shownRun, run), runTexts(run));
     });
   return createCommand('runs').addCommand(list, { isDefault: true }).addCommand(show);
 }

@@ -7,10 +7,11 @@ import { VERDICTS } from '../words/verdicts.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import { findFreeze } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
+import { documentOf } from '../lib/json/document.ts';
 import { createOwner } from '../lib/owner.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
-import type { StatusDocument } from '../checks/status-document.ts';
+import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { textTable, utc, type Printed } from './parts/io.ts';
@@ -24,7 +25,7 @@ export function statusCommand(context: CommandContext): Command {
     const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
     const outlook = { schedules, isDead: createOwner().isDead, now, frozen };
     const status = await readStatusReport(session, allKinds(config), outlook);
-    context.printResult(options, status, statusTexts(status));
+    context.printResult(options, documentOf(statusDocument, status), statusTexts(status));
   });
 }
 
@@ -62,10 +63,10 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
     row.kind,
     describeOutcome({ state: row.state, reason: row.reason }).label,
     row.rows,
-    row.last_sweep_at,
-    row.certified_at,
-    row.last_change_at,
-    row.open_issues,
+    row.lastSweepAt,
+    row.certifiedAt,
+    row.lastChangeAt,
+    row.openIssues,
     next.get(row.kind) ?? '-',
   ]);
   yield textTable(header, rows);

@@ -74,7 +74,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
 }
 
 function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
-  const { kind, state, reason, certified_at: certified, last_change_at: changed, rows } = line;
+  const { kind, state, reason, certifiedAt: certified, lastChangeAt: changed, rows } = line;
   const { why, known, next } = describeOutcome({ state, reason }, reader);
   const { t, count, when, exactTime } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
@@ -88,8 +88,8 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
     ],
     [t('Live rows'), rows === null ? '…' : count(rows)],
     [t('Last change'), changed === null ? t('none seen') : when(changed)],
-    [t('Held deletions'), linkedCount(reader, '/deletions', line.held_deletions)],
-    [t('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.open_issues)],
+    [t('Held deletions'), linkedCount(reader, '/deletions', line.heldDeletions)],
+    [t('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.openIssues)],
   ]);
   const about = kindLabel(reader, kind);
   const pull = { label: t('Pull now'), about, address: '/pulls', values: { kinds: kind } };

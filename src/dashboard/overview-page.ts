@@ -30,7 +30,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     ]);
     const waiting = await planNeeds(dashboard, { ...dashboard.plans, user }, reader);
     const stale = kinds.filter((kind) => kind.isStale);
-    const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.last_sweep_at }));
+    const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.lastSweepAt }));
     const needs = [...(await readNeedCards(session, staleKinds, reader)), ...waiting];
     const none = emptyNote(t('No change yet: the first pull is the baseline.'));
     const latest =
@@ -54,7 +54,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
 
 function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const { t, when } = reader;
-  const [oldest] = kinds.map((kind) => kind.certified_at ?? '').sort();
+  const [oldest] = kinds.map((kind) => kind.certifiedAt ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
       ? t('Some lists are not certified yet; the next pulls continue.')

@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { documentOf, instant, jsonObject } from '../lib/json/document.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { streamChanges, readChanges, type RecordedChange } from './read-changes.ts';
@@ -60,14 +62,35 @@ export async function* followChanges(
   }
 }
 
+const eventHead = z.object({
+  seq: z.int(),
+  kind: z.string(),
+  recordId: z.string(),
+  change: z.enum(['created', 'updated', 'deleted', 'restored']),
+  observedFrom: instant.nullable(),
+  observedAt: instant,
+});
+
+const eventEnd = z.object({
+  origin: z.string().describe('service, or outbox:ID'),
+  runId: z.int().nullable(),
+});
+
+/** An event as `changeLine` writes it. */
+export const changeDocument = eventHead.extend({
+  before: jsonObject.nullable(),
+  after: jsonObject.nullable(),
+  fields: jsonObject,
+  ...eventEnd.shape,
+});
+
 /**
  * Writes an event as one line of JSON. The record's own JSON is inserted as stored: parsing it and writing it again could alter
  * its numbers and the order of its keys.
  */
 export function changeLine(event: RecordedChange): string {
-  const { seq, kind, recordId, change, observedFrom, observedAt, before, after, fields, origin, runId } =
-    event;
-  const head = JSON.stringify({ seq, kind, recordId, change, observedFrom, observedAt });
+  const { before, after, fields } = event;
+  const head = JSON.stringify(documentOf(eventHead, event));
   const content = `"before":${before ?? 'null'},"after":${after ?? 'null'},"fields":${fields}`;
-  return `${head.slice(0, -1)},${content},${JSON.stringify({ origin, runId }).slice(1)}`;
+  return `${head.slice(0, -1)},${content},${JSON.stringify(documentOf(eventEnd, event)).slice(1)}`;
 }

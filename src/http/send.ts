@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
-import type { DocumentOf } from '../lib/json/document.ts';
+import { documentOf, type DocumentOf } from '../lib/json/document.ts';
 import { compactJson, type Json } from '../lib/json/json.ts';
 
 /** Why a request was refused, in the form of RFC 9457. */
@@ -50,9 +50,10 @@ export function sendJson(reply: FastifyReply, document: Json): FastifyReply {
 /** Sends the document of a schema; a number of a record keeps its digits. */
 export function sendDocument<Schema extends z.ZodType>(
   reply: FastifyReply,
+  schema: Schema,
   document: DocumentOf<Schema>,
 ): FastifyReply {
-  return sendJsonText(reply, compactJson(document as Json));
+  return sendJsonText(reply, compactJson(documentOf(schema, document)));
 }
 
 /** Fires once the caller has gone or the server closes. */

@@ -60,7 +60,7 @@ export function listUnproven(
     const freshness = states.freshness.find((each) => each.kind === kind);
     if (freshness === undefined)
       return [{ kind, state: 'unlisted', since: null, reason: t('the service does not list this kind') }];
-    const { state, reason, held_deletions: held, certified_at: since } = freshness;
+    const { state, reason, heldDeletions: held, certifiedAt: since } = freshness;
     if (['never', 'running', 'invalid', 'aborted'].includes(state)) {
       const { label, why } = describeOutcome({ state, reason }, translatorFor(language));
       return [{ kind, state, since, reason: why ?? label }];
@@ -86,7 +86,7 @@ export function toAnswer(
 ): ToolAnswer {
   const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = findings;
   const read = states.freshness.filter((freshness) => kinds.includes(freshness.kind));
-  const readings = read.flatMap((freshness) => freshness.last_sweep_at ?? []);
+  const readings = read.flatMap((freshness) => freshness.lastSweepAt ?? []);
   const fitting = fitRows(rows);
   return {
     columns,
@@ -97,8 +97,8 @@ export function toAnswer(
     asOf,
     oldestReading: readings.length < kinds.length ? null : (readings.toSorted()[0] ?? null),
     unproven: listUnproven(kinds, states, language),
-    heldDeletions: read.reduce((sum, freshness) => sum + freshness.held_deletions, 0),
-    openIssues: read.reduce((sum, freshness) => sum + freshness.open_issues, 0),
+    heldDeletions: read.reduce((sum, freshness) => sum + freshness.heldDeletions, 0),
+    openIssues: read.reduce((sum, freshness) => sum + freshness.openIssues, 0),
     ...more,
   };
 }

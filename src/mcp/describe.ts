@@ -21,7 +21,7 @@ export async function describeMirror(
       return ['metric', metric.name, `${metric.question} by: ${groupsOf(metric.report).join(', ')}`];
     }),
     ...states.freshness.map((freshness) => {
-      const readAt = freshness.last_sweep_at ?? 'never';
+      const readAt = freshness.lastSweepAt ?? 'never';
       return ['kind', freshness.kind, `${freshness.state}, last read: ${readAt}`];
     }),
   ];

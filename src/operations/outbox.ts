@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { abandonEntry, adoptRecord, retryEntry, type DecidedEntry } from '../outbound/decisions/decide.ts';
 import { decidedEntry, entryDocument } from '../outbound/decisions/entry-document.ts';
+import { instant } from '../lib/json/document.ts';
 import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
 import { operation } from './operation.ts';
@@ -71,7 +72,7 @@ export const resumeOutbox = operation({
   answer: z.object({
     wasFrozen: z.boolean(),
     reason: z.string().optional(),
-    since: z.string().optional(),
+    since: instant.optional(),
     unknown: z.array(z.string()).optional(),
   }),
   run: async (context) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { documentOf, instant, type DocumentOf } from '../lib/json/document.ts';
+import { instant, type DocumentOf } from '../lib/json/document.ts';
 import type { Queryable } from '../db/session/session.ts';
 import {
   deleteUser,
@@ -31,7 +31,7 @@ const user = z.object({ name: z.string(), role: z.enum(USER_ROLES), createdAt: i
 export const userList = z.object({ users: z.array(user) });
 
 export async function readUserList(db: Queryable): Promise<DocumentOf<typeof userList>> {
-  return { users: (await listUsers(db)).map((row) => documentOf(user, row)) };
+  return { users: await listUsers(db) };
 }
 
 /** A new user with the token, which nothing shows again. */

@@ -63,7 +63,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const first = await (await get('/v1/changes?limit=1')).text();
     expect(first).toBe(
       '{"changes":[{"seq":1,"kind":"clients","recordId":"1","change":"created","observedFrom":null,' +
-        '"observedAt":"2026-03-01 12:00:00.000","before":null,"after":{"id":1,"credit":1.10},"fields":{},' +
+        '"observedAt":"2026-03-01T12:00:00.000Z","before":null,"after":{"id":1,"credit":1.10},"fields":{},' +
         '"origin":"service","runId":null}],"next":1}',
     );
     const clients = await jsonOf(await get('/v1/changes?kind=clients&limit=2'));

@@ -8,7 +8,7 @@ import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
-import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
+import { NOON, NOON_JSON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
@@ -34,7 +34,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session);
     const answer = await stage.get('/v1/records/clients/9007199254740993');
     expect(await answer.text()).toBe(
-      `{"kind":"clients","id":"9007199254740993","deletedAt":"${NOON_TEXT}","changedAt":"${NOON_TEXT}","record":${raw}}`,
+      `{"kind":"clients","id":"9007199254740993","deletedAt":"${NOON_JSON}","changedAt":"${NOON_JSON}","record":${raw}}`,
     );
     for (const [path, status] of [
       ['clients/1', 404],
@@ -165,12 +165,12 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const status = await jsonOf(await stage.get('/v1/status'));
     expect(status).toMatchObject({
       schedules: [
-        { name: 'products', at: '2026-03-01 12:10:00.000' },
-        { name: 'nightly', at: '2026-03-02 08:30:00.000', kinds },
+        { name: 'products', at: '2026-03-01T12:10:00.000Z' },
+        { name: 'nightly', at: '2026-03-02T08:30:00.000Z', kinds },
       ],
       nextPulls: [
-        { kind: 'clients', schedule: 'nightly', at: '2026-03-02 08:30:00.000' },
-        { kind: 'products', schedule: 'products', at: '2026-03-01 12:10:00.000' },
+        { kind: 'clients', schedule: 'nightly', at: '2026-03-02T08:30:00.000Z' },
+        { kind: 'products', schedule: 'products', at: '2026-03-01T12:10:00.000Z' },
       ],
       isServed: false,
     });
@@ -196,8 +196,8 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
         { kind: 'products', rows: 0 },
       ],
       outbox: { ready: 1, parked: 0 },
-      blockedKinds: [{ kind: 'products', reason: 'forbidden', since: NOON_TEXT, probeAt: NOON_TEXT }],
-      frozen: { reason: 'restored', since: NOON_TEXT },
+      blockedKinds: [{ kind: 'products', reason: 'forbidden', since: NOON_JSON, probeAt: NOON_JSON }],
+      frozen: { reason: 'restored', since: NOON_JSON },
     });
   });
 
@@ -226,14 +226,14 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     });
     const status = await jsonOf(await stage.get('/v1/status'));
     const why = 'not yet verified: a row may be missing';
-    const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
+    const clients = { kind: 'clients', since: NOON_JSON, sweeps: 4, reason: 'rows_unseen', why };
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
     expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });
     const holds = ['held', 'rejected', 'released'].map((state) => ({
       kind: 'clients',
       state,
       records: 1,
-      since: NOON_TEXT,
+      since: NOON_JSON,
     }));
     expect(status).toMatchObject({ holds });
   });
@@ -362,7 +362,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false });
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     const resumed = await jsonOf(await stage.post('/v1/outbox/resume', {}));
-    expect(resumed).toEqual({ wasFrozen: true, reason: 'restored', since: NOON_TEXT });
+    expect(resumed).toEqual({ wasFrozen: true, reason: 'restored', since: NOON_JSON });
     expect(await session.query(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
       { value: '7' },
     ]);
@@ -394,7 +394,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
           check: expect.any(String) as string,
           state: 'held',
           records: 2,
-          since: NOON_TEXT,
+          since: NOON_JSON,
           ids: ['9', '10'],
         },
       ],

@@ -7,7 +7,7 @@ import { closeAttempt, openAttempt, saveLink } from '../../src/store/outbox/atte
 import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
-import { NOON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../store/temp-mirror.ts';
+import { NOON, NOON_JSON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../store/temp-mirror.ts';
 import { document, run, type Env } from '../support/command-line.ts';
 import { DOCUMENTED_URLS } from '../support/grown-urls.ts';
 import { freshMirror } from '../support/temp-folder.ts';
@@ -91,8 +91,8 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
       state: 'live',
       deletedAt: null,
       absence: null,
-      firstSeenAt: NOON_TEXT,
-      changedAt: NOON_TEXT,
+      firstSeenAt: NOON_JSON,
+      changedAt: NOON_JSON,
       record: { id: 17, client_id: 5, nom: 'Pont neuf', description: '10.10' },
       versions: [
         { seq: 1, change: 'created', origin: 'outbox:1', pushedBy: 'Anna', fields: {} },
@@ -104,7 +104,7 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
           fields: { nom: ['Pont', 'Pont neuf'] },
         },
       ],
-      issues: [{ field: 'description', code: 'odd', firstSeenAt: NOON_TEXT, closedAt: null }],
+      issues: [{ field: 'description', code: 'odd', firstSeenAt: NOON_JSON, closedAt: null }],
       entries: [{ id: 1, key: 'pont', history: [{ n: 1, grade: 'done', status: 201 }] }],
       endedEntries: [],
       links: { createdBy: 1, refersTo: [{ field: 'client_id', kind: 'clients', id: '5' }] },
@@ -135,7 +135,7 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
       await absent(tx, state);
     });
     const story = document(await run(['record', 'projects', '17', '--json'], env));
-    expect(story).toMatchObject({ state, absence: { state, absentSince: NOON_TEXT, concludedAt: null } });
+    expect(story).toMatchObject({ state, absence: { state, absentSince: NOON_JSON, concludedAt: null } });
     const { stdout } = await run(['record', 'projects', '17'], env);
     expect(stdout).toContain('is live, but no longer in the list');
     expect(stdout).toContain(`Not in the list since ${NOON_PRINTED}.`);
@@ -149,8 +149,8 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
     });
     expect(document(await run(['record', 'projects', '17', '--json'], env))).toMatchObject({
       state: 'deleted',
-      deletedAt: NOON_TEXT,
-      absence: { proof: 'list', concludedAt: NOON_TEXT },
+      deletedAt: NOON_JSON,
+      absence: { proof: 'list', concludedAt: NOON_JSON },
     });
     expect((await run(['record', 'projects', '17'], env)).stdout).toContain(
       `Deleted ${NOON_PRINTED}: later certified lists do not contain it.`,

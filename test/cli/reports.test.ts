@@ -9,7 +9,7 @@ import { send, serve } from '../support/serve.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
-const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 async function pulledMirror() {
   await using sandbox = await startSandbox({ size: 30 });
@@ -34,12 +34,12 @@ describe('status', () => {
         state: 'certified',
         reason: null,
         rows: world.count(kind),
-        certified_at: expect.stringMatching(INSTANT) as string,
-        last_sweep_at: expect.stringMatching(INSTANT) as string,
-        last_change_at: expect.stringMatching(INSTANT) as string,
-        lag_seconds: expect.any(Number) as number,
-        open_issues: 0,
-        held_deletions: 0,
+        certifiedAt: expect.stringMatching(INSTANT) as string,
+        lastSweepAt: expect.stringMatching(INSTANT) as string,
+        lastChangeAt: expect.stringMatching(INSTANT) as string,
+        lagSeconds: expect.any(Number) as number,
+        openIssues: 0,
+        heldDeletions: 0,
       })),
       uncertified: [],
       holds: [],

@@ -14,6 +14,8 @@ import { freshMirror } from '../support/temp-folder.ts';
 /** The instant at which tests take place. */
 export const NOON = new Date('2026-03-01T12:00:00Z');
 export const NOON_TEXT = '2026-03-01 12:00:00.000';
+/** The same, as JSON shows it. */
+export const NOON_JSON = '2026-03-01T12:00:00.000Z';
 /** As the command line prints it. */
 export const NOON_PRINTED = '2026-03-01 12:00:00 UTC';
 

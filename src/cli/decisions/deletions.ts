@@ -7,6 +7,8 @@ import {
   type ShownHold,
 } from '../../store/records/deletion-store.ts';
 import { approveDeletions, rejectDeletions } from '../../operations/deletions.ts';
+import { disappearances } from '../../checks/status-document.ts';
+import { documentOf } from '../../lib/json/document.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { rememberShown } from '../../store/records/hold-store.ts';
 import { HOLD_WORDS, heldBecause } from '../../words/holds.ts';
@@ -19,11 +21,11 @@ export function deletionsCommand(context: CommandContext): Command {
   const list = createCommand('list', summary).action(async (_: CommonOptions, command: Command) => {
     const options: CommonOptions = command.optsWithGlobals();
     await using session = await openExistingMirror(context.settings(options));
-    const disappearances = await readDisappearances(session);
-    for (const { kind, state, check } of disappearances.deletions)
+    const found = await readDisappearances(session);
+    for (const { kind, state, check } of found.deletions)
       if (state === 'held' && check !== undefined)
         await session.atomically((tx) => rememberShown(tx, kind, check)); // An approval without a check means these records.
-    context.printResult(options, disappearances, absenceTexts(disappearances));
+    context.printResult(options, documentOf(disappearances, found), absenceTexts(found));
   });
   return createCommand('deletions')
     .addCommand(list, { isDefault: true })

@@ -1,7 +1,15 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { addedUser, addUser, changeRole, readUserList, removeUser } from '../../operations/users.ts';
+import {
+  addedUser,
+  addUser,
+  changeRole,
+  readUserList,
+  removeUser,
+  userList,
+} from '../../operations/users.ts';
 import type { Config } from '../../config/settings.ts';
+import { documentOf } from '../../lib/json/document.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
@@ -14,7 +22,7 @@ export function usersCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(context.settings(options));
       const { users } = await readUserList(session);
       const table = textTable(['name', 'role', 'since (UTC)'], users.map(Object.values<string>));
-      context.printResult(options, { users }, users.length === 0 ? [NONE] : [table]);
+      context.printResult(options, documentOf(userList, { users }), users.length === 0 ? [NONE] : [table]);
     },
   );
   return createCommand('users')

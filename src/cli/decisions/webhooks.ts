@@ -3,10 +3,12 @@ import { openExistingMirror, openMirror } from '../../app/open-mirror.ts';
 import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
 import {
   endpointDocuments,
+  endpointList,
   FORMATS,
   type EndpointDocument,
   type RevealedSecret,
 } from '../../feed/webhooks/endpoints.ts';
+import { documentOf } from '../../lib/json/document.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
 import {
   addWebhook,
@@ -34,7 +36,7 @@ export function webhooksCommand(context: CommandContext): Command {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
       const endpoints = await endpointDocuments(session);
-      context.printResult(options, { endpoints }, endpointTexts(endpoints));
+      context.printResult(options, documentOf(endpointList, { endpoints }), endpointTexts(endpoints));
     },
   );
   return createCommand('webhooks')

@@ -4,6 +4,7 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { sendingRules } from '../../app/sending-rules.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
+import { documentOf } from '../../lib/json/document.ts';
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
@@ -61,7 +62,8 @@ export function operationCommand(
       const entry = documents.length === 1 ? '' : `Entry ${compactJson(document['id'] ?? '')}: `;
       return texts.filter((text) => typeof text === 'string').map((text) => `${entry}${text}`);
     });
-    context.printResult(options, documents.length === 1 ? documents[0] : { entries: documents }, printed);
+    const shown = documents.map((document) => documentOf(operation.answer, document));
+    context.printResult(options, shown.length === 1 ? shown[0] : { entries: shown }, printed);
   });
 }
 

@@ -64,7 +64,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
   const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
   const lines = kinds.map((line) => {
-    const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
+    const { kind, certifiedAt: at, rows, hours, openIssues: issues } = line;
     const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
     const { why } = describeOutcome(line, reader);
     const proven =
@@ -102,7 +102,7 @@ const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
 export function lastReadWords(line: KindLine, reader: Reader): Html {
-  const { last_sweep_at: at, nextAt, isStale } = line;
+  const { lastSweepAt: at, nextAt, isStale } = line;
   const { t, when, now } = reader;
   const read = at === null ? t('never') : when(at);
   if (nextAt === null) return html`${read} <span class="quiet small">${t('no schedule')}</span>`;

@@ -128,7 +128,7 @@ async function readSituation(tx: Transaction, notifications: readonly DueNotific
   return {
     needs: await readNeeds(tx, []),
     parked: new Set(parked.map((entry) => entry.id)),
-    readAt: new Map(read.map((kind) => [kind.kind, kind.last_sweep_at ?? ''])),
+    readAt: new Map(read.map((kind) => [kind.kind, kind.lastSweepAt ?? ''])),
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
+import { instant, type DocumentOf } from '../../lib/json/document.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
 import { isPublicHost } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
@@ -96,7 +96,7 @@ export const FORMATS = [
 const names = z.array(z.string()).nullable();
 
 /** An endpoint as commands and the HTTP API show it: without its secret and its owner's columns. */
-export const endpointDocument = z.object({
+const endpoint = z.object({
   name: z.string(),
   url: z.string().describe('without its query; of a chat room only the host'),
   kinds: names,
@@ -118,14 +118,15 @@ export const endpointDocument = z.object({
   createdAt: instant,
 });
 
-export type EndpointDocument = DocumentOf<typeof endpointDocument>;
+export type EndpointDocument = DocumentOf<typeof endpoint>;
+
+/** All endpoints. */
+export const endpointList = z.object({ endpoints: z.array(endpoint) });
 
 /** All endpoints for people and programs, by name. */
 export async function endpointDocuments(db: Queryable): Promise<readonly EndpointDocument[]> {
   const endpoints = await store.listEndpoints(db);
-  return endpoints.map((endpoint) =>
-    documentOf(endpointDocument, { ...endpoint, url: maskedUrl(endpoint.url, endpoint.format) }),
-  );
+  return endpoints.map((stored) => ({ ...stored, url: maskedUrl(stored.url, stored.format) }));
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { isObject, type Json, type JsonObject } from './json.ts';
+import { formatRfc3339 } from '../time/clock.ts';
+import { isArray, isObject, type Json, type JsonObject } from './json.ts';
 
 /** A JSON object whose numbers keep their digits. */
 export const jsonObject = z
@@ -9,8 +10,8 @@ export const jsonObject = z
 /** Any JSON; numbers keep their digits. */
 export const anyJson: z.ZodType<Json> = z.any().describe('JSON');
 
-/** Our instants. */
-export const instant = z.string().describe('UTC, YYYY-MM-DD HH:MM:SS.SSS');
+/** Our instants: texts as the mirror stores them, which `documentOf` writes in RFC 3339. */
+export const instant = z.iso.datetime();
 
 type Unchanging<T> = [Json] extends [T]
   ? T
@@ -21,12 +22,26 @@ type Unchanging<T> = [Json] extends [T]
 /** A document as its builder returns it, by its schema. */
 export type DocumentOf<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
 
-/** Makes a document of the members that its schema names, in their order, without any others. */
-export function documentOf<Schema extends z.ZodObject>(
+/**
+ * Makes a document as JSON shows it: the members that its schema names, in their order, and our instants in RFC 3339. A value that
+ * its schema does not expect stays as it is: an application writes rows too.
+ */
+export const documentOf = <Schema extends z.ZodType>(
   schema: Schema,
   from: DocumentOf<Schema>,
-): DocumentOf<Schema> {
-  const values = new Map(Object.entries(from));
-  const names = Object.keys(schema.shape).filter((name) => values.has(name));
-  return Object.fromEntries(names.map((name) => [name, values.get(name)])) as DocumentOf<Schema>;
+): DocumentOf<Schema> => shownValue(schema, from as Json) as DocumentOf<Schema>;
+
+function shownValue(schema: unknown, value: Json): Json {
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)
+    return shownValue(schema.unwrap(), value);
+  if (schema instanceof z.ZodISODateTime) return typeof value === 'string' ? formatRfc3339(value) : value;
+  if (schema instanceof z.ZodArray && isArray(value))
+    return value.map((each) => shownValue(schema.element, each));
+  if (!(schema instanceof z.ZodObject) || !isObject(value)) return value;
+  const others = schema.def.catchall === undefined ? {} : value; // A loose object keeps them.
+  const members = Object.entries(schema.shape).flatMap(([name, member]) => {
+    const shown = value[name];
+    return shown === undefined ? [] : [[name, shownValue(member, shown)] as const];
+  });
+  return { ...others, ...Object.fromEntries(members) };
 }

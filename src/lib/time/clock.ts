@@ -54,6 +54,10 @@ export function parseInstant(text: string): Date {
   return new Date(`${text.replace(' ', 'T')}Z`);
 }
 
+/** Writes a stored instant as JSON shows it: `2026-11-29T00:54:06.966Z`. One in that form stays as it is. */
+export const formatRfc3339 = (stored: string): string =>
+  stored.includes('T') ? stored : `${stored.replace(' ', 'T')}Z`;
+
 const CLOCK_TOLERANCE_MS = 300_000;
 
 /** Whether a stored instant lies so far in the future that a clock that was ahead wrote it: such an instant does not count. */

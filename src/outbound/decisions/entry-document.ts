@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { anyJson, documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
+import type { Watermark } from '../../store/records/record-store.ts';
 import { explain } from '../../words/verdicts.ts';
 import { jsonOrText, ENTRY_STATES, type EntryHistory, type OutboxList } from './entry-list.ts';
 
@@ -41,7 +42,10 @@ export const shownEntry = entry.extend({
   allowDouble: z.boolean().describe('made although a record has its natural key'),
   isMaker: z.boolean(),
   base: anyJson,
-  preimage: anyJson,
+  preimage: z
+    .object({ tick: z.int(), at: instant, seq: z.int().nullable() })
+    .nullable()
+    .describe('the state of the mirror before the last send'),
   candidates: z.array(z.object({ id: z.string(), record: anyJson })).describe('what a create may have made'),
   history: z.array(attempt),
 });
@@ -98,12 +102,12 @@ export function historyDocument(history: EntryHistory): DocumentOf<typeof shownE
     allowDouble: from.allowsDouble,
     isMaker,
     base: jsonOrText(from.base),
-    preimage: jsonOrText(from.preimage),
+    preimage: jsonOrText(from.preimage) as Watermark | null,
     candidates: candidates.map((candidate) => ({ id: candidate.id, record: jsonOrText(candidate.raw) })),
     history: attempts,
   });
 }
 
 export function outboxDocument({ entries, ...stops }: OutboxList): DocumentOf<typeof outbox> {
-  return { entries: entries.map(entryDocument), ...stops };
+  return documentOf(outbox, { entries: entries.map(entryDocument), ...stops });
 }

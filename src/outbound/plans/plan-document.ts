@@ -23,7 +23,7 @@ export const PLAN_COUNTS_TEXT: MessageKey =
 
 const person = z.string().nullable();
 
-export const listedPlan = z.object({
+const listedPlan = z.object({
   id: z.int(),
   kind: z.string(),
   state: z.enum(['open', 'applied']),
@@ -36,6 +36,9 @@ export const listedPlan = z.object({
   appliedAt: instant.nullable(),
   appliedBy: person,
 });
+
+/** Plans without their rows. */
+export const planList = z.object({ plans: z.array(listedPlan) });
 
 const planRow = z.object({
   position: z.int().describe('number of the row in the sheet'),

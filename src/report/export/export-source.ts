@@ -128,9 +128,11 @@ export async function findPast(
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
+const STORED = /^[\d-]{10} [\d:]{8}\.\d{3}$/; // As a column of the mirror shows it: always UTC.
+
 /**
- * Reads the instant of `--as-of`: an ISO instant, an instant as the mirror writes it, or a date, which means the end of that
- * day (`begin`: its first instant). Without a zone (`isZoned`) it is of `timezone`. Of today, it is now.
+ * Reads the instant of `--as-of`: an ISO instant, an instant as the mirror stores it, or a date, which means the end of that
+ * day (`begin`: its first instant). Another one without a zone (`isZoned`) is of `timezone`. Of today, it is now.
  *
  * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
  */
@@ -139,7 +141,7 @@ export function asOfInstant(
   now: Date,
   timezone: string,
 ): { readonly begin: Date; readonly at: Date; readonly isZoned: boolean } {
-  const [, date = '', time = '00:00', zone] = INSTANT.exec(input.trim()) ?? [];
+  const [, date = '', time = '00:00', zone] = INSTANT.exec(input.trim().replace(STORED, '$&Z')) ?? [];
   const isDay = !/\d:\d/.test(input);
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
   if (!isCalendarDate(date) || Number.isNaN(asUtc))

@@ -72,7 +72,7 @@ class PullUnderWayError extends SyncError {
 
 async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotRequest) {
   const takenAt = clock.now();
-  const report = { file: path, takenAt: formatInstant(takenAt), tables: 0, rows: 0 };
+  const report = { file: path, takenAt: takenAt.toISOString(), tables: 0, rows: 0 };
   let beingRead: readonly string[] = [];
   const bytes = await writeWhole(path, async (draft) => {
     using file = createSnapshotFile(draft);
@@ -81,7 +81,7 @@ async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotReques
     if (beingRead.length > 0 && waitMs !== null) throw new PullUnderWayError(beingRead);
     const tables = await readTables(reader, kinds);
     const references = await readReferences(reader, tables);
-    file.create(TAKEN).add([[report.takenAt]]);
+    file.create(TAKEN).add([[formatInstant(takenAt)]]);
     report.tables = tables.length;
     for (const table of tables) {
       const complete = { ...table, references: references.get(table.name) ?? [] };

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { parseInstant } from '../../lib/time/clock.ts';
-import type { Queryable, Row, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   bigint,
+  optionalBigint,
   optionalText,
   optionalTimestamp,
   textColumn,
@@ -10,56 +11,41 @@ import {
 } from '../../db/rows/engine-column.ts';
 import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 
-/** One row of `bi_sync_status`; instants are UTC texts. */
-export interface KindStatus {
-  readonly kind: string;
-  /** `never`, `running`, or how the last sweep ended. */
-  readonly state: string;
-  readonly reason: string | null;
-  readonly rows: number;
-  readonly last_sweep_at: string | null;
-  readonly certified_at: string | null;
-  readonly lag_seconds: number | null;
-  readonly last_change_at: string | null;
-  readonly open_issues: number;
-  readonly held_deletions: number;
-}
+const FRESHNESS = [
+  textColumn('kind'),
+  textColumn('state'), // `never`, `running`, or how the last sweep ended.
+  optionalText('reason'),
+  optionalTimestamp('last_sweep_at'),
+  optionalTimestamp('certified_at'),
+  optionalBigint('lag_seconds'),
+  optionalTimestamp('last_change_at'),
+  bigint('open_issues'),
+  bigint('held_deletions'),
+];
+const STATUS = [...FRESHNESS, bigint('rows')];
 
-export async function readStatus(db: Queryable): Promise<KindStatus[]> {
-  const rows = await db.query(sql`select * from bi_sync_status`);
-  return rows.map((row) => ({ ...decodeStatus(row), rows: Number(row['rows']) }));
-}
+/** One row of `bi_sync_status`. */
+export type KindStatus = RowOf<typeof STATUS>;
+
+export const readStatus = (db: Queryable): Promise<KindStatus[]> =>
+  readRows(db, STATUS, sql`select * from bi_sync_status`);
 
 /** The same without the number of rows, which takes long to count where there are very many. */
-export type KindFreshness = Omit<KindStatus, 'rows'>;
+export type KindFreshness = RowOf<typeof FRESHNESS>;
 
 /** Reads how fresh and how sound each kind is, without counting its rows: neither database evaluates a column that is not read. */
-export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
-  const rows = await db.query(sql`
-    select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
-    from bi_sync_status`);
-  return rows.map(decodeStatus);
-}
+export const readFreshness = (db: Queryable): Promise<KindFreshness[]> =>
+  readRows(
+    db,
+    FRESHNESS,
+    sql`
+      select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
+      from bi_sync_status`,
+  );
 
 /** When the list of each kind was last read to its end; null = never. */
 export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>
-  new Map(kinds.map(({ kind, last_sweep_at: at }) => [kind, at === null ? null : parseInstant(at)]));
-
-function decodeStatus(row: Row): KindFreshness {
-  const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
-  const seconds = (name: string): number | null => ((row[name] ?? null) === null ? null : Number(row[name]));
-  return {
-    kind: String(row['kind']),
-    state: String(row['state']),
-    reason: text('reason'),
-    last_sweep_at: text('last_sweep_at'),
-    certified_at: text('certified_at'),
-    lag_seconds: seconds('lag_seconds'),
-    last_change_at: text('last_change_at'),
-    open_issues: Number(row['open_issues']),
-    held_deletions: Number(row['held_deletions']),
-  };
-}
+  new Map(kinds.map(({ kind, lastSweepAt: at }) => [kind, at === null ? null : parseInstant(at)]));
 
 const ISSUE_COUNT = [textColumn('kind'), optionalText('field'), textColumn('code'), bigint('count')];
 export type IssueCount = RowOf<typeof ISSUE_COUNT>;

@@ -37,7 +37,7 @@ describe('deletions', () => {
       deleted: 0,
     });
     expect(liveClients(path)).toHaveLength(40);
-    const since = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/) as string;
+    const since = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
     expect(await holds(env)).toEqual([
       {
         ...{ kind: 'clients', state: 'held', records: GONE, since, ids },
@@ -61,7 +61,7 @@ describe('deletions', () => {
   test('is what status says needs you', async () => {
     const { env } = await massDisappearance();
     const { kinds } = document(await run(['status', '--json'], env)) as { kinds: { kind: string }[] };
-    expect(kinds.find(({ kind }) => kind === 'clients')).toMatchObject({ held_deletions: GONE, rows: 40 });
+    expect(kinds.find(({ kind }) => kind === 'clients')).toMatchObject({ heldDeletions: GONE, rows: 40 });
     expect((await run(['status'], env)).stdout).toMatch(/Needs you:.*clients/);
   });
 

@@ -11,7 +11,7 @@ import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { VERDICTS, explain } from '../../../src/words/verdicts.ts';
-import { NOON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../../store/temp-mirror.ts';
+import { NOON, NOON_JSON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../../store/temp-mirror.ts';
 import { document, run, type Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';
@@ -108,7 +108,7 @@ describe('outbox list', () => {
       attempts: 1,
       nextAttemptAt: null,
       createdAt: expect.any(String) as string,
-      updatedAt: NOON_TEXT,
+      updatedAt: NOON_JSON,
       pushedBy: `${userInfo().username}@${hostname()}`,
       payload: { code: 'C-3', credit: 1.5 },
       result: { ids: ['501', '502'] },
@@ -146,8 +146,8 @@ describe('outbox list', () => {
     expect(stdout).toContain('Writes of punches are refused (status 403)');
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       outbox: { ready: 1, sending: 1, unsettled: 1, parked: 2, rejected: 1, done: 1, abandoned: 1 },
-      blockedKinds: [{ kind: 'punches', reason: 'status 403', since: NOON_TEXT }],
-      frozen: { reason: 'restored from a back-up', since: NOON_TEXT },
+      blockedKinds: [{ kind: 'punches', reason: 'status 403', since: NOON_JSON }],
+      frozen: { reason: 'restored from a back-up', since: NOON_JSON },
     });
     const status = (await run(['status'], env)).stdout;
     expect(status.split('\n').filter((line) => line.startsWith('Needs you: '))).toEqual([
@@ -226,7 +226,7 @@ describe('outbox show', () => {
         expect.stringContaining('abandon 3'),
       ],
       history: [
-        { n: 1, openedAt: NOON_TEXT, closedAt: '2026-03-01 12:00:01.000', grade: 'ambiguous', status: 500 },
+        { n: 1, openedAt: NOON_JSON, closedAt: '2026-03-01T12:00:01.000Z', grade: 'ambiguous', status: 500 },
         { n: 2, closedAt: null, grade: null, status: null, responseStart: null },
       ],
     });
@@ -361,7 +361,7 @@ describe('a decision on an entry', () => {
     expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({
       wasFrozen: true,
       reason: 'restored',
-      since: NOON_TEXT,
+      since: NOON_JSON,
     });
     await again();
     expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_PRINTED}: restored.`);

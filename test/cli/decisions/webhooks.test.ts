@@ -4,6 +4,7 @@ import { openSession } from '../../../src/db/open-session.ts';
 import { ONE_DATABASE, mirrorIn, putChanges } from '../../feed/support.ts';
 import { startReceiver, verified } from '../../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../../lib/net/addresses.ts';
+import { NOON_JSON } from '../../store/temp-mirror.ts';
 import { document, run, type Ended, type Env } from '../../support/command-line.ts';
 import { freshMirror } from '../../support/temp-folder.ts';
 
@@ -175,8 +176,8 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     });
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       failingEndpoints: [
-        { name: 'gone', health: 'disabled', reason: 'failing', since },
-        { name: 'weak', health: 'failing', reason: null, since },
+        { name: 'gone', health: 'disabled', reason: 'failing', since: NOON_JSON },
+        { name: 'weak', health: 'failing', reason: null, since: NOON_JSON },
       ],
     });
     const { stdout } = await run(['status'], env);
