@@ -1,9 +1,11 @@
+import { isExcludedName } from '../catalog/exclude.ts';
 import { findSentField, type Field, type Kind } from '../catalog/kind.ts';
 import { Big } from 'big.js';
 import { decimalPlaces } from '../lib/json/decimal.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { decodeIfFits, type ColumnValue } from './decode-record.ts';
 import { hasNaturalKeyOf, keyFields } from './match.ts';
+import { normalizeSpelling } from './normalize-spelling.ts';
 import { isSameValue, isBlank, numberText, readNameOf, shownValue } from './merge-update.ts';
 
 /** A text that a create sent; `field` is its name in a read. */
@@ -47,6 +49,30 @@ export function isRuledOut(match: {
     (text) => !isBlank(findSentField(kind, text.field), shownValue(kind, record, text.field)),
   );
   return shownDistinctive.length > 0 && !shownDistinctive.some((sent) => showsText(kind, record, sent));
+}
+
+/**
+ * Returns whether a record shows a value that a create sent: as it was sent, or (`isLike`) as the service may have rewritten it.
+ * Flags and zeros are the same in too many records; where nothing else was sent that a record can show, none has to.
+ */
+export function showsSentValue(
+  kind: Kind,
+  payload: JsonObject,
+  record: JsonObject,
+  isLike: typeof canComeFrom = isSameValue,
+): boolean {
+  const sent = Object.entries(payload).flatMap(([writeName, value]) => {
+    const name = readNameOf(kind, writeName);
+    const field = findSentField(kind, name);
+    const isCommon = field?.type === 'flag' || isBlank(field, value) || numberText(value) === '0';
+    return isCommon || isExcludedName(kind, name) ? [] : [{ name, field, value }];
+  });
+  return (
+    sent.length === 0 ||
+    sent.some(({ name, field, value }) =>
+      isLike(field, normalizeSpelling(value), normalizeSpelling(shownValue(kind, record, name) ?? null)),
+    )
+  );
 }
 
 /** Returns whether the service may have derived the shown value from the sent one. */
@@ -93,7 +119,7 @@ function isRoundedTime(sent: ColumnValue | undefined, remote: ColumnValue | unde
   return apart < 1 || apart === MOST_MINUTES || (isFull && apart < MOST_MINUTES);
 }
 
-export const isReference = ({ name, type, refersTo }: Field): boolean =>
+const isReference = ({ name, type, refersTo }: Field): boolean =>
   refersTo !== undefined || (type === 'integer' && name.endsWith('_id'));
 
 /** 0 names no record. */

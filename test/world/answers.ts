@@ -55,8 +55,7 @@ export function writtenAnswer(
   },
 ): Answer {
   const { envelope, shown, named, status: words } = personality;
-  if (operation === 'create' && named !== 'as drawn')
-    return withoutBody(named, `${kind.list.path}/${row.id}`);
+  if (operation === 'create' && named !== 'as drawn') return namedAnswer(named, row, kind.list.path);
   const status = operation === 'update' ? 200 : Number.parseInt(words, 10);
   if (status === 204) return { status, headers: {}, body: '' };
   if (status === 303)
@@ -73,7 +72,14 @@ export function writtenAnswer(
   return json(status, bodies[shown]());
 }
 
-function withoutBody(named: Exclude<Personality['named'], 'as drawn'>, location: string): Answer {
+/** How far the numbers of jobs are from those of records: most are records' as well. */
+const JOBS = [-3, 2, 500] as const;
+
+function namedAnswer(named: Exclude<Personality['named'], 'as drawn'>, row: Row, path: string): Answer {
+  const location = `${path}/${row.id}`;
+  if (named === 'by the number of a job')
+    return json(202, `{"data":{"id":${Number(row.id) + (JOBS[row.born % 3] ?? 0)},"status":"queued"}}`);
+  if (named === 'by its id of 200') return json(200, `{"data":{"id":${row.id}},"success":true}`);
   if (named === 'nowhere') return { status: 201, headers: {}, body: '' };
   return named === 'by Location of 201'
     ? { status: 201, headers: { location }, body: '' }

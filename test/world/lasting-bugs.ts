@@ -2,6 +2,7 @@ import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
 import type { saveVolatileFields } from '../../src/store/runs/volatile-fields.ts';
 import { merge } from '../../src/diff/merge-update.ts';
 import type { normalizeSpelling } from '../../src/diff/normalize-spelling.ts';
+import type { showsSentValue } from '../../src/diff/rule-out.ts';
 import { parseObject } from '../../src/lib/json/json.ts';
 import type { unlistedLinks } from '../../src/store/outbox/attempts-and-links.ts';
 import { blockKind, type postponeForbidden } from '../../src/outbound/attempt/conclude.ts';
@@ -24,6 +25,7 @@ interface Plantable {
   findOtherTarget: typeof findOtherTarget;
   normalizeSpelling: typeof normalizeSpelling;
   mergeUpdate: typeof mergeUpdate;
+  showsSentValue: typeof showsSentValue;
   saveVolatileFields: typeof saveVolatileFields;
   findRepeatedPage: typeof findRepeatedPage;
   decideDeletions: typeof decideDeletions;
@@ -173,6 +175,11 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'a success without a body proves nothing',
     trait: 'named: nowhere',
     parts: { isProvenCreated: () => () => false },
+  },
+  {
+    name: 'the number of a job counts as a record',
+    trait: 'named: by the number of a job',
+    parts: { showsSentValue: () => () => true },
   },
   {
     name: 'a Location names nothing',

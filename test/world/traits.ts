@@ -105,7 +105,14 @@ const LASTING = {
   succession: { none: 0, 'ids given to others': 3 },
   downtimes: { none: 0, 'minutes in which nothing is there': 2 },
   // Writes.
-  named: { 'as drawn': 0, nowhere: 2, 'by Location of 201': 1, 'by Location of 303': 1 },
+  named: {
+    'as drawn': 0,
+    nowhere: 2,
+    'by Location of 201': 1,
+    'by Location of 303': 1,
+    'by the number of a job': 2,
+    'by its id of 200': 1,
+  },
   likeMinded: { none: 0, 'others do the same': 2 },
 } as const satisfies Table;
 

@@ -2,6 +2,7 @@ import { withUsableRetrieve, type Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/compare-page.ts';
 import { alteredFields, keyFields } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/merge-update.ts';
+import { canComeFrom, showsSentValue } from '../../diff/rule-out.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
@@ -13,7 +14,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishEntry, releaseEntry } from '../attempt/conclude.ts';
-import { grade, isProvenCreated } from '../attempt/grade.ts';
+import { grade, isCreated, isProvenCreated } from '../attempt/grade.ts';
 import {
   recordFailure,
   closeWithAnswer,
@@ -54,22 +55,26 @@ export async function sendCreate(
     answer.is === 'answered' && answer.locationId !== undefined ? { id: answer.locationId } : null;
   const shown = (graded.is === 'accepted' ? graded.record : null) ?? located;
   const read = shown && recordId(shown);
-  if (shown !== null && read !== null && 'id' in read) {
-    const full = await readFullRecord(parts, kind, entry, { id: read.id, shown });
-    const created = { id: read.id, shown: full ?? shown, isWhole: full !== null };
-    return finishAccepted(parts, { kind, entry, answer, ...created });
+  const id = read !== null && 'id' in read ? read.id : null;
+  if (shown !== null && id !== null) {
+    const full = await readFullRecord(parts, kind, entry, { id, shown });
+    const isBelieved = shown === located || (full === undefined && isCreated(answer));
+    if (isBelieved || isNamed(kind, payloadOf(entry), shown, full ?? shown))
+      return finishAccepted(parts, { kind, entry, answer, id, shown: full ?? shown, isWhole: Boolean(full) });
   }
+  const isMade = id !== null || isProvenCreated(answer);
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
       return recordFailure(tx, parts, entry, { answer, graded, now });
-    await closeWithAnswer(tx, entry, { grade: isProvenCreated(answer) ? 'made' : 'ambiguous', answer, now });
+    await closeWithAnswer(tx, entry, { grade: isMade ? 'made' : 'ambiguous', answer, now });
     // The mirror is searched, and the create is not sent again until its absence is certain.
     await releaseEntry(tx, entry, {
       state: 'unsettled',
       verdict: 'ambiguous',
       result: null,
-      settlement: {}, // Notes about an earlier send do not apply to this one.
+      // Notes about an earlier send do not apply to this one. An id alone may be the number of a job: the list decides.
+      settlement: id === null ? {} : { named: id },
       nextAttemptAt: formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules))),
       ...startElapsed(parts.waits.stopwatch),
       now,
@@ -77,27 +82,36 @@ export async function sendCreate(
   });
 }
 
-/** The created record: from the answer if it shows all sent fields, else retrieved; null = unknown. */
+/** Whether the record of an id is the one that was sent: it was retrieved by what may be another number, or the answer shows it. */
+function isNamed(kind: Kind, payload: JsonObject, shown: JsonObject, full: JsonObject): boolean {
+  const isInAnswer = showsSentValue(kind, payload, shown, canComeFrom);
+  return showsSentValue(kind, payload, full, isInAnswer ? canComeFrom : undefined);
+}
+
+/**
+ * The created record: from the answer if it shows all sent fields, else retrieved. Null = the service shows none; undefined =
+ * it cannot be asked.
+ */
 async function readFullRecord(
   parts: OutboundParts,
   kind: Kind,
   entry: Entry,
   { id, shown }: { readonly id: string; readonly shown: JsonObject },
-): Promise<JsonObject | null> {
+): Promise<JsonObject | null | undefined> {
   const names = Object.keys(payloadOf(entry)).map((name) => readNameOf(kind, name));
   if (names.every((name) => shownValue(kind, shown, name) !== undefined)) return shown;
   const askable = withUsableRetrieve(kind);
-  if (askable === null) return null;
+  if (askable === null) return undefined;
   try {
     return (await parts.source.retrieve(askable, id)).record;
   } catch (error) {
-    if (error instanceof SourceError) return null; // The record exists nevertheless; its list will show it.
+    if (error instanceof SourceError) return undefined; // Its list will show it.
     throw error;
   }
 }
 
 /**
- * Stores that a create was accepted: the record that the answer names is linked and landed, whatever it shows.
+ * Stores that a create was accepted: the record that the answer names is linked and landed.
  *
  * Only an answer with a record that was there before proves nothing: the service may have made none.
  */
@@ -125,12 +139,7 @@ async function finishAccepted(
       return finishEntry(tx, entry, { ...parked, verdict: 'twins' });
     if (isWhole)
       await landOwnWrite(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, canBeNew: true });
-    const payload = payloadOf(entry);
-    const altered = alteredFields(kind, payload, shown);
-    const keyed = keyFields(kind, payload, {}).map((field) => field.name);
-    const isKeyAltered = altered.some((one) => keyed.includes(one.field));
-    if (isKeyAltered && !(await hasAlteredKeys(tx, kind.name)))
-      await writeMeta(tx, `outbox.alters.${kind.name}`, formatInstant(now));
+    const altered = await readAltered(tx, { kind, entry, shown }, now);
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
     return finishEntry(tx, entry, {
       state: 'done',
@@ -141,6 +150,21 @@ async function finishAccepted(
       ...(wasLost && { watchUntil: now }), // A send that was given up may still arrive, days late.
     });
   });
+}
+
+/** The fields that the created record shows otherwise than sent. A natural key among them is remembered for its kind. */
+export async function readAltered(
+  tx: Transaction,
+  { kind, entry, shown }: { readonly kind: Kind; readonly entry: Entry; readonly shown: JsonObject },
+  now: Date,
+) {
+  const payload = payloadOf(entry);
+  const altered = alteredFields(kind, payload, shown);
+  const keyed = keyFields(kind, payload, {}).map((field) => field.name);
+  const isKeyAltered = altered.some((one) => keyed.includes(one.field));
+  if (isKeyAltered && !(await hasAlteredKeys(tx, kind.name)))
+    await writeMeta(tx, `outbox.alters.${kind.name}`, formatInstant(now));
+  return altered;
 }
 
 /** Whether the service has ever altered a natural key of this kind in an answer: a record may be there in another spelling. */

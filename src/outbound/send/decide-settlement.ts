@@ -6,6 +6,8 @@ import type { OutboundRules } from '../parts.ts';
 export interface SettlementFacts {
   /** Time since the send was lost. */
   readonly elapsedMs: number;
+  /** The possible match whose id the answer gave; null = there is none. */
+  readonly namedId: string | null;
   /** Possible matches that are equal to what was sent. */
   readonly equalIds: readonly string[];
   /** Possible matches whose values the service may have rewritten. Empty until patience has ended. */
@@ -59,7 +61,8 @@ export type Settlement =
  * of the create. A sweep that knew the list exactly and still distrusted it, since rows have left it, ends otherwise.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
-  const { asked, equalIds, repeats, isFresh } = facts;
+  const { asked, namedId, equalIds, repeats, isFresh } = facts;
+  if (namedId !== null) return { is: 'adopt', id: namedId };
   const [id] = equalIds;
   if (asked !== null && id !== undefined && hasShownAll(facts, asked.first)) {
     if (repeats) return { is: 'park', verdict: 'repeats', ids: equalIds };

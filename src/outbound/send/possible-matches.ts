@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { hasNaturalKeyOf, hasAllSentValues, keyFields } from '../../diff/match.ts';
-import { isRuledOut, longTexts, type SentText } from '../../diff/rule-out.ts';
+import { isRuledOut, longTexts, showsSentValue, type SentText } from '../../diff/rule-out.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { openCreates } from '../../store/outbox/outbox-queue.ts';
@@ -61,6 +61,12 @@ export function equalMatches(kind: Kind, entry: Entry, matches: readonly Possibl
   return matches
     .filter((match) => !match.wasLive && hasAllSentValues(kind, payloadOf(entry), match.record))
     .map((match) => match.id);
+}
+
+/** The record whose id an answer gave without more, once the list shows it with a value that was sent. */
+export function namedMatch(kind: Kind, entry: Entry, matches: readonly PossibleMatch[]): string | null {
+  const named = matches.find((match) => match.id === entry.settlement.named && !match.wasLive);
+  return named && showsSentValue(kind, payloadOf(entry), named.record) ? named.id : null;
 }
 
 /** The possible matches whose present or earlier values the service may have made of an entry. */

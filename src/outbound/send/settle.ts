@@ -1,4 +1,5 @@
 import type { MessageKey } from '../../lib/text/translator.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readStanding, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
 import { readAttempts, saveLink, unlistedLinks } from '../../store/outbox/attempts-and-links.ts';
@@ -12,10 +13,11 @@ import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import type { JournalledRequest } from '../attempt/journal.ts';
+import { readOwnRows } from '../attempt/land-own-write.ts';
 import { isRecent, type OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
-import { hasAlteredKeys, journalCreate, watermarkOf } from './create.ts';
+import { hasAlteredKeys, journalCreate, readAltered, watermarkOf } from './create.ts';
 import {
   addAskedSweep,
   decideSettlement,
@@ -25,7 +27,13 @@ import {
   type Settlement,
   type SettlementFacts,
 } from './decide-settlement.ts';
-import { equalMatches, plausibleMatches, readPossibleMatches, soleMatch } from './possible-matches.ts';
+import {
+  equalMatches,
+  namedMatch,
+  plausibleMatches,
+  readPossibleMatches,
+  soleMatch,
+} from './possible-matches.ts';
 
 /** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
 export async function settle(
@@ -86,7 +94,8 @@ async function readSettlementFacts(
   const plausibleIds = isFinal(facts) ? await plausibleMatches(tx, kind, entry, matches) : [];
   const possible = matches.filter((match) => plausibleIds.includes(match.id));
   const soleId = facts.isCreationConfirmed ? await soleMatch(tx, kind, entry, possible) : null;
-  return { ...facts, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
+  const namedId = namedMatch(kind, entry, matches);
+  return { ...facts, namedId, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
 }
 
 const HIDDEN: MessageKey = 'no list shows records that bms-sync has created';
@@ -135,16 +144,20 @@ async function applySettlement(
     const twins = { state: 'parked', verdict: 'twins', result: found, settlement: found, now } as const;
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
       return finishEntry(tx, entry, twins);
-    const end = { state: 'done', verdict: 'adopted', recordId: id, result: { recordId: id } } as const;
+    const row = (await readOwnRows(tx, kind.name, [id])).get(id);
+    const altered = await readAltered(tx, { kind, entry, shown: parseObject(row?.raw ?? '{}') }, now);
+    const result = { recordId: id, ...(altered.length > 0 && { altered }) };
+    const end = { state: 'done', verdict: 'adopted', recordId: id, result } as const;
     return finishEntry(tx, entry, { ...end, now, watchUntil: now });
   }
   // Records that a person has decided against stay excluded.
-  const seen = isRetryRequested(entry) ? entry.settlement : {};
+  const { named, ...noted } = entry.settlement;
+  const seen = isRetryRequested(entry) ? noted : {};
   const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
   const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
   const { verdict } = decision;
   const bars = verdict === 'no_certificate' ? await certificateBars(tx, unsettled, facts) : {};
-  const settlement = { ids, ...(hasUnreadable && { hasUnreadable }), ...bars };
+  const settlement = { ids, ...(named !== undefined && { named }), ...(hasUnreadable && { hasUnreadable }), ...bars };
   return finishEntry(tx, entry, { state: 'parked', verdict, result: { ids }, settlement, now });
 }
 

@@ -33,6 +33,8 @@ const settlement = z
   .object({
     /** Records that may be the entry's. */
     ids: names,
+    /** The id in the answer to a create that showed nothing else of it: a record's, or a job's. */
+    named: z.string(),
     /** A person has seen the quarantined records and decided against them too. */
     hasUnreadable: z.boolean(),
     /** Records that stood against a conclusion from the lists, by name. */
@@ -43,6 +45,8 @@ const settlement = z
     awaits: awaitedReading,
     /** Since when the service has refused it, without another outcome in between. */
     refusedSince: z.string(),
+    /** When a person decided that the record to update is the same one, whatever its contents show. */
+    sameSince: z.string(),
     /** Since when the service does not show the record to update. */
     goneSince: z.string(),
     /** Readings of the record to update that have failed. */

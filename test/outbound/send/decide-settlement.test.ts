@@ -39,6 +39,7 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   plausibleIds: [],
   isCreationConfirmed: false,
   soleId: null,
+  namedId: null,
   readings: [],
   asked: ASKED,
   isFresh: true,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
-import { ONE_DATABASE } from '../../pull/steps.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
@@ -106,6 +106,72 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
     await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named' });
     expect(await idsOf(on, id)).toEqual([reused]);
+  });
+});
+
+describe.each(DATABASES)('an id that may be the number of a job, in %s,', (database) => {
+  const queued = (id: number, status = 202): FaultAction => ({
+    statusAfter: status,
+    body: compactJson({ data: { id, status: 'queued' } }),
+  });
+
+  test.each([
+    ['that names nothing', 202, 9_001],
+    ['that names nothing, with another status', 201, 9_001],
+    ['that another live record has', 202, null],
+  ])('%s is no record: the record that equals what was sent is ours', async (_what, status, job) => {
+    const on = await opened({ database });
+    const old = Number(await on.firstId('clients'));
+    const id = await sendUnder(on, queued(job ?? old, status));
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', recordId: null });
+    expect(await on.grades(id)).toEqual(['made']);
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: newest(on) });
+    await endPatience(on);
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test('that a record of another user gets later is not ours', async () => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, { status: 202, body: '{"data":{"id":9001,"status":"queued"}}' });
+    enter(on, { id: 9_001, code: 'ZZ-10', name: 'Somebody else' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
+  });
+
+  test.each([200, 201, 202])(
+    'and that the record gets, which a lagging replica did not show at first, is ours, though altered: %i',
+    async (status) => {
+      const on = await opened({ database });
+      const id = await sendUnder(on, { status, body: '{"data":{"id":9001}}' });
+      enter(on, { id: 9_001, code: '0007', name: ZOE.name });
+      await on.pass(300);
+      const entry = await on.entry(id);
+      expect(entry).toMatchObject({ state: 'done', verdict: 'adopted', recordId: '9001' });
+      expect(entry.result).toContain('"altered":[{"field":"code"');
+      const meta = await on.rows(sql`select key from mirror_meta where key = 'outbox.alters.clients'`);
+      expect(meta).toHaveLength(1);
+    },
+  );
+
+  test('is a record’s of a kind that cannot be asked for, with the status that says so', async () => {
+    const on = await opened({ database, pulled: ['purchase_products'] });
+    const lineOf = (status: number) => ({ purchase_id: '77', product_id: `P-${status}` });
+    const ends: unknown[] = [];
+    for (const status of [200, 201]) {
+      const named = compactJson({ data: { id: 987_000 + status } });
+      spoil(on, 'POST', { status, body: named }, { kind: 'purchase_products', times: 1 });
+      const id = await on.store(create(lineOf(status), 'purchase_products'));
+      await on.work();
+      ends.push((await on.entry(id)).state);
+    }
+    expect(ends).toEqual(['unsettled', 'done']);
+    on.service.world.insert('purchase_products', { ...lineOf(200), id: 987_200 });
+    await on.pass(300);
+    expect(await on.rows(sql`select state, record_id from outbox order by id`)).toEqual([
+      { state: 'done', record_id: '987200' },
+      { state: 'done', record_id: '987201' },
+    ]);
   });
 });
 
