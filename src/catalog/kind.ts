@@ -116,6 +116,10 @@ export interface Kind extends Shape {
   readonly update: WriteEndpoint | null;
   /** The fields that identify a record to people; used to detect duplicates. */
   readonly naturalKey: readonly string[] | 'all sent fields';
+  /** Fields whose values hardly two records share: one that is unchanged shows the same record, though its key has changed. */
+  readonly witnesses?: readonly string[];
+  /** The names of a record and the date of its creation: one that differs beside the key shows another record. */
+  readonly describedBy?: readonly string[];
   /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;
   /** A column of the view with the minutes between two times of a day; past midnight if the second is earlier. */

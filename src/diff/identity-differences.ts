@@ -1,7 +1,13 @@
-import type { Field, Kind } from '../catalog/kind.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
-import { isReference } from './rule-out.ts';
-import { isShownAsWritten, isBlank, isSameInAnySpelling, readNameOf, shownValue } from './merge-update.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
+import {
+  isShownAsWritten,
+  isBlank,
+  isSameInAnySpelling,
+  numberText,
+  readNameOf,
+  shownValue,
+} from './merge-update.ts';
 
 /** A field that a record shows otherwise than before, by its name in a read. */
 export type IdentityDifference = {
@@ -11,32 +17,36 @@ export type IdentityDifference = {
 };
 
 /**
- * Finds differences that suggest that the id now belongs to another record: the natural key differs, and at least half of
- * the other texts, references and dates that both show. Empty if it is the same record, perhaps renamed, or if that is unknown.
+ * Finds the differences that show that an id now belongs to another record: its natural key differs, no witness agrees, and
+ * another witness, its name or the date of its creation differs. Empty if it is the same record, perhaps renamed, or if nothing
+ * more is known.
  *
- * @param ourPayloads The payloads of this and of earlier updates, by the names in a write: a value that they wanted does not count.
+ * @param seen `ourPayloads`: of this and of earlier updates, by the names in a write; a value that they wanted does not count.
+ * `rare`: texts of `base` that no other record has; such a text may stay, like a town's name, so one alone outweighs nothing.
  */
 export function findIdentityDifferences(
   kind: Kind,
-  base: JsonObject,
-  remote: JsonObject,
-  ourPayloads: readonly JsonObject[],
+  seen: {
+    readonly base: JsonObject;
+    readonly remote: JsonObject;
+    readonly ourPayloads: readonly JsonObject[];
+    readonly rare: ReadonlySet<string>;
+  },
 ): readonly IdentityDifference[] {
-  const shown = shownInBoth(kind, base, remote);
-  const [key] = findKeyDifferences(kind, base, remote, ourPayloads);
-  if (key === undefined) return [];
+  const { base, remote, ourPayloads, rare } = seen;
+  const { naturalKey, witnesses = [], describedBy = [] } = kind;
+  const keys = findKeyDifferences(kind, base, remote, ourPayloads);
+  const shown = shownInBoth(kind, base, remote).filter(({ field }) => field !== keys[0]?.field);
+  const agrees = (one: IdentityDifference): boolean => isAlike(kind, one);
+  if (keys.length === 0 || shown.some((one) => witnesses.includes(one.field) && agrees(one))) return [];
   // Of a key of several fields, one is often corrected: its others count with the rest.
-  const names = kind.fields
-    .filter(isIdentifying)
-    .map((field) => field.name)
-    .concat(kind.naturalKey);
-  const rest = shown.filter(
-    (shownField) => shownField.field !== key.field && names.includes(shownField.field),
-  );
-  const otherDifferences = rest.filter((difference) => differs(kind, difference, ourPayloads));
-  return otherDifferences.length > 0 && otherDifferences.length >= rest.length / 2
-    ? [key, ...otherDifferences]
-    : [];
+  const telling = [...witnesses, ...describedBy, ...rare];
+  const isTelling = ({ field }: IdentityDifference): boolean =>
+    telling.includes(field) || naturalKey.includes(field);
+  const different = shown.filter((one) => isTelling(one) && differs(kind, one, ourPayloads));
+  const agreeing = shown.filter((one) => rare.has(one.field) && agrees(one));
+  const [key] = keys;
+  return key && different.length > 0 && different.length >= agreeing.length ? [key, ...different] : [];
 }
 
 /** Finds the fields of the natural key that differ: enough where the record was gone in between. */
@@ -53,24 +63,25 @@ export function findKeyDifferences(
 }
 
 const shownInBoth = (kind: Kind, base: JsonObject, remote: JsonObject): readonly IdentityDifference[] =>
-  kind.fields.flatMap((field) => {
+  [...kind.fields, ...kind.hints].flatMap((field) => {
     const old = shownValue(kind, base, field.name) ?? null;
     const now = shownValue(kind, remote, field.name) ?? null;
     return isBlank(field, old) || isBlank(field, now) ? [] : [{ field: field.name, base: old, remote: now }];
   });
 
 function differs(kind: Kind, shown: IdentityDifference, ourPayloads: readonly JsonObject[]): boolean {
-  const { field, base, remote } = shown;
+  const { field, remote } = shown;
   const isOurs = ([name, sent]: [string, Json]): boolean =>
     readNameOf(kind, name) === field && isShownAsWritten(kind, field, sent, remote);
-  return (
-    !isSameInAnySpelling(kind, field, base, remote) &&
-    !ourPayloads.some((payload) => Object.entries(payload).some(isOurs))
-  );
+  return !isAlike(kind, shown) && !ourPayloads.some((payload) => Object.entries(payload).some(isOurs));
 }
 
-/** A text, a reference or a date; the company of a record is that of all others. */
-function isIdentifying(field: Field): boolean {
-  if (field.name === 'id' || field.name === 'system_id') return false;
-  return field.type === 'text' || field.type === 'date' || isReference(field);
+/** Whether a field has its value still; of nested rows, whether one of them is there still. */
+function isAlike(kind: Kind, { field, base, remote }: IdentityDifference): boolean {
+  const ids = nestedIds(remote);
+  const isKept = nestedIds(base).some((id) => ids.includes(id));
+  return isKept || isSameInAnySpelling(kind, field, base, remote);
 }
+
+const nestedIds = (value: Json): readonly string[] =>
+  isArray(value) ? value.flatMap((row) => (isObject(row) ? (numberText(row['id'] ?? null) ?? []) : [])) : [];

@@ -140,9 +140,10 @@ const NO_DAY = new Set<Json>(['0000-00-00', '0000-00-00 00:00:00']);
 const TYPES_WITH_NO_DAY = new Set<Field['type'] | undefined>(['date', 'time', 'timestamp', 'decimal']); // Decimals: seen so.
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Whether a value is blank: the service answers null for '' and '' for null, and '0000-00-00' for no date. */
+/** Whether a value is blank: the service answers null for '' and '' for null, '0000-00-00' for no date, and [] for no rows. */
 export function isBlank(field: Field | undefined, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
+  if (isArray(value)) return value.length === 0;
   return TYPES_WITH_NO_DAY.has(field?.type) && NO_DAY.has(value);
 }
 

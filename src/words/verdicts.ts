@@ -36,6 +36,8 @@ type Step = (entry: VerdictFacts) => string;
 
 const served: Step = () => 'Nothing, while bms-sync serve is running.';
 const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
+const isSame = (facts: VerdictFacts): string =>
+  `If it is the same record, changed by another user: bms-sync outbox retry ${facts.id}`;
 const overwrite = (facts: VerdictFacts): string =>
   `To overwrite the other user's values: bms-sync outbox retry ${facts.id} --overwrite`;
 const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox abandon ${facts.id}`;
@@ -93,8 +95,8 @@ export const VERDICTS = {
   },
   other_record: {
     meaning:
-      'The id now belongs to another record: the one to update was deleted, or nearly all its fields differ. Nothing more is sent.',
-    next: [pushAgain, abandon],
+      'The id seems to belong to another record: the one to update was deleted, or its key and more have changed. Nothing more is sent.',
+    next: [isSame, pushAgain, abandon],
   },
   no_such_record: {
     meaning: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
@@ -227,7 +229,7 @@ export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string |
 
 const CHOICES = {
   adopt: [adopt],
-  retry: [retry],
+  retry: [retry, isSame],
   overwrite: [overwrite],
   abandon: [abandon, pushAgain],
 } as const;

@@ -9,6 +9,7 @@ export const categories: Kind = {
   create: { path: '/api/categories', header: 'Authentication', body: ['code', 'name_fr', 'name_en'] },
   update: { path: '/api/categories/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
+  describedBy: ['name_fr', 'name_en'],
   fields: [integerField('id'), textField('code'), textField('name_fr'), textField('name_en')],
   hints: [flagField('status'), flagField('sync_web'), jsonField('img_paths'), textField('category_type')],
 };

@@ -9,6 +9,8 @@ export const clients: Kind = {
   create: { path: '/api/clients', header: 'Authentication', body: ['code', 'name'] },
   update: { path: '/api/clients/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
+  witnesses: ['phone', 'phone2', 'phone_work', 'fax', 'email', 'address', 'contacts'],
+  describedBy: ['name', 'creation_date'],
   fields: [
     integerField('id'),
     textField('code'),

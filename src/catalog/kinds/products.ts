@@ -26,6 +26,8 @@ export const products: Kind = {
   },
   update: { path: '/api/products/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
+  witnesses: ['code_cup'],
+  describedBy: ['name_fr', 'name_en', 'created_at'],
   fields: [
     integerField('id'),
     textField('code'),

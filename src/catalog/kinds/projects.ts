@@ -22,6 +22,8 @@ export const projects: Kind = {
   create: { path: '/api/projects', header: 'Authentication', body: ['name'] },
   update: { path: '/api/projects/:id', header: 'Authentication', body: [] },
   naturalKey: ['nom'],
+  witnesses: ['tasks'],
+  describedBy: ['code', 'client_id'],
   fields: [
     integerField('id'),
     textField('code'),

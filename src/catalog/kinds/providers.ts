@@ -9,6 +9,8 @@ export const providers: Kind = {
   create: { path: '/api/providers', header: 'Authentication', body: ['code', 'name'] },
   update: { path: '/api/providers/:id', header: 'Authentication', body: [] },
   naturalKey: ['code'],
+  witnesses: ['phone', 'fax', 'email', 'address'],
+  describedBy: ['name', 'creation_date'],
   fields: [
     integerField('id'),
     textField('code'),

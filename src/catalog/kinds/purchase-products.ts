@@ -13,6 +13,8 @@ export const purchaseProducts: Kind = {
   create: { path: '/api/purchases_products', header: 'Authentication', body: ['purchase_id', 'product_id'] },
   update: { path: '/api/purchases_products/:id', header: 'Authentication', body: [] },
   naturalKey: ['purchase_id', 'product_id'],
+  witnesses: ['product_serialnumber'],
+  describedBy: ['product_name'],
   repeats: true,
   fields: [
     integerField('id'),

@@ -44,7 +44,11 @@ export async function releaseEntry(
   { now, ...patch }: EntryPatch & { readonly now: Date },
 ): Promise<void> {
   const { id, epoch } = entry;
-  const isOurs = await changeEntry(tx, { id, epoch, now, patch: { ...patch, owner: null }, raises: true });
+  const { sameSince } = entry.settlement;
+  const kept = patch.settlement &&
+    sameSince !== undefined && { settlement: { ...patch.settlement, sameSince } };
+  const released = { ...patch, ...kept, owner: null };
+  const isOurs = await changeEntry(tx, { id, epoch, now, patch: released, raises: true });
   if (!isOurs) throw new ClaimLostError(id);
 }
 

@@ -43,8 +43,7 @@ export function grade(answer: WriteAnswer): Grade {
 const SUCCESSES: readonly Json[] = [true, 'true', 1, '1'];
 
 /** Whether the status states that a record was created: other successes may mean a job that is to create it. */
-export const isCreated = (answer: WriteAnswer): boolean =>
-  answer.is === 'answered' && answer.status === 201;
+export const isCreated = (answer: WriteAnswer): boolean => answer.is === 'answered' && answer.status === 201;
 
 /** Whether a success that names no record proves that the service made one: it has no body, or the service's own JSON reports it. */
 export function isProvenCreated(answer: WriteAnswer): boolean {

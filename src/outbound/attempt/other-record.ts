@@ -7,7 +7,7 @@ import {
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { hasFirstBase, updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
 import { readPasts, type RecordPast } from '../../store/records/change-store.ts';
-import { findRecord } from '../../store/records/record-store.ts';
+import { findRecord, hasRows, isShownByOther } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from './journal.ts';
 
@@ -22,15 +22,39 @@ export async function findOtherRecord(
   seen: { readonly id: string; readonly base?: JsonObject; readonly remote: JsonObject },
 ): Promise<readonly IdentityDifference[] | null> {
   const { id, base = parseObject(past?.before ?? '{}'), remote } = seen;
-  const signs = findIdentityDifferences(kind, base, remote, []);
-  if (past?.isReplaced === true) return signs;
-  if (signs.length === 0) return null;
-  const ourUpdates = (await updatesOf(db, kind.name, id)).map(payloadOf);
-  const otherSigns = findIdentityDifferences(kind, base, remote, ourUpdates);
-  return otherSigns.length > 0 ? otherSigns : null;
+  const isReplaced = past?.isReplaced === true;
+  const ourPayloads = isReplaced ? [] : (await updatesOf(db, kind.name, id)).map(payloadOf);
+  if (findKeyDifferences(kind, base, remote, ourPayloads).length === 0) return isReplaced ? [] : null;
+  const rare = await readRareTexts(db, kind, id, base);
+  const signs = findIdentityDifferences(kind, { base, remote, ourPayloads, rare });
+  return isReplaced || signs.length > 0 ? signs : null;
 }
 
-/** The same for the record of an update, by what its author and the mirror knew of it when the update was stored. */
+/** Shorter texts, and those of fewer records, occur in another one by chance. */
+const MIN_CHARACTERS = 4;
+const MIN_ROWS = 20;
+
+/** The fields whose text no other record of the kind shows, live or deleted. */
+async function readRareTexts(
+  db: Queryable,
+  kind: Kind,
+  id: string,
+  record: JsonObject,
+): Promise<ReadonlySet<string>> {
+  const rare = new Set<string>();
+  if (!(await hasRows(db, kind.name, MIN_ROWS))) return rare;
+  for (const { name, type, refersTo, textOf } of kind.fields) {
+    const text = type === 'text' && refersTo === undefined && textOf === undefined ? record[name] : null;
+    if (typeof text !== 'string' || text.replace(/\s/g, '').length < MIN_CHARACTERS) continue;
+    if (!(await isShownByOther(db, kind.name, { id, column: name, text }))) rare.add(name);
+  }
+  return rare;
+}
+
+/**
+ * The same for the record of an update, by what its author and the mirror knew of it when the update was stored. Where a person has
+ * decided that it is the same record, only a later deletion counts.
+ */
 export async function findOtherTarget(
   db: Queryable,
   kind: Kind,
@@ -38,14 +62,27 @@ export async function findOtherTarget(
   remote: JsonObject,
 ): Promise<readonly IdentityDifference[] | null> {
   const { recordId, createdAt } = entry;
+  const { sameSince, goneSince } = entry.settlement;
   const id = recordId ?? '';
-  const past = (await readPasts(db, kind.name, [id], createdAt)).get(id);
-  const mirrored = past === undefined ? (await findRecord(db, kind.name, id))?.raw : past.before;
-  const authorBase = hasFirstBase(entry) ? entry.base : null;
-  const base = { ...parseObject(mirrored ?? '{}'), ...parseObject(authorBase ?? '{}') };
+  const past = (await readPasts(db, kind.name, [id], sameSince ?? createdAt)).get(id);
+  if (sameSince !== undefined) return past?.isReplaced ? [] : null;
+  const base = await readFirstBase(db, kind, entry, past);
   const other = await findOtherRecord(db, kind, past, { id, base, remote });
-  if (other !== null || entry.settlement.goneSince === undefined) return other;
+  if (other !== null || goneSince === undefined) return other;
   // It was absent for a while: another natural key alone proves that it is another record.
   const keys = findKeyDifferences(kind, base, remote, (await updatesOf(db, kind.name, id)).map(payloadOf));
   return keys.length > 0 ? keys : null;
+}
+
+/** What the mirror knew of a record, and the author of its update. */
+async function readFirstBase(
+  db: Queryable,
+  kind: Kind,
+  entry: Entry,
+  past: RecordPast | undefined,
+): Promise<JsonObject> {
+  const mirrored =
+    past === undefined ? (await findRecord(db, kind.name, entry.recordId ?? ''))?.raw : past.before;
+  const authorBase = hasFirstBase(entry) ? entry.base : null;
+  return { ...parseObject(mirrored ?? '{}'), ...parseObject(authorBase ?? '{}') };
 }

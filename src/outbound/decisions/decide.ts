@@ -30,7 +30,8 @@ const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked
 
 /**
  * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
- * sent again; the findings stay noted, since the person has seen them.
+ * sent again; the findings stay noted, since the person has seen them. An update whose record looked like another one
+ * is for that record from now on.
  *
  * @param retry `overwrite`: the values that a conflict has shown may be overwritten.
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again.
@@ -48,7 +49,10 @@ export async function retryEntry(
     const accepted = kind && overwrite ? await acceptConflicts(tx, kind, entry, now) : null;
     if (kind && !overwrite) await refuseSameConflict(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
-    const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: {} };
+    const isAskedSame = entry.verdict === 'other_record'; // The person answers that it is the same record.
+    const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
+    const settlement = sameSince === undefined ? {} : { sameSince };
+    const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement };
     const firstPatch: EntryPatch =
       entry.verdict === 'existed' ? { ...resetPatch, allowDouble: 1 } : resetPatch;
     const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : firstPatch;

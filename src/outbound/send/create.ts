@@ -51,18 +51,9 @@ export async function sendCreate(
   const { entry } = journalled;
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
-  const located =
-    answer.is === 'answered' && answer.locationId !== undefined ? { id: answer.locationId } : null;
-  const shown = (graded.is === 'accepted' ? graded.record : null) ?? located;
-  const read = shown && recordId(shown);
-  const id = read !== null && 'id' in read ? read.id : null;
-  if (shown !== null && id !== null) {
-    const full = await readFullRecord(parts, kind, entry, { id, shown });
-    const isBelieved = shown === located || (full === undefined && isCreated(answer));
-    if (isBelieved || isNamed(kind, payloadOf(entry), shown, full ?? shown))
-      return finishAccepted(parts, { kind, entry, answer, id, shown: full ?? shown, isWhole: Boolean(full) });
-  }
-  const isMade = id !== null || isProvenCreated(answer);
+  const named = await readNamedRecord(parts, kind, entry, answer);
+  if (named !== null && 'shown' in named) return finishAccepted(parts, { kind, entry, answer, ...named });
+  const isMade = named !== null || isProvenCreated(answer);
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
@@ -73,8 +64,8 @@ export async function sendCreate(
       state: 'unsettled',
       verdict: 'ambiguous',
       result: null,
-      // Notes about an earlier send do not apply to this one. An id alone may be the number of a job: the list decides.
-      settlement: id === null ? {} : { named: id },
+      // Notes about an earlier send do not apply to this one.
+      settlement: named === null ? {} : { named: named.id },
       nextAttemptAt: formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules))),
       ...startElapsed(parts.waits.stopwatch),
       now,
@@ -82,10 +73,30 @@ export async function sendCreate(
   });
 }
 
-/** Whether the record of an id is the one that was sent: it was retrieved by what may be another number, or the answer shows it. */
-function isNamed(kind: Kind, payload: JsonObject, shown: JsonObject, full: JsonObject): boolean {
-  const isInAnswer = showsSentValue(kind, payload, shown, canComeFrom);
-  return showsSentValue(kind, payload, full, isInAnswer ? canComeFrom : undefined);
+/** The record that an answer names. Without `shown` it is an id alone: a record's, or a job's. */
+type NamedRecord =
+  { readonly id: string } | { readonly id: string; readonly shown: JsonObject; readonly isWhole: boolean };
+
+async function readNamedRecord(
+  parts: OutboundParts,
+  kind: Kind,
+  entry: Entry,
+  answer: WriteAnswer,
+): Promise<NamedRecord | null> {
+  const graded = grade(answer);
+  const location = answer.is === 'answered' && answer.locationId !== undefined ? answer.locationId : null;
+  const inBody = graded.is === 'accepted' ? graded.record : null;
+  const shown = inBody ?? (location === null ? null : { id: location });
+  const read = shown && recordId(shown);
+  if (shown === null || read === null || !('id' in read)) return null;
+  const { id } = read;
+  const full = await readFullRecord(parts, kind, entry, { id, shown });
+  const isBelieved = inBody === null || (full === undefined && isCreated(answer));
+  const payload = payloadOf(entry);
+  // What was retrieved may be another record, of the same number: it must show what was sent as it was, unless the answer did.
+  const isLike = showsSentValue(kind, payload, shown, canComeFrom) ? canComeFrom : undefined;
+  if (!isBelieved && !showsSentValue(kind, payload, full ?? shown, isLike)) return { id };
+  return { id, shown: full ?? shown, isWhole: Boolean(full) };
 }
 
 /**

@@ -61,8 +61,11 @@ export type Settlement =
  * of the create. A sweep that knew the list exactly and still distrusted it, since rows have left it, ends otherwise.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
-  const { asked, namedId, equalIds, repeats, isFresh } = facts;
-  if (namedId !== null) return { is: 'adopt', id: namedId };
+  return facts.namedId === null ? decideUnnamed(facts) : { is: 'adopt', id: facts.namedId };
+}
+
+function decideUnnamed(facts: SettlementFacts): Settlement {
+  const { asked, equalIds, repeats, isFresh } = facts;
   const [id] = equalIds;
   if (asked !== null && id !== undefined && hasShownAll(facts, asked.first)) {
     if (repeats) return { is: 'park', verdict: 'repeats', ids: equalIds };

@@ -134,22 +134,11 @@ async function applySettlement(
   facts: SettlementFacts,
   decision: Exclude<Settlement, { readonly is: 'resend' }>,
 ): Promise<void> {
-  const { kind, entry, now } = unsettled;
+  const { entry, now } = unsettled;
   if (decision.is === 'wait') return scheduleSearch(tx, unsettled, facts, decision);
   const { elapsedMs, elapsedAt } = entry;
   await changeEntry(tx, { ...entry, patch: { elapsedMs, elapsedAt }, now });
-  if (decision.is === 'adopt') {
-    const { id } = decision;
-    const found = { ids: [id] };
-    const twins = { state: 'parked', verdict: 'twins', result: found, settlement: found, now } as const;
-    if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return finishEntry(tx, entry, twins);
-    const row = (await readOwnRows(tx, kind.name, [id])).get(id);
-    const altered = await readAltered(tx, { kind, entry, shown: parseObject(row?.raw ?? '{}') }, now);
-    const result = { recordId: id, ...(altered.length > 0 && { altered }) };
-    const end = { state: 'done', verdict: 'adopted', recordId: id, result } as const;
-    return finishEntry(tx, entry, { ...end, now, watchUntil: now });
-  }
+  if (decision.is === 'adopt') return adoptMatch(tx, unsettled, decision.id);
   // Records that a person has decided against stay excluded.
   const { named, ...noted } = entry.settlement;
   const seen = isRetryRequested(entry) ? noted : {};
@@ -157,8 +146,25 @@ async function applySettlement(
   const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
   const { verdict } = decision;
   const bars = verdict === 'no_certificate' ? await certificateBars(tx, unsettled, facts) : {};
-  const settlement = { ids, ...(named !== undefined && { named }), ...(hasUnreadable && { hasUnreadable }), ...bars };
+  const settlement = {
+    ids,
+    ...(named !== undefined && { named }),
+    ...(hasUnreadable && { hasUnreadable }),
+    ...bars,
+  };
   return finishEntry(tx, entry, { state: 'parked', verdict, result: { ids }, settlement, now });
+}
+
+async function adoptMatch(tx: Transaction, { kind, entry, now }: Unsettled, id: string): Promise<void> {
+  const found = { ids: [id] };
+  const twins = { state: 'parked', verdict: 'twins', result: found, settlement: found, now } as const;
+  if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
+    return finishEntry(tx, entry, twins);
+  const row = (await readOwnRows(tx, kind.name, [id])).get(id);
+  const altered = await readAltered(tx, { kind, entry, shown: parseObject(row?.raw ?? '{}') }, now);
+  const result = { recordId: id, ...(altered.length > 0 && { altered }) };
+  const end = { state: 'done', verdict: 'adopted', recordId: id, result } as const;
+  return finishEntry(tx, entry, { ...end, now, watchUntil: now });
 }
 
 /** What stands against a certificate. Records that cannot become rows are then candidates, too, which a person has seen. */

@@ -209,6 +209,20 @@ export async function isSharedByMoreThan(
   return (await db.query(sharing)).length > most;
 }
 
+/** Whether another record of the kind, live or deleted, has a text in a column. */
+export function isShownByOther(
+  db: Queryable,
+  kind: string,
+  { id, column, text }: { readonly id: string; readonly column: string; readonly text: string },
+): Promise<boolean> {
+  const same = sql`${sql.identifier(column)} = ${text} and id <> ${id}`;
+  return hasRow(db, sql`select 1 from ${sql.identifier(kind)} where ${same} limit 1`);
+}
+
+/** Whether a kind has so many records, live or deleted. */
+export const hasRows = async (db: Queryable, kind: string, count: number): Promise<boolean> =>
+  (await db.query(sql`select 1 from ${sql.identifier(kind)} limit ${count}`)).length >= count;
+
 /** Whether a list has shown, since an instant, a record that could not become a row. */
 export async function hasQuarantinedSince(db: Queryable, kind: string, at: string): Promise<boolean> {
   const quarantined = sql`

@@ -112,15 +112,18 @@ describe('an outcome', () => {
     expect(await on.grades(id)).toEqual(['unsent', 'unsent', 'done']);
   });
 
-  test.each([120, 3])('a wait of %d s that the service asks for is kept, and not added to', async (seconds) => {
-    const on = await opened();
-    const id = await sendUnder(on, { status: 429, retryAfter: String(seconds) });
-    await on.pass(seconds - 1);
-    expect(asked(on, 'POST')).toHaveLength(1);
-    on.service.setFaults([]);
-    await on.pass(1);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
-  });
+  test.each([120, 3])(
+    'a wait of %d s that the service asks for is kept, and not added to',
+    async (seconds) => {
+      const on = await opened();
+      const id = await sendUnder(on, { status: 429, retryAfter: String(seconds) });
+      await on.pass(seconds - 1);
+      expect(asked(on, 'POST')).toHaveLength(1);
+      on.service.setFaults([]);
+      await on.pass(1);
+      expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
+    },
+  );
 
   test("a refusal keeps the service's own words", async () => {
     const on = await opened();
@@ -142,22 +145,25 @@ describe('an answer', () => {
     ['rounded', 'punches', PUNCH, { ...PUNCH, start_time: '08:15:00' }, ['start_time']],
     ['numbered', 'clients', ZOE, { ...ZOE, code: '0001-ZZ-1' }, ['code']],
     ['cut and prefixed', 'clients', ZOE, { code: 'ZZ', name: 'M. Zoé' }, ['code', 'name']],
-  ])('with a new id is the record, in whatever form it shows it: %s', async (_what, kind, data, shown, altered) => {
-    const on = await opened({ pulled: [kind] });
-    spoil(on, 'POST', answering({ id: 987_654, ...shown }, 201), { kind });
-    const id = await on.store(create(data, kind));
-    await on.work();
-    const entry = await on.entry(id);
-    expect(entry).toMatchObject({ state: 'done', verdict: 'altered', recordId: '987654', attempts: 1 });
-    const result = JSON.parse(entry.result ?? '') as { altered: { field: string }[] };
-    expect(result.altered.map(({ field }) => field)).toEqual(altered);
-    expect(await on.rows(sql`select record_id, outbox_id from links`)).toEqual([
-      { record_id: '987654', outbox_id: id },
-    ]);
-    for (let day = 0; day < 4; day++) await on.pass(86_400);
-    expect(asked(on, 'POST')).toHaveLength(1);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'altered' });
-  });
+  ])(
+    'with a new id is the record, in whatever form it shows it: %s',
+    async (_what, kind, data, shown, altered) => {
+      const on = await opened({ pulled: [kind] });
+      spoil(on, 'POST', answering({ id: 987_654, ...shown }, 201), { kind });
+      const id = await on.store(create(data, kind));
+      await on.work();
+      const entry = await on.entry(id);
+      expect(entry).toMatchObject({ state: 'done', verdict: 'altered', recordId: '987654', attempts: 1 });
+      const result = JSON.parse(entry.result ?? '') as { altered: { field: string }[] };
+      expect(result.altered.map(({ field }) => field)).toEqual(altered);
+      expect(await on.rows(sql`select record_id, outbox_id from links`)).toEqual([
+        { record_id: '987654', outbox_id: id },
+      ]);
+      for (let day = 0; day < 4; day++) await on.pass(86_400);
+      expect(asked(on, 'POST')).toHaveLength(1);
+      expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'altered' });
+    },
+  );
 
   test('with a record that was there before is parked: nobody may take it for new', async () => {
     const on = await opened();

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, push, spoil, update, type Stage } from '../stage.ts';
 
@@ -96,7 +98,80 @@ describe.each(DATABASES)('an update whose id was given to another record, in %s'
   });
 });
 
+const NEIGHBOUR = { ...BOB, state: 'QC', zipcode: 'J8X 1A1', term: 30, inactive: 0 };
+const OWNER = { ...ADA, state: 'QC', zipcode: 'J8X 1A1', term: 30, inactive: 0 };
+
+describe.each(DATABASES)('another client in the same town, made on the same day, in %s,', (database) => {
+  test.each([
+    ['of many', false],
+    ['of three', true],
+  ])('is another record: %s', async (_what, isSmall) => {
+    const on = await opened({ database, pulled: [] });
+    const { world } = on.service;
+    if (isSmall) for (const id of world.ids('clients').slice(2)) world.remove('clients', id);
+    const number = world.insert('clients', OWNER)['id'] as number;
+    await on.pull('clients');
+    const entry = await push(on, String(number), { term: 60 });
+    reuse(on, number, NEIGHBOUR);
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+});
+
+describe.each(ONE_DATABASE)('a person who says that it is the same record, in %s,', (database) => {
+  test('is asked no more about that, though about conflicts', async () => {
+    const { on, id, number } = await scene(database, OWNER);
+    const [calm, torn] = [await push(on, id, { term: 60 }), await push(on, id, { name: 'Ada inc.' })];
+    on.service.world.update('clients', number, NEIGHBOUR);
+    await on.pass(60);
+    const retry = (entry: number, overwrite = false) =>
+      retryEntry(on.session, KINDS, { id: entry, overwrite }, on.clock.now());
+    for (const entry of [calm, torn]) {
+      expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record' });
+      spoil(on, 'GET', { status: 503 }, { times: 1 }); // What was decided outlasts an outage.
+      await retry(entry);
+      await on.pass(60);
+    }
+    expect(await on.entry(calm)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(await on.entry(torn)).toMatchObject({ state: 'parked', verdict: 'conflict' });
+    await retry(torn, true);
+    await on.pass(60);
+    expect(await on.entry(torn)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('is asked again once the record was deleted since', async () => {
+    const { on, id, number } = await scene(database, OWNER);
+    const entry = await push(on, id, { term: 60 });
+    on.service.world.update('clients', number, NEIGHBOUR);
+    await on.work();
+    await retryEntry(on.session, KINDS, { id: entry }, on.clock.now());
+    reuse(on, number, NEIGHBOUR);
+    await on.clock.sleep(1000);
+    await on.session.atomically((tx) =>
+      tx.query(sql`update clients set _deleted_at = '2026-01-01 00:00:00.000' where id = ${number}`),
+    );
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
+  });
+});
+
 describe.each(ONE_DATABASE)('in %s', (database) => {
+  test('fifty renames, each with another field, stop no update', async () => {
+    const on = await opened({ database });
+    const ids = on.service.world.ids('clients').slice(0, 50);
+    const entries: number[] = [];
+    for (const id of ids) entries.push(await push(on, String(id), { term: 61 }));
+    for (const [at, id] of ids.entries()) {
+      const also = at % 2 === 0 ? { name: `Renamed ${at}` } : { phone: `418 555-${1000 + at}` };
+      on.service.world.update('clients', id, { code: `R-${at}`, email: `r${at}@x.example`, ...also });
+    }
+    await on.work();
+    const verdicts = await on.rows(sql`select verdict, count(*) as n from outbox group by verdict`);
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['sent']);
+  });
+
   test('an application’s own row knows the record as of its insertion, not of its first claim', async () => {
     const { on, id, number } = await scene(database);
     const entry = await on.store(update(id, { term: 60 }));
