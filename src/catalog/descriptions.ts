@@ -208,23 +208,14 @@ function labelFromName(name: string): string {
   return words === '' ? name : capitalize(words);
 }
 
-/** Describes the column of exact values beside a decimal. */
-export const describeExactColumn = (words: FieldDescription): FieldDescription => ({
-  ...translateAll('{label}, exact', { label: words }),
-  meaning: translateAll('{meaning} The exact value as text.', { meaning: words.meaning }),
-  unit: words.unit,
-});
-
-/** Describes the column with the id beside a nested record. */
-export const describeIdColumn = (words: FieldDescription): FieldDescription => ({
-  ...translateAll('{label}, id', { label: words }),
-  meaning: translateAll('{meaning} Its id; 0 = none.', { meaning: words.meaning }),
-  unit: null,
-});
-
-/** Describes the column of units of 0.0001 beside a decimal. */
-export const describeUnitColumn = (words: FieldDescription): FieldDescription => ({
-  ...translateAll('{label}, in 0.0001', { label: words }),
-  meaning: translateAll('{meaning} In units of 0.0001, for exact sums.', { meaning: words.meaning }),
-  unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
+/** Describes a column that is derived from another one. */
+export const describeDerived = (
+  words: FieldDescription,
+  label: MessageKey,
+  meaning: MessageKey,
+  unit: string | null,
+): FieldDescription => ({
+  ...translateAll(label, { label: words }),
+  meaning: translateAll(meaning, { meaning: words.meaning }),
+  unit,
 });

@@ -23,21 +23,6 @@ export const referenceField = (field: Field, kind: string): Field => ({ ...field
 /** A comma-separated text such as `15,16`; each part is a value of `part`. */
 export const listField = (name: string, part: Field): Field => ({ name, type: 'text', part });
 
-/** A record of another kind: its id, or an object with it. */
-export const recordField = (name: string, kind: string): Field => ({
-  name,
-  type: 'json',
-  isObject: true,
-  recordOf: kind,
-});
-
 /** Any other nested value; `items` are the fields of the objects in an array, where they are known. */
 export const jsonField = (name: string, items?: readonly Field[]): Field =>
   items ? { name, type: 'json', items } : { name, type: 'json' };
-
-/** An array without documented fields; `itemHints` are some of the fields seen in its objects. */
-export const observedArrayField = (name: string, itemHints: readonly Field[]): Field => ({
-  name,
-  type: 'json',
-  itemHints,
-});

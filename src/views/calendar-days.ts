@@ -5,23 +5,26 @@ import { DAY_MS, createZoneOffset } from '../lib/time/zone-offset.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
 
-/** Numbers of a day `d.date`, as each database computes them. SQLite has known the week of ISO 8601 only since 3.46. */
-const NUMBERS = {
-  sqlite: {
-    year: `strftime('%Y', d.date)`,
-    month: `strftime('%m', d.date)`,
-    iso_year: `strftime('%Y', d.date, '-3 days', 'weekday 4')`,
-    iso_week: `(strftime('%j', d.date, '-3 days', 'weekday 4') - 1) / 7 + 1`,
-    weekday: `(strftime('%w', d.date) + 6) % 7 + 1`,
-  },
-  postgres: {
-    year: 'extract(year from d.date)',
-    month: 'extract(month from d.date)',
-    iso_year: 'extract(isoyear from d.date)',
-    iso_week: 'extract(week from d.date)',
-    weekday: `to_char(d.date, 'ID')`,
-  },
-} as const satisfies Record<Dialect, Record<string, string>>;
+/**
+ * Year, month, year and week of ISO 8601, and weekday of a day `d.date`, as each database computes them. SQLite has known the
+ * week only since 3.46.
+ */
+const NUMBERS: Record<Dialect, readonly string[]> = {
+  sqlite: [
+    `strftime('%Y', d.date)`,
+    `strftime('%m', d.date)`,
+    `strftime('%Y', d.date, '-3 days', 'weekday 4')`,
+    `(strftime('%j', d.date, '-3 days', 'weekday 4') - 1) / 7 + 1`,
+    `(strftime('%w', d.date) + 6) % 7 + 1`,
+  ],
+  postgres: [
+    'extract(year from d.date)',
+    'extract(month from d.date)',
+    'extract(isoyear from d.date)',
+    'extract(week from d.date)',
+    `to_char(d.date, 'ID')`,
+  ],
+};
 
 const DAYS: Record<Dialect, string> = {
   sqlite: `
@@ -46,7 +49,6 @@ export const dayOfInstant = (instant: string): string =>
  */
 export async function fillCalendar(tx: Transaction, wanted: string | undefined): Promise<void> {
   const { dialect } = tx;
-  if (dialect === 'sqlite' && (await hasRow(tx, OLD_VIEW))) await tx.execute(`drop view ${CALENDAR}`);
   const instant = dialect === 'sqlite' ? 'timestamp' : 'timestamptz';
   await tx.execute(`
     create table if not exists ${CALENDAR} (date date primary key, year bigint, month bigint, iso_year bigint, iso_week bigint,
@@ -57,9 +59,8 @@ export async function fillCalendar(tx: Transaction, wanted: string | undefined):
   const timezone = wanted ?? filledBy ?? 'UTC';
   if (isFilled && filledBy === timezone) return;
   await tx.execute(`delete from ${CALENDAR}`);
-  const { year, month, iso_year, iso_week, weekday } = NUMBERS[dialect];
-  const numbers = [year, month, iso_year, iso_week, weekday, 'row_number() over (order by d.date)'].map(
-    (number) => `cast(${number} as ${dialect === 'sqlite' ? 'integer' : 'bigint'})`,
+  const numbers = [...NUMBERS[dialect], 'row_number() over (order by d.date)'].map(
+    (number) => `cast(${number} as bigint)`,
   );
   const next = dialect === 'sqlite' ? `date(d.date, '+1 day')` : 'd.date + 1';
   const bounds = ['d.date', next].map((day) => startOf(day, dialect, timezone));
@@ -67,9 +68,6 @@ export async function fillCalendar(tx: Transaction, wanted: string | undefined):
   await tx.execute(`insert into ${CALENDAR} select ${columns.join(', ')} ${DAYS[dialect]}`);
   await writeMeta(tx, 'calendar', timezone);
 }
-
-/** Until this release. */
-const OLD_VIEW = sql`select 1 from sqlite_schema where type = 'view' and name = ${CALENDAR}`;
 
 /** When a day begins, as SQL. */
 function startOf(day: string, dialect: Dialect, timezone: string): string {

@@ -2,60 +2,49 @@ import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { describeKindName } from '../catalog/descriptions.ts';
 import { RECORD_NUMBER } from '../db/rows/engine-column.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
-import { translateAll } from '../lib/text/translator.ts';
+import { translateAll, type MessageKey } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
 import { dayOfInstant } from './calendar-days.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
 
+/** A view of a table of the mirror's own. */
+const tableView = (
+  table: 'changes' | 'issues' | 'drift' | 'fields' | 'dictionary' | 'relations',
+  meaning: MessageKey,
+  expressions: Readonly<Record<string, string>> = {},
+  where = '',
+): View => ({
+  name: `bi_${table}`,
+  meaning: translateAll(meaning),
+  columns: engineColumns(table, expressions),
+  from: `from ${table}${where}`,
+});
+
 /** One row per event, with the table's column names. */
-export const CHANGES_VIEW: View = {
-  name: 'bi_changes',
-  meaning: translateAll('Changes of records, one row each, in the order in which they were found.'),
-  columns: engineColumns('changes', {
-    record_id: RECORD_NUMBER,
-    day: dayOfInstant('changes.observed_at'),
-  }),
-  from: 'from changes',
-};
+export const CHANGES_VIEW = tableView(
+  'changes',
+  'Changes of records, one row each, in the order in which they were found.',
+  { record_id: RECORD_NUMBER, day: dayOfInstant('changes.observed_at') },
+);
 
-/** The open issues, each with the value as sent. */
-export const ISSUES_VIEW: View = {
-  name: 'bi_issues',
-  meaning: translateAll(
+/** The open issues, each with the value as sent; drift; fields. */
+export const FINDING_VIEWS: readonly View[] = [
+  tableView(
+    'issues',
     'Values and records that do not match the expected type, one row each, while the issue is open.',
+    { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' },
+    ' where closed_at is null',
   ),
-  columns: engineColumns('issues', { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' }),
-  from: 'from issues where closed_at is null',
-};
+  tableView('drift', 'Changes in the answers of the service, one row each.'),
+  tableView('fields', 'Every field that the service has ever sent, with its types.'),
+];
 
-export const DRIFT_VIEW: View = {
-  name: 'bi_drift',
-  meaning: translateAll('Changes in the answers of the service, one row each.'),
-  columns: engineColumns('drift'),
-  from: 'from drift',
-};
-
-export const FIELDS_VIEW: View = {
-  name: 'bi_fields',
-  meaning: translateAll('Every field that the service has ever sent, with its types.'),
-  columns: engineColumns('fields'),
-  from: 'from fields',
-};
-
-export const DICTIONARY_VIEW: View = {
-  name: 'bi_dictionary',
-  meaning: translateAll('Every column of every view: its type, unit and meaning.'),
-  columns: engineColumns('dictionary'),
-  from: 'from dictionary',
-};
-
-export const RELATIONS_VIEW: View = {
-  name: 'bi_relations',
-  meaning: translateAll('References between views: which column refers to a record of which view.'),
-  columns: engineColumns('relations'),
-  from: 'from relations',
-};
+/** What explains the other views. */
+export const DESCRIBING_VIEWS: readonly View[] = [
+  tableView('dictionary', 'Every column of every view: its type, unit and meaning.'),
+  tableView('relations', 'References between views: which column refers to a record of which view.'),
+];
 
 /**
  * One row for each version of a record that the mirror knows: the content before the first event (part 0), and the content

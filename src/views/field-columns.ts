@@ -1,12 +1,6 @@
 import { documentedKind } from '../catalog/kinds/catalog.ts';
-import { columnType, idColumnName, type Field } from '../catalog/kind.ts';
-import {
-  describeExactColumn,
-  describeField,
-  describeIdColumn,
-  describeKindName,
-  describeUnitColumn,
-} from '../catalog/descriptions.ts';
+import { columnType, idColumnName, type Field, type FieldType } from '../catalog/kind.ts';
+import { describeDerived, describeField, describeKindName } from '../catalog/descriptions.ts';
 import { identifier } from '../db/session/sql-text.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
 import type { ViewColumn } from './create-views.ts';
@@ -34,52 +28,39 @@ export function fieldColumns(fields: readonly Field[], owner: ColumnOwner): View
 }
 
 function columnsOf(field: Field, dialect: Dialect, facts: ColumnFacts): ViewColumn[] {
-  const { name } = field;
-  const column = identifier(name);
-  if (field.type === 'decimal') return decimalColumns(field, dialect, facts);
-  if (field.recordOf !== undefined) return recordColumns(field, field.recordOf, facts);
-  if (field.refersTo === undefined) return [{ name, expression: column, type: columnType(field), ...facts }];
-  return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...facts }];
+  const { name, type, recordOf, refersTo } = field;
+  const column = (shown: string, shownType: FieldType, more: Partial<ViewColumn> = {}): ViewColumn => {
+    return { ...facts, name: shown, expression: identifier(shown), type: shownType, ...more };
+  };
+  const own = column(name, columnType(field));
+  const reference = { refersTo: recordOf ?? refersTo, none: '0' };
+  if (type === 'decimal') return decimalColumns(own, dialect, column);
+  if (recordOf === undefined) return [refersTo === undefined ? own : { ...own, ...reference }];
+  const description = describeDerived(own.description, '{label}, id', '{meaning} Its id; 0 = none.', null);
+  return [own, column(idColumnName(name), 'integer', { ...reference, description })];
 }
 
-/** A nested record as JSON, and its id. */
-function recordColumns({ name }: Field, refersTo: string, facts: ColumnFacts): ViewColumn[] {
-  const id = idColumnName(name);
+/** A decimal as a number, exactly, and in units of 0.0001. */
+function decimalColumns(
+  own: ViewColumn,
+  dialect: Dialect,
+  column: (shown: string, type: FieldType, more: Partial<ViewColumn>) => ViewColumn,
+): ViewColumn[] {
+  const { name, expression, description } = own;
+  const { unit } = description;
+  const exact = describeDerived(description, '{label}, exact', '{meaning} The exact value as text.', unit);
+  const inUnits = describeDerived(
+    description,
+    '{label}, in 0.0001',
+    '{meaning} In units of 0.0001, for exact sums.',
+    unit === null ? '0.0001' : `0.0001 ${unit}`,
+  );
+  const exactly = dialect === 'sqlite' ? expression : `${expression}::text`;
   return [
-    { ...facts, name, expression: identifier(name), type: 'json' },
-    {
-      ...facts,
-      name: id,
-      expression: identifier(id),
-      type: 'integer',
-      refersTo,
-      none: '0',
-      description: describeIdColumn(facts.description),
-    },
+    { ...own, expression: identifier(`${name}_real`) },
+    column(`${name}_exact`, 'text', { expression: exactly, description: exact }),
+    column(`${name}_e4`, 'integer', { description: inUnits }),
   ];
 }
 
 type ColumnFacts = Pick<ViewColumn, 'description' | 'section'>;
-
-function decimalColumns({ name }: Field, dialect: Dialect, facts: ColumnFacts): ViewColumn[] {
-  const exact = dialect === 'sqlite' ? identifier(name) : `${identifier(name)}::text`;
-  const units = `${name}_e4`;
-  const { description } = facts;
-  return [
-    { ...facts, name, expression: identifier(`${name}_real`), type: 'decimal' },
-    {
-      ...facts,
-      name: `${name}_exact`,
-      expression: exact,
-      type: 'text',
-      description: describeExactColumn(description),
-    },
-    {
-      ...facts,
-      name: units,
-      expression: identifier(units),
-      type: 'integer',
-      description: describeUnitColumn(description),
-    },
-  ];
-}

@@ -19,7 +19,6 @@ import { grantedRole, setReaderRole } from './reader-role.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
 import { guardTable } from '../store/schema/guard-tables.ts';
 import { changeKindTables } from '../store/schema/change-kind-tables.ts';
-import { renameSearchColumns } from './rename-search.ts';
 import { retypeReferences } from './retype-references.ts';
 
 /** The demands of a release on a mirror, apart from its kinds. */
@@ -142,7 +141,6 @@ async function migrateFrom(
   await retypeReferences(tx, kinds);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await readMirroredKind(tx, kind));
-  await renameSearchColumns(tx, mirrored);
   for (const kind of mirrored) await changeKindTables(tx, kind, dialect);
   await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, role, location);

@@ -13,11 +13,8 @@ import { calendarView } from './calendar-view.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import {
   CHANGES_VIEW,
-  DICTIONARY_VIEW,
-  DRIFT_VIEW,
-  FIELDS_VIEW,
-  ISSUES_VIEW,
-  RELATIONS_VIEW,
+  DESCRIBING_VIEWS,
+  FINDING_VIEWS,
   asInteger,
   historyView,
   syncStatusViews,
@@ -33,12 +30,9 @@ export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly Vi
     CHANGES_VIEW,
     ...kinds.filter((kind) => kind.name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
     ...syncStatusViews(kinds.filter(isListed), dialect),
-    ISSUES_VIEW,
-    DRIFT_VIEW,
-    FIELDS_VIEW,
+    ...FINDING_VIEWS,
     calendarView(dialect),
-    DICTIONARY_VIEW,
-    RELATIONS_VIEW,
+    ...DESCRIBING_VIEWS,
   ];
 }
 

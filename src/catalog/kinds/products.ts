@@ -3,7 +3,6 @@ import {
   integerField,
   jsonField,
   referenceField,
-  observedArrayField,
   textField,
   timestampField,
 } from '../field.ts';
@@ -51,6 +50,10 @@ export const products: Kind = {
     textField('unit'),
     referenceField(integerField('provider_id'), 'providers'),
     jsonField('medias'),
-    observedArrayField('variantes', [referenceField(textField('origin_product_id'), 'products')]),
+    {
+      name: 'variantes',
+      type: 'json',
+      itemHints: [referenceField(textField('origin_product_id'), 'products')],
+    },
   ],
 };

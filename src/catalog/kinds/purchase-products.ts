@@ -1,4 +1,4 @@
-import { decimalField, integerField, recordField, referenceField, textField } from '../field.ts';
+import { decimalField, integerField, referenceField, textField } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.5, §4.4. The list lives under `purchases_products`. */
@@ -23,7 +23,7 @@ export const purchaseProducts: Kind = {
     textField('produit_compte'),
     textField('product_name'),
     textField('product_description'),
-    recordField('produit_projet', 'projects'),
+    { name: 'produit_projet', type: 'json', isObject: true, recordOf: 'projects' },
     decimalField('product_quantity', 2),
     decimalField('produit_quantite_receive', 2),
     decimalField('produit_quantite_onhold', 2),

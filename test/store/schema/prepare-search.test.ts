@@ -4,12 +4,10 @@ import type { Kind } from '../../../src/catalog/kind.ts';
 import { parseObject } from '../../../src/lib/json/json.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
-import { deleteMeta, readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
+import { readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
 import { findRecords } from '../../../src/store/records/find-records.ts';
 import { writeRows } from '../../../src/store/records/stored-rows.ts';
 import { createReportIndexes } from '../../../src/store/schema/change-kind-tables.ts';
-import { migrate } from '../../../src/views/migrate.ts';
-import { TWO_KINDS } from '../../support/postgres-templates.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, thrownBy } from '../temp-mirror.ts';
 
@@ -160,25 +158,5 @@ describe.each(DATABASES)('the search texts in %s', (_name, open) => {
     await landOf(session, unlisted, [{ id: 1, name: 'Zoé' }]);
     await standing(session, null);
     expect(await findRecords(session, unlisted, { text: 'zoe', limit: 1 })).toMatchObject([{ id: '1' }]);
-  });
-
-  test('a mirror whose column has its old name keeps its texts, and its search', async () => {
-    const session = await open();
-    await land(session, 1, 2);
-    await standing(session, NOON_TEXT);
-    await createReportIndexes(session, [clients]);
-    await session.atomically(async (tx) => {
-      for (const table of ['clients', 'clients_contacts'])
-        await tx.execute(`alter table ${table} rename column _search to _found`);
-      await deleteMeta(tx, 'search.clients');
-      await writeMeta(tx, 'layout', 'an older one');
-      await tx.query(sql`update clients set _found = 'kept' where id = 1`);
-    });
-    await migrate(session, TWO_KINDS);
-    expect(await textsOf(session, 'clients')).toEqual(['c2|zoe2', 'kept']);
-    expect(await found(session, 'kept')).toEqual(['1']);
-    await createReportIndexes(session, [clients]);
-    await land(session, 3);
-    expect(await found(session, 'zoe')).toEqual(['2', '3']);
   });
 });
