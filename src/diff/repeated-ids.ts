@@ -5,7 +5,7 @@ const MAX_REPORTED = 100;
 
 /**
  * Finds the records that several pages of a list show, in the last reading of each and in the one before: between two readings of a
- * moving list a row may go from one page to the next.
+ * moving list a row may go from one page to the next. They are returned as issues.
  * @param began The sweep whose pages count; `sightings` are in the order of answers.
  */
 export function findRepeatedIds(
@@ -23,6 +23,7 @@ export function findRepeatedIds(
       if (earlier.has(id)) pagesOf.set(id, [...(pagesOf.get(id) ?? []), page]);
   }
   return [...pagesOf]
-    .flatMap(([id, pages]) => (pages.length > 1 ? [{ id, pages }] : []))
+    .filter(([, pages]) => pages.length > 1)
+    .map(([recordId, pages]) => ({ recordId, field: null, detail: `pages ${pages.join(', ')}` }))
     .slice(0, MAX_REPORTED);
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { decideHeld } from '../store/records/hold-store.ts';
+import { decideHold } from '../store/records/hold-store.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation, type OperationContext } from './operation.ts';
 
@@ -14,10 +14,10 @@ const answer = z.object({
   newer: z.int().optional().describe('more records that are on hold since then'),
 });
 
-const decideHold =
+const decide =
   (decision: 'approved' | 'rejected') =>
-  (context: OperationContext, { kind, only }: z.output<typeof input>) =>
-    decideHeld(context.session, requireKind(context.kinds, kind).name, decision, only);
+  ({ session, kinds }: OperationContext, { kind, only }: z.output<typeof input>) =>
+    session.atomically((tx) => decideHold(tx, requireKind(kinds, kind).name, decision, only));
 
 export const approveDeletions = operation({
   name: 'approve',
@@ -29,7 +29,7 @@ export const approveDeletions = operation({
   },
   input,
   answer,
-  run: decideHold('approved'),
+  run: decide('approved'),
 });
 
 export const rejectDeletions = operation({
@@ -42,5 +42,5 @@ export const rejectDeletions = operation({
   },
   input,
   answer,
-  run: decideHold('rejected'),
+  run: decide('rejected'),
 });

@@ -5,11 +5,11 @@ import type { MisfitCode } from '../diff/decode-record.ts';
 import { columnObstacle, discoveredColumn, textColumnName } from '../diff/observe-fields.ts';
 import { saveDrift, type Drift } from '../store/kinds/drift-store.ts';
 import {
+  changeFields,
   readMirroredKind,
   readUndiscovered,
   saveColumn,
   saveTextColumn,
-  saveUnusable,
 } from '../store/kinds/field-store.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
@@ -77,7 +77,7 @@ async function addDiscovered(
       await saveColumn(tx, shape.name, column);
       extended = { ...extended, fields: [...extended.fields, column] };
     } else {
-      await saveUnusable(tx, shape.name, [name]);
+      await changeFields(tx, shape.name, [name], { columnType: 'unusable' });
       const owner = nested?.kind ?? shape.name;
       unusable.push({ kind: owner, code: 'unusable_field', field: `${place}${name}`, detail: obstacle });
     }

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { readHolds } from '../../src/store/records/deletion-store.ts';
-import { decideHold, readCheck } from '../../src/store/records/hold-store.ts';
+import { readCheck } from '../../src/store/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { mirror, liveIds, sandbox } from './support.ts';
-import { DATABASES, ONE_DATABASE, MIRRORS, absencesOf, pullOne, removeFirst, shortEvents } from './steps.ts';
-
-const decide = async (session: Session, kind: string, decision: 'approved' | 'rejected'): Promise<number> =>
-  (await session.atomically((tx) => decideHold(tx, kind, decision))).records;
+import {
+  DATABASES,
+  ONE_DATABASE,
+  MIRRORS,
+  absencesOf,
+  decideHeld,
+  pullOne,
+  removeFirst,
+  shortEvents,
+} from './steps.ts';
 
 const liveCount = async (session: Session, kind: string): Promise<number> =>
   (await liveIds(session, kind)).length;
@@ -28,7 +34,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await liveCount(session, kind)).toBeGreaterThanOrEqual(2);
 
     const check = await readCheck(session, kind, 'held'); // Of the ones that joined, too.
-    await session.atomically((tx) => decideHold(tx, kind, 'approved', check));
+    await decideHeld(session, kind, 'approved', check);
     for (const minute of [120, 140]) await pullOne(service, session, { kind, minute });
 
     expect(await liveCount(session, kind)).toBe(0);
@@ -45,7 +51,7 @@ describe.each(ONE_DATABASE)('%s', (database) => {
     for (const minute of [20, 40]) await pullOne(service, session, { kind, minute });
     expect(await holds(session)).toEqual([`${kind} held 12`]);
 
-    expect(await decide(session, kind, 'approved')).toBe(12);
+    expect(await decideHeld(session, kind, 'approved')).toMatchObject({ records: 12 });
     service.world.insert(kind, back); // It was gone when a person looked; now it is there.
     for (const minute of [60, 80]) await pullOne(service, session, { kind, minute });
 

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { readDisappeared } from '../../src/store/records/deletion-store.ts';
-import { decideHeld, readCheck, rememberShown } from '../../src/store/records/hold-store.ts';
+import { readCheck, rememberShown } from '../../src/store/records/hold-store.ts';
 import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
-import { DATABASES, MIRRORS, absencesOf, kindState, pullOne, shortEvents } from './steps.ts';
+import { DATABASES, MIRRORS, absencesOf, decideHeld, kindState, pullOne, shortEvents } from './steps.ts';
 import { liveIds } from './support.ts';
 
 interface Record {

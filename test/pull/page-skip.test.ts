@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { decideHeld } from '../../src/store/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
@@ -12,6 +11,7 @@ import {
   backfillFrom,
   eventsOf,
   openIssueCodes,
+  decideHeld,
   pullOne,
   shortEvents,
   watched,

@@ -5,6 +5,7 @@ import type { Row, Session } from '../../src/db/session/session.ts';
 import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
 import { createOwner } from '../../src/lib/owner.ts';
 import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
+import { decideHold } from '../../src/store/records/hold-store.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -34,6 +35,14 @@ export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 
 /** Where only what stands above the session is shown, which knows no database. */
 export const ONE_DATABASE = DATABASES.slice(0, 1);
+
+/** Decides about what is held, as a person does. */
+export const decideHeld = (
+  session: Session,
+  kind: string,
+  decision: 'approved' | 'rejected',
+  only?: string,
+) => session.atomically((tx) => decideHold(tx, kind, decision, only));
 
 /** Every grace in these tests has passed by the next quarter of an hour. */
 export const NOON = Date.parse('2026-03-01T12:00:00Z');

@@ -2,7 +2,7 @@ import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
-import { identifier } from '../session/sql-text.ts';
+import { identifier, inChunks, sqlList } from '../session/sql-text.ts';
 import type { EngineColumn } from './engine-column.ts';
 
 /** Some or all columns of a table. */
@@ -78,6 +78,16 @@ export async function selectOne<Column extends EngineColumn>(
   rest: SQL,
 ): Promise<Decoded<Column> | null> {
   return (await select(db, table, rest))[0] ?? null;
+}
+
+/** Reads what belongs to many values, some hundreds a statement. @param read Gets them as the list of an `in (…)`. */
+export async function readInChunks<Found>(
+  values: readonly (string | number)[],
+  read: (list: SQL) => Promise<readonly Found[]>,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const some of inChunks(values)) found.push(...(await read(sqlList(some))));
+  return found;
 }
 
 /** Runs a statement that returns these columns. */

@@ -4,7 +4,7 @@ import { hasDrift } from '../../store/kinds/drift-store.ts';
 import { readMirroredKind, readFields, type KnownField } from '../../store/kinds/field-store.ts';
 import { readQuarantined } from '../../store/records/issue-store.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
-import { claimKind, type KindLease } from '../../store/kinds/kind-lease.ts';
+import { UNKNOWN_LIST, claimKind, type KindLease } from '../../store/kinds/kind-lease.ts';
 import { readPages, readDirtyRows } from '../../store/sightings/page-store.ts';
 import { redecode } from '../../store/schema/redecode.ts';
 import { decoderHash } from '../../store/tables/kind-table.ts';
@@ -24,16 +24,6 @@ export interface SweepRequest {
 
 /** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
 type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
-
-const UNKNOWN_LIST = {
-  completeSweeps: 0,
-  certifiedAt: null,
-  baselineAt: null,
-  controlFailures: 0,
-  lastCompleteSweep: null,
-  uncertifiedSweeps: 0,
-  hold: null,
-};
 
 /**
  * Takes the kind's lease, decodes its columns by the rules of this release, and reads the known state. `stopHeartbeat` stops the

@@ -5,12 +5,11 @@ import { discoverColumns } from '../../views/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import { saveVolatileFields } from '../../store/runs/volatile-fields.ts';
 import { findRepeatedIds } from '../../diff/repeated-ids.ts';
-import { readVanished, saveVanished, type KnownField } from '../../store/kinds/field-store.ts';
+import { changeFields, readVanished, type KnownField } from '../../store/kinds/field-store.ts';
 import {
   closeQuarantined,
-  saveRepeatedIds,
+  saveIssuesOf,
   saveListIssue,
-  saveVanishedIssues,
   type ListIssue,
 } from '../../store/records/issue-store.ts';
 import { writeMeta } from '../../store/kinds/meta.ts';
@@ -82,7 +81,7 @@ export async function endSweep(
       await saveVolatileFields(tx, kind.name, swept, now);
       const canHaveDoubles = !ending.list.isOfThisSweep && tally.isDoubled();
       const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began ?? 0) : [];
-      await saveRepeatedIds(tx, kind.name, doubled, now);
+      await saveIssuesOf(tx, kind.name, { code: 'on_two_pages', found: doubled, now });
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
       const wholeListRows = tally.wholeListRows();
       if (wholeListRows !== null && wholeListRows > maxWholeRows)
@@ -91,8 +90,10 @@ export async function endSweep(
       await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
       await storeUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
-      if (report.state === 'certified')
-        await saveVanishedIssues(tx, kind.name, await readVanished(tx, kind), now);
+      if (report.state === 'certified') {
+        const found = await readVanished(tx, kind);
+        await saveIssuesOf(tx, kind.name, { code: 'vanished_field', found, now });
+      }
       await wakeAfterSweep(tx, kind.name, now);
     }
     if (ending.state === 'invalid' && began !== null) await clearEnds(tx, kind.name, began);
@@ -156,8 +157,8 @@ async function noteDrift(
   const drifts = findPresenceDrift(fieldsBefore, tally.fields);
   const fieldsWith = (code: string) =>
     drifts.filter((drift) => drift.code === code).map((drift) => drift.field);
-  await saveVanished(tx, kind.name, fieldsWith('vanished_field'), now);
-  await saveVanished(tx, kind.name, fieldsWith('returned_field'), null);
+  await changeFields(tx, kind.name, fieldsWith('vanished_field'), { vanishedAt: formatInstant(now) });
+  await changeFields(tx, kind.name, fieldsWith('returned_field'), { vanishedAt: null });
   const before = await readListShape(tx, kind.name);
   const shape = tally.shape();
   await saveListShape(tx, kind.name, shape);

@@ -163,11 +163,19 @@ const nextPosition = (kind: string): SQL => sql`(
 const ROWS_A_STATEMENT = 100;
 
 /** Records that a field now has its column. */
-export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
-  const column = { columnType: columnType(field), columnScale: field.scale ?? null };
-  await tx.query(
-    sql`update fields set ${assignments(FIELDS, column)} where kind = ${kind} and field = ${field.name}`,
-  );
+export const saveColumn = (tx: Transaction, kind: string, field: Field): Promise<void> =>
+  changeFields(tx, kind, [field.name], { columnType: columnType(field), columnScale: field.scale ?? null });
+
+/** Records what is known of these fields. */
+export async function changeFields(
+  tx: Transaction,
+  kind: string,
+  fields: readonly string[],
+  known: Partial<Pick<RowOf<typeof FIELDS>, 'columnType' | 'columnScale' | 'vanishedAt'>>,
+): Promise<void> {
+  const set = assignments(FIELDS, known);
+  for (const some of inChunks(fields))
+    await tx.query(sql`update fields set ${set} where kind = ${kind} and field in (${sqlList(some)})`);
 }
 
 /** Records the column that keeps a field's misfits as text. A field that no list has shown yet gets its row here. */
@@ -184,36 +192,14 @@ export async function saveTextColumn(
     update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)} where ${isOne}`);
 }
 
-/** Records that these fields cannot have a column. */
-export async function saveUnusable(tx: Transaction, kind: string, fields: readonly string[]): Promise<void> {
-  for (const some of inChunks(fields))
-    await tx.query(
-      sql`update fields set column_type = 'unusable' where kind = ${kind} and field in (${sqlList(some)})`,
-    );
-}
-
-/** Records since when fields are no longer sent; null where they are sent again. */
-export async function saveVanished(
-  tx: Transaction,
-  kind: string,
-  fields: readonly string[],
-  since: Date | null,
-): Promise<void> {
-  const at = since === null ? null : formatInstant(since);
-  for (const some of inChunks(fields))
-    await tx.query(
-      sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
-    );
-}
-
-/** The documented fields that were sent once and that no record has any more. */
-export function readVanished(db: Queryable, kind: Kind): Promise<string[]> {
+/** Reads the documented fields that were sent once and that no record has any more, as issues. */
+export async function readVanished(db: Queryable, kind: Kind) {
   const names = kind.fields.map((field) => field.name); // An excluded field is none of them.
-  return readTexts(
-    db,
-    sql`select field from fields where kind = ${kind.name} and documented = 1 and vanished_at is not null
-      and field in (${sqlList(names)}) order by field`,
-  );
+  const vanished = sql`
+    select field from fields where kind = ${kind.name} and documented = 1 and vanished_at is not null
+      and field in (${sqlList(names)}) order by field`;
+  const fields = await readTexts(db, vanished);
+  return fields.map((field) => ({ recordId: null, field, detail: 'no record has it' }));
 }
 
 /** Names of fields that the service has ever sent, by record kind. */

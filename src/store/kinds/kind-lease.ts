@@ -30,6 +30,8 @@ export interface KindLease extends ListFacts, Pick<State, 'tick' | 'completeSwee
   readonly before: { readonly state: string; readonly reason: string | null };
   /** The kind's held records, as long as their hold stands. */
   readonly hold: HoldClock | null;
+  /** The rules that fill the kind's columns. */
+  readonly decodedAs: string | null;
 }
 
 interface LeaseClaim {
@@ -80,35 +82,33 @@ function isBusy(
 
 type LeaseFacts = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
 
-const NEVER_SWEPT: LeaseFacts = {
-  before: { state: 'never', reason: null },
-  tick: 0,
+/** What is known of a list of which no sweep counts. */
+export const UNKNOWN_LIST = {
   completeSweeps: 0,
   certifiedAt: null,
   baselineAt: null,
-  knownFrom: 0,
   controlFailures: 0,
   lastCompleteSweep: null,
   uncertifiedSweeps: 0,
   hold: null,
 };
 
+const NEVER_SWEPT: LeaseFacts = {
+  ...UNKNOWN_LIST,
+  before: { state: 'never', reason: null },
+  tick: 0,
+  knownFrom: 0,
+  decodedAs: null,
+};
+
 /** The facts of a kind's row when its lease is taken. */
 function leaseFacts(row: State): LeaseFacts {
-  const { state, reason } = row;
+  const { state, reason, heldSince, heldRecords, ...facts } = row;
   return {
+    ...facts,
     // A sweep whose process died did not record its end.
     before: state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason },
-    tick: row.tick,
-    completeSweeps: row.completeSweeps,
-    certifiedAt: row.certifiedAt,
-    baselineAt: row.baselineAt,
-    knownFrom: row.knownFrom,
-    controlFailures: row.controlFailures,
-    lastCompleteSweep: row.lastCompleteSweep,
-    uncertifiedSweeps: row.uncertifiedSweeps,
-    hold:
-      row.heldSince === null ? null : { since: parseInstant(row.heldSince), records: row.heldRecords ?? 0 },
+    hold: heldSince === null ? null : { since: parseInstant(heldSince), records: heldRecords ?? 0 },
   };
 }
 
@@ -173,21 +173,12 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
   if (!(await hasRow(tx, release))) throw leaseLostError(lease);
 }
 
-/** The lease of a kind for a reading between sweeps. */
-interface PreemptibleLease extends KindLease {
-  /** The rules that fill the kind's columns. */
-  readonly decodedAs: string | null;
-}
-
 /**
  * Takes the lease of a kind for a reading between sweeps: the kind's standing stays as it is, and a sweep may take the lease
  * over at once, whereupon nothing of the reading lands.
  * @returns Null if the kind is being read, or has no baseline.
  */
-export async function claimPreemptible(
-  session: Session,
-  claim: LeaseClaim,
-): Promise<PreemptibleLease | null> {
+export async function claimPreemptible(session: Session, claim: LeaseClaim): Promise<KindLease | null> {
   const { kind, owner, now } = claim;
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
@@ -198,7 +189,7 @@ export async function claimPreemptible(
     await tx.query(sql`
       update kind_state set owner = ${owner}, epoch = ${epoch}, lease_until = ${leaseEnd(now)}, lease_yields = 1
       where kind = ${kind}`);
-    return { ...leaseFacts(held), kind, owner, epoch, decodedAs: held.decodedAs };
+    return { ...leaseFacts(held), kind, owner, epoch };
   });
 }
 

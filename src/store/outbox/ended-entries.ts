@@ -5,8 +5,8 @@ import { canonicalJson, parseJson } from '../../lib/json/json.ts';
 import { entriesWhere, type Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
-import { insertInto, select, type RowOf } from '../../db/rows/rows.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { insertInto, readInChunks, select, type RowOf } from '../../db/rows/rows.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
 export interface EndedEntry extends Omit<
@@ -19,12 +19,8 @@ export interface EndedEntry extends Omit<
 }
 
 /** Finds the ended entries with these idempotency keys. */
-export async function findEndedByKeys(db: Queryable, keys: readonly string[]): Promise<EndedEntry[]> {
-  const found: EndedEntry[] = [];
-  for (const some of inChunks(keys))
-    found.push(...(await readEnded(db, sql`where idempotency_key in (${sqlList(some)})`)));
-  return found;
-}
+export const findEndedByKeys = (db: Queryable, keys: readonly string[]): Promise<EndedEntry[]> =>
+  readInChunks(keys, (some) => readEnded(db, sql`where idempotency_key in (${some})`));
 
 export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
   return (await readEnded(db, sql`where outbox_id = ${id}`))[0] ?? null;

@@ -12,6 +12,7 @@ import {
   hasRow,
   insertInto,
   pickColumns,
+  readInChunks,
   readRows,
   select,
   type RowOf,
@@ -87,16 +88,11 @@ export async function insertEntries(
 const ENTRIES_A_STATEMENT = 200;
 
 const newRow = (entry: NewEntry, at: string) => ({
+  ...entry,
   idempotencyKey: entry.key,
-  kind: entry.kind,
-  operation: entry.operation,
-  recordId: entry.recordId,
-  payload: entry.payload,
-  base: entry.base,
   baseAt: entry.isMirrored === true ? at : null,
-  naturalKey: entry.naturalKey,
-  allowUnknown: entry.allowsUnknown === true ? 1 : 0,
-  allowDouble: entry.allowsDouble === true ? 1 : 0,
+  allowUnknown: Number(entry.allowsUnknown === true),
+  allowDouble: Number(entry.allowsDouble === true),
   createdAt: at,
   updatedAt: at,
   pushedBy: entry.pushedBy ?? null,
@@ -126,12 +122,8 @@ export const hasFirstBase = ({ baseAt, createdAt }: Pick<Entry, 'baseAt' | 'crea
   baseAt === null || baseAt <= createdAt;
 
 /** Finds the entries with these keys. */
-export async function findByKeys(db: Queryable, keys: readonly string[]): Promise<Entry[]> {
-  const found: Entry[] = [];
-  for (const some of inChunks(keys))
-    found.push(...(await entriesWhere(db, sql`idempotency_key in (${sqlList(some)})`)));
-  return found;
-}
+export const findByKeys = (db: Queryable, keys: readonly string[]): Promise<Entry[]> =>
+  readInChunks(keys, (some) => entriesWhere(db, sql`idempotency_key in (${some})`));
 
 /** The latest entries in these states, newest first. @param before Only entries with a lower id. */
 export async function listEntries(

@@ -5,12 +5,12 @@ import { writeMeta } from '../kinds/meta.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import {
   insertRows,
   hasRow,
   pickColumns,
+  readInChunks,
   readNumber,
   readRow,
   select,
@@ -66,17 +66,15 @@ export async function readPasts(
   since: string,
 ): Promise<Map<string, RecordPast>> {
   const pasts = new Map<string, RecordPast>();
-  for (const some of inChunks(ids)) {
-    const events = await select(
-      db,
-      pickColumns(CHANGES, 'record_id', 'change', 'before'),
-      sql`where kind = ${kind} and record_id in (${sqlList(some)}) and observed_at >= ${since} order by seq`,
-    );
-    for (const { recordId, change, before } of events) {
-      const known = pasts.get(recordId) ?? { before, isReplaced: false };
-      const isReplaced = known.isReplaced || change === 'deleted' || change === 'restored';
-      pasts.set(recordId, { ...known, isReplaced });
-    }
+  const columns = pickColumns(CHANGES, 'record_id', 'change', 'before');
+  const events = await readInChunks(ids, (some) => {
+    const which = sql`where kind = ${kind} and record_id in (${some}) and observed_at >= ${since} order by seq`;
+    return select(db, columns, which);
+  });
+  for (const { recordId, change, before } of events) {
+    const known = pasts.get(recordId) ?? { before, isReplaced: false };
+    const isReplaced = known.isReplaced || change === 'deleted' || change === 'restored';
+    pasts.set(recordId, { ...known, isReplaced });
   }
   return pasts;
 }

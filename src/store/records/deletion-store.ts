@@ -91,10 +91,10 @@ const HOLD = [
 const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
-export async function readHolds(db: Queryable): Promise<Hold[]> {
-  const groups = (await readGroups(db)).filter((group) => group.state !== 'suspected');
-  return groups.map(({ kind, state, records, since }) => ({ kind, state, records, since }));
-}
+export const readHolds = async (db: Queryable): Promise<Hold[]> =>
+  (await readGroups(db)).flatMap(({ kind, state, records, since }) =>
+    state === 'suspected' ? [] : [{ kind, state, records, since }],
+  );
 
 async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   const groups = sql`

@@ -2,13 +2,12 @@ import { sql, type SQL } from 'drizzle-orm';
 import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { readRows } from '../../db/rows/rows.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { isSearchPrepared } from '../kinds/search-state.ts';
 import { SEARCH_COLUMN, normalized } from '../tables/search-text.ts';
 import { searchTables, type SearchTable } from '../tables/kind-table.ts';
-import { LISTED_RECORD, type ListedRecord } from './record-store.ts';
+import { listRecords, type ListedRecord } from './record-store.ts';
 
 interface Wanted {
   /** The input of a person: the id, or words that all stand in its code, names, phone numbers and addresses, in one of its rows. */
@@ -44,10 +43,7 @@ export async function searchRecords(
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
   const ids = sql.join(isId ? [byId, ...byText] : byText, sql` union `);
   if (!isId && byText.length === 0) return { records: [], isPrepared };
-  const rows = sql`
-    select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
-    from ${sql.identifier(kind.name)} k where k.id in (${ids}) order by k.id limit ${limit}`;
-  return { records: await readRows(db, LISTED_RECORD, rows), isPrepared };
+  return { records: await listRecords(db, kind.name, sql`k.id in (${ids})`, limit), isPrepared };
 }
 
 /**

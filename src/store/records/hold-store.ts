@@ -4,7 +4,7 @@ import { olderThanField, type AbsenceState } from '../../diff/decide-deletions.t
 import { SyncError } from '../../lib/sync-error.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
-import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 
@@ -42,24 +42,14 @@ export async function rememberShown(db: Queryable, kind: string, check: string):
   await writeMeta(db, `shown.${kind}`, check);
 }
 
-interface Decided {
-  readonly records: number;
-  /** Records that joined after the shown ones; no decision concerns them. */
-  readonly newer: number;
-}
-
 /**
  * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. An approval is of the records that
- * were shown: by the check, or else by the last list.
+ * were shown: by the check, or else by the last list. An approved deletion still needs the service's own proof.
  *
- * @throws {SyncError} `deletions.changed` if these are no longer the records of the hold.
+ * @returns Also `newer`, the records that joined after the shown ones; no decision concerns them.
+ * @throws {SyncError} `deletions.changed` if these are no longer the records of the hold, `deletions.none` if nothing is held.
  */
-export async function decideHold(
-  tx: Transaction,
-  kind: string,
-  decision: HoldDecision,
-  only?: string,
-): Promise<Decided> {
+export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision, only?: string) {
   for (const states of DECIDABLE[decision]) {
     const rows = await readJoined(tx, kind, states);
     if (rows.length === 0) continue;
@@ -70,9 +60,13 @@ export async function decideHold(
       await tx.query(sql`
         update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(ids)})`);
     await saveScope(tx, kind, decision, shown);
-    return { records: shown.length, newer: rows.length - shown.length };
+    const newer = rows.length - shown.length;
+    return { kind, decision, records: shown.length, ...(newer > 0 && { newer }) };
   }
-  return { records: 0, newer: 0 };
+  throw new SyncError(`No deletions of ${kind} are on hold.`, {
+    code: 'deletions.none',
+    hint: 'bms-sync deletions lists what waits for a decision.',
+  });
 }
 
 /** Rejecting the oldest rows means that rows older than the list stay; approving them takes that back. */
@@ -90,21 +84,6 @@ function shownBy(rows: Joined, check: string, kind: string): Joined {
   throw new SyncError(`The held records of ${kind} have changed since they were shown.`, {
     code: 'deletions.changed',
     hint: `bms-sync deletions shows them; then: bms-sync deletions approve ${kind}.`,
-  });
-}
-
-/**
- * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
- * @throws {SyncError} `deletions.none` if nothing of the kind is held.
- */
-export async function decideHeld(session: Session, kind: string, decision: HoldDecision, only?: string) {
-  return await session.atomically(async (tx) => {
-    const { records, newer } = await decideHold(tx, kind, decision, only);
-    if (records > 0) return { kind, decision, records, ...(newer > 0 && { newer }) };
-    throw new SyncError(`No deletions of ${kind} are on hold.`, {
-      code: 'deletions.none',
-      hint: 'bms-sync deletions lists what waits for a decision.',
-    });
   });
 }
 

@@ -1,9 +1,16 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { insertRows, hasRow, pickColumns, select, omitColumns, type RowOf } from '../../db/rows/rows.ts';
+import {
+  insertRows,
+  hasRow,
+  pickColumns,
+  readInChunks,
+  select,
+  omitColumns,
+  type RowOf,
+} from '../../db/rows/rows.ts';
 
 export interface Issue {
   /** Null if the record has no usable id. */
@@ -79,32 +86,14 @@ export async function saveListIssue(
     await openIssues(tx, kind, [{ recordId: null, field: null, code, detail }], now);
 }
 
-const VANISHED = 'vanished_field';
-
-/** Opens an issue for every field that a whole list lacks and that is not open yet; closes those of fields that are back. */
-export async function saveVanishedIssues(
+/** Opens the issues of one code that a whole list has shown and that are not open yet, and closes its others. */
+export async function saveIssuesOf(
   tx: Transaction,
   kind: string,
-  fields: readonly string[],
-  now: Date,
+  { code, found, now }: { code: string; found: readonly Omit<Issue, 'code'>[]; now: Date },
 ): Promise<void> {
-  const detail = 'no record has it';
-  const found = fields.map((field) => ({ recordId: null, field, code: VANISHED, detail }));
-  await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
-}
-
-/** Opens an issue for every record that two pages of a list show, and closes those of records that one page shows. */
-export async function saveRepeatedIds(
-  tx: Transaction,
-  kind: string,
-  repeatedIds: readonly { readonly id: string; readonly pages: readonly number[] }[],
-  now: Date,
-): Promise<void> {
-  const code = 'on_two_pages';
-  const found = repeatedIds.map(({ id, pages }) => {
-    return { recordId: id, field: null, code, detail: `pages ${pages.join(', ')}` };
-  });
-  await replaceIssues(tx, kind, { open: await listOpenWhere(tx, kind, sql`code = ${code}`), found, now });
+  const open = await listOpenWhere(tx, kind, sql`code = ${code}`);
+  await replaceIssues(tx, kind, { open, found: found.map((issue) => ({ ...issue, code })), now });
 }
 
 /** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
@@ -140,18 +129,8 @@ async function listOpenWhere(db: Queryable, kind: string, condition: SQL): Promi
   return rows.map(({ id: key, detail, ...issue }) => ({ key, ...issue, detail: detail ?? '' }));
 }
 
-async function listOpenFieldIssues(
-  db: Queryable,
-  kind: string,
-  ids: readonly string[],
-): Promise<OpenIssue[]> {
-  const open: OpenIssue[] = [];
-  for (const chunk of inChunks(ids))
-    open.push(
-      ...(await listOpenWhere(db, kind, sql`field is not null and record_id in (${sqlList(chunk)})`)),
-    );
-  return open;
-}
+const listOpenFieldIssues = (db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> =>
+  readInChunks(ids, (some) => listOpenWhere(db, kind, sql`field is not null and record_id in (${some})`));
 
 const listOpenWithoutField = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
   listOpenWhere(db, kind, sql`field is null`);
@@ -211,12 +190,11 @@ interface IssuesWanted extends Partial<Record<'kind' | 'code', string | undefine
 
 /** The latest open issues, newest first. */
 export async function listOpenIssues(db: Queryable, wanted: IssuesWanted): Promise<ListedIssue[]> {
-  const { kind, code, before, limit } = wanted;
+  const { kind, code, before = Number.MAX_SAFE_INTEGER, limit } = wanted;
   const conditions = [
-    sql`closed_at is null`,
+    sql`closed_at is null and id < ${before}`,
     ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
     ...(code === undefined ? [] : [sql`code = ${code}`]),
-    ...(before === undefined ? [] : [sql`id < ${before}`]),
   ];
   return select(db, LISTED, sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`);
 }

@@ -35,12 +35,18 @@ const RECORDS_A_QUERY = 1000;
 
 /** Yields all live records of a kind in the order of their ids, in batches. */
 export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<LiveRecord> {
-  const next = (after: string): SQL => sql`
-    select id, _raw as raw from ${sql.identifier(kind)}
-    where _deleted_at is null and id > ${after} order by id limit ${RECORDS_A_QUERY}`;
-  for await (const records of batchesById(RECORDS_A_QUERY, (after) => readRows(db, LIVE_RECORD, next(after))))
-    yield* records;
+  const read = (after: string): Promise<LiveRecord[]> =>
+    readLive(db, kind, sql`k.id > ${after} order by k.id limit ${RECORDS_A_QUERY}`);
+  for await (const records of batchesById(RECORDS_A_QUERY, read)) yield* records;
 }
+
+const readLive = (db: Queryable, kind: string, condition: SQL): Promise<LiveRecord[]> =>
+  readRows(
+    db,
+    LIVE_RECORD,
+    sql`select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
+      where k._deleted_at is null and ${condition}`,
+  );
 
 /** Yields rows in batches, in the order of their ids. @param read Reads the first `size` rows after an id. */
 export async function* batchesById<Row extends { readonly id: string }>(
@@ -88,7 +94,7 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
   }
 }
 
-export const LISTED_RECORD = [
+const LISTED_RECORD = [
   textColumn('id'),
   textColumn('raw'),
   timestampColumn('changed_at'),
@@ -97,17 +103,26 @@ export const LISTED_RECORD = [
 
 export type ListedRecord = RowOf<typeof LISTED_RECORD>;
 
-/** The first records after an id in the order of their ids, deleted ones too. */
-export async function recordsAfter(
+/** Reads the first records of a kind that meet a condition, in the order of their ids, deleted ones too. */
+export const listRecords = (
+  db: Queryable,
+  kind: string,
+  condition: SQL,
+  limit: number,
+): Promise<ListedRecord[]> =>
+  readRows(
+    db,
+    LISTED_RECORD,
+    sql`select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
+      from ${sql.identifier(kind)} k where ${condition} order by k.id limit ${limit}`,
+  );
+
+/** The first records after an id. */
+export const recordsAfter = (
   db: Queryable,
   kind: string,
   { after = '0', limit }: { after?: string | undefined; limit: number },
-): Promise<ListedRecord[]> {
-  const next = sql`
-    select cast(id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
-    from ${sql.identifier(kind)} k where k.id > ${after} order by k.id limit ${limit}`;
-  return readRows(db, LISTED_RECORD, next);
-}
+): Promise<ListedRecord[]> => listRecords(db, kind, sql`k.id > ${after}`, limit);
 
 /** The mirror's state before a send: what it showed by then is not new. */
 export interface Watermark {
@@ -124,14 +139,13 @@ export async function possibleMatchesSince(
   since: Watermark,
 ): Promise<LiveRecord[]> {
   const { tick, at } = since;
-  const seen = sql`
-    select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
-    where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
+  const isSeen = sql`
+    (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
       and not exists (
         select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
           and not ${wasDeletedSince(sql`l.linked_at`)})
     order by k.id`;
-  return readRows(db, LIVE_RECORD, seen);
+  return readLive(db, kind, isSeen);
 }
 
 const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
@@ -191,10 +205,7 @@ export async function liveRecordsWith(
   values: readonly { readonly column: string; readonly value: SqlValue }[],
 ): Promise<LiveRecord[]> {
   const tests = values.map((wanted) => sql`${sql.identifier(wanted.column)} = ${wanted.value}`);
-  const live = sql`
-    select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
-    where _deleted_at is null and ${sql.join(tests, sql` and `)}`;
-  return readRows(db, LIVE_RECORD, live);
+  return readLive(db, kind, sql.join(tests, sql` and `));
 }
 
 /** Whether more than so many live records have a text in a column, in whatever case. */

@@ -1,11 +1,11 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
 import { bigint, optionalBigint, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
-import { readRows, type RowOf } from '../../db/rows/rows.ts';
+import { readInChunks, readRows, type RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from './change-store.ts';
 import { saveProofs, type Proof } from './deletion-store.ts';
 import { closeIssuesOf } from './issue-store.ts';
@@ -72,9 +72,5 @@ export const liveRows = (db: Queryable, kind: string): AsyncGenerator<readonly L
   );
 
 /** Reads the rows with these ids that are live. */
-export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
-  const rows: LiveRow[] = [];
-  for (const chunk of inChunks(ids))
-    rows.push(...(await readRows(db, LIVE_ROW, sql`${live(kind)} and k.id in (${sqlList(chunk)})`)));
-  return rows;
-}
+export const liveRowsOf = (db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> =>
+  readInChunks(ids, (some) => readRows(db, LIVE_ROW, sql`${live(kind)} and k.id in (${some})`));

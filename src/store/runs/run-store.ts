@@ -109,10 +109,9 @@ export async function finishRun(
 /** The latest runs, newest first, each with the repeats of its slot. `before`: only runs with a lower id. */
 export async function listRuns(
   db: Queryable,
-  { before, limit, now }: { before?: number | undefined; limit: number; now: Date },
+  { before = Number.MAX_SAFE_INTEGER, limit, now }: { before?: number | undefined; limit: number; now: Date },
 ) {
-  const isBefore = before === undefined ? sql`` : sql`and id < ${before} `;
-  return withRepeats(db, sql`${isBefore}order by id desc limit ${limit}`, now);
+  return withRepeats(db, sql`and id < ${before} order by id desc limit ${limit}`, now);
 }
 
 async function withRepeats(db: Queryable, which: SQL, now: Date) {

@@ -6,6 +6,7 @@ import { sqlList, inChunks } from '../../db/session/sql-text.ts';
 import { bigint } from '../../db/rows/engine-column.ts';
 import {
   pickColumns,
+  readInChunks,
   readRows,
   select,
   omitColumns,
@@ -50,16 +51,11 @@ export async function pendingRecords(
   endpointId: number,
   recordIds: readonly string[],
 ): Promise<Set<string>> {
-  const keys = new Set<string>();
-  for (const some of inChunks([...new Set(recordIds)])) {
-    const rows = await select(
-      db,
-      pickColumns(WEBHOOK_DELIVERIES, 'kind', 'record_id'),
-      sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${sqlList(some)})`,
-    );
-    for (const { kind, recordId } of rows) keys.add(recordKey(kind, recordId));
-  }
-  return keys;
+  const columns = pickColumns(WEBHOOK_DELIVERIES, 'kind', 'record_id');
+  const rows = await readInChunks([...new Set(recordIds)], (some) =>
+    select(db, columns, sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${some})`),
+  );
+  return new Set(rows.map(({ kind, recordId }) => recordKey(kind, recordId)));
 }
 
 export const recordKey = (kind: string | null, recordId: string | null): string =>
@@ -194,16 +190,15 @@ interface DeliveriesWanted {
 
 /** The latest deliveries, newest first. */
 export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
-  const { endpoint, states, before, limit } = wanted;
+  const { endpoint, states, before = Number.MAX_SAFE_INTEGER, limit } = wanted;
   const endpoints = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
   const names = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.name]));
   const selected = endpoints.find((candidate) => candidate.name === endpoint);
   if (endpoint !== undefined && selected === undefined) return [];
   const conditions = [
-    sql`true`,
+    sql`id < ${before}`,
     ...(selected === undefined ? [] : [sql`endpoint_id = ${selected.id}`]),
     ...(states === undefined ? [] : [sql`state in (${sqlList(states)})`]),
-    ...(before === undefined ? [] : [sql`id < ${before}`]),
   ];
   const rest = sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`;
   const rows = await select(db, LISTED, rest);

@@ -4,13 +4,12 @@ import { decimalField, jsonField, textField } from '../../../src/catalog/field.t
 import type { Kind } from '../../../src/catalog/kind.ts';
 import type { SeenField } from '../../../src/diff/observe-fields.ts';
 import {
+  changeFields,
   readMirroredKind,
   readFields,
   readUndiscovered,
   saveColumn,
-  saveUnusable,
   saveFields,
-  saveVanished,
 } from '../../../src/store/kinds/field-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, kindNamed, later, tempMirror } from '../temp-mirror.ts';
@@ -81,7 +80,7 @@ test('a kind is mirrored with its discovered columns, with the scale and the ite
     await saveColumn(tx, 'clients', decimalField('price', 2));
     await saveColumn(tx, 'clients', jsonField('items', [textField('nom')]));
     await saveColumn(tx, 'clients', textField('turned'));
-    await saveUnusable(tx, 'clients', ['bad']);
+    await changeFields(tx, 'clients', ['bad'], { columnType: 'unusable' });
   });
 
   const mirrored = await readMirroredKind(session, kind);
@@ -102,12 +101,9 @@ test('since when a field is missing is kept, and forgotten when it is back', asy
   await save(session, CLIENTS, { fields: { mood: shown('text') } });
   const since = async (): Promise<string | null | undefined> =>
     (await readFields(session, 'clients')).get('mood')?.vanishedAt;
-  for (const [at, expected] of [
-    [NOON, NOON_TEXT],
-    [null, null],
-  ] as const) {
-    await session.atomically((tx) => saveVanished(tx, 'clients', ['mood'], at));
-    expect(await since()).toBe(expected);
+  for (const vanishedAt of [NOON_TEXT, null]) {
+    await session.atomically((tx) => changeFields(tx, 'clients', ['mood'], { vanishedAt }));
+    expect(await since()).toBe(vanishedAt);
   }
 });
 

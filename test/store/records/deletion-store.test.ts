@@ -216,10 +216,10 @@ describe.each(DATABASES)('holds in %s', (_name, open) => {
 
   test('that are none cannot be decided; what was buried meanwhile is no longer in question', async () => {
     const session = await open();
-    expect(await decide(session, 'approved')).toBe(0);
+    await expect(decide(session, 'approved')).rejects.toMatchObject({ code: 'deletions.none' });
     await save(session)(missing('1', { state: 'approved' }));
     await conclude(session, ['1']);
-    expect(await decide(session, 'rejected')).toBe(0);
+    await expect(decide(session, 'rejected')).rejects.toMatchObject({ code: 'deletions.none' });
     expect(await rowOf(session, '1')).toMatchObject({ state: 'deleted' });
   });
 });
