@@ -70,15 +70,16 @@ async function addStanding(session: Session, report: PullReport, wanted: readonl
 
 /** The settings of every pull and backfill. */
 export function pullSettings(config: Config): PullSettings {
-  const { repeatBelowPages } = config.sweep;
-  const { ignoreFields } = config.diff;
-  // A token sees as much as its user may; the digest distinguishes tokens without storing any.
-  const digest = createHash('sha256').update(config.source.token ?? '');
-  const rules = {
-    deletions: config.deletions,
-    repeatBelowPages,
-    ignoreFields,
-    hashScope: digest.digest('hex'),
+  const { source, deletions, sweep, diff, retention } = config;
+  return {
+    baseUrl: source.baseUrl ?? '',
+    deletions,
+    repeatBelowPages: sweep.repeatBelowPages,
+    ignoreFields: diff.ignoreFields,
+    // A token sees as much as its user may; the digest distinguishes tokens without storing any.
+    hashScope: createHash('sha256')
+      .update(source.token ?? '')
+      .digest('hex'),
+    retention,
   };
-  return { ...rules, baseUrl: config.source.baseUrl ?? '', retention: config.retention };
 }

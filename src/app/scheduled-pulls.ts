@@ -45,12 +45,7 @@ export function describePulls(config: Config, now: Date) {
   const slots = nextSlots(inForce, now);
   const listed = requireListedKinds(config).map((kind) => kind.name);
   const unscheduled = findUnscheduled(inForce, listed);
-  const schedules = slots.map((slot) => ({
-    name: slot.name,
-    cron: slot.cron,
-    kinds: slot.kinds,
-    next: isoOf(slot.at),
-  }));
+  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
   const words: string[] = [];
   const [first] = slots;
   if (first === undefined) words.push('no schedule is set (schedules): no automatic pulls');

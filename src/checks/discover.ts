@@ -1,27 +1,11 @@
 import { listReadyFiles, readyKinds } from '../catalog/declared-kinds.ts';
 import type { ListedKind } from '../catalog/kind.ts';
-import { isObject, type JsonObject } from '../lib/json/json.ts';
+import { isObject } from '../lib/json/json.ts';
 import { answersDocumentedList, askForKind } from '../pull/optional-kinds.ts';
 import type { Source } from '../source/source.ts';
 
 /** The description of a kind of a ready file, by one page of its list. Has names of fields, but no value of a record. */
-export interface DiscoveredKind {
-  readonly kind: string;
-  /** The ready file that declares it, for `includeKinds`. */
-  readonly file: string;
-  readonly path: string;
-  /** `there`, `refused`, `not there`, `of another shape`, or `unknown` where the service failed. */
-  readonly answer: string;
-  /** Why it is not there; null if it is. */
-  readonly detail: string | null;
-  /** How many records the page has, and which fields. */
-  readonly rows: number | null;
-  readonly fields: readonly string[];
-  /** How the list is paged, by its answer. */
-  readonly paging: string | null;
-  /** Whether a pull can prove that the mirror has exactly this list: `yes`, `slowly`, or `no`. */
-  readonly certifiable: string | null;
-}
+export type DiscoveredKind = Awaited<ReturnType<typeof discoverKind>>;
 
 /** Asks the service for one page of each kind of the ready files, whether the settings include it or not. */
 export async function discoverKinds(source: Source): Promise<readonly DiscoveredKind[]> {
@@ -32,28 +16,30 @@ export async function discoverKinds(source: Source): Promise<readonly Discovered
   return kinds;
 }
 
-async function discoverKind(
-  source: Source,
-  file: string,
-  kind: ListedKind,
-  isUsable: boolean,
-): Promise<DiscoveredKind> {
-  const place = { kind: kind.name, file, path: kind.list.path };
+async function discoverKind(source: Source, file: string, kind: ListedKind, isUsable: boolean) {
   const showing = await askForKind(source, kind);
-  if (showing.list === null) {
-    const answer = isUsable ? showing.answer : 'unknown';
-    return { ...place, answer, detail: showing.detail, ...NOTHING };
-  }
-  const { records, meta } = showing.list;
-  const objects = records.filter((record): record is JsonObject => isObject(record));
-  const fields = [...new Set(objects.flatMap((record) => Object.keys(record)))];
+  const { records, meta } = showing.list ?? { records: [], meta: null };
+  const fields = new Set(records.flatMap((record) => (isObject(record) ? Object.keys(record) : [])));
+  const isThere = showing.list !== null;
   const isCounted = meta !== null && (meta.total ?? meta.lastPage) !== null;
-  const certifiable = !showing.hasIds ? 'no' : isCounted ? 'yes' : 'slowly';
-  const answer = { answer: 'there', detail: null, rows: records.length, fields, certifiable };
-  return { ...place, ...answer, paging: describePaging(meta) };
+  return {
+    kind: kind.name,
+    /** The ready file that declares it, for `includeKinds`. */
+    file,
+    path: kind.list.path,
+    /** `there`, `refused`, `not there`, `of another shape`, or `unknown` where the service failed. */
+    answer: isThere || isUsable ? showing.answer : 'unknown',
+    /** Why it is not there; null if it is. */
+    detail: isThere ? null : showing.detail,
+    /** How many records the page has, and which fields. */
+    rows: isThere ? records.length : null,
+    fields: [...fields],
+    /** How the list is paged, by its answer. */
+    paging: isThere ? describePaging(meta) : null,
+    /** Whether a pull can prove that the mirror has exactly this list: `yes`, `slowly`, or `no`. */
+    certifiable: !isThere ? null : !showing.hasIds ? 'no' : isCounted ? 'yes' : 'slowly',
+  };
 }
-
-const NOTHING = { rows: null, fields: [], paging: null, certifiable: null };
 
 function describePaging(meta: Awaited<ReturnType<Source['probe']>>['meta']): string {
   const { perPage = null, lastPage = null, total = null } = meta ?? {};
