@@ -6,9 +6,9 @@ import { changeLine, followChanges } from '../feed/follow-changes.ts';
 import { streamChanges, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
 import type { Session } from '../db/session/session.ts';
-import { latestSeq, seqBefore } from '../store/records/change-store.ts';
+import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
 import { sanitizeJson, sanitizeLine } from '../lib/text/text.ts';
-import { systemClock } from '../lib/time/clock.ts';
+import { formatInstant, systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseSeq, parseWholeNumber } from './parts/input.ts';
@@ -89,7 +89,10 @@ async function startOf(
   count: number,
   timezone: string,
 ): Promise<number> {
-  if (since !== undefined) return seqBefore(session, asOfInstant(since, systemClock.now(), timezone).begin);
+  if (since !== undefined) {
+    const { begin } = asOfInstant(since, systemClock.now(), timezone);
+    return (await firstSeqSince(session, formatInstant(begin))) - 1;
+  }
   if (after !== undefined) return after;
   return json && !follow ? 0 : seqBeforeLatest(session, kind, follow ? 0 : count);
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
@@ -9,7 +9,7 @@ import {
   textColumn,
   timestampColumn,
 } from '../../db/rows/engine-column.ts';
-import { pickColumns, readNumber, readRow, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { pickColumns, readNumber, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
 const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
 const STANDING = pickColumns(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
@@ -35,25 +35,21 @@ const READING = [
 /** A sweep of a kind that has ended. */
 export type Reading = RowOf<typeof READING>;
 
-/** The sweeps of a kind that were asked for with a run or later, oldest first. */
-export async function readingsSince(db: Queryable, kind: string, runId: number): Promise<Reading[]> {
-  const readings = sql`
-    select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows
-    from run_kinds as k join runs as r on r.id = k.run_id
-    where k.kind = ${kind} and k.run_id >= ${runId} and r.command = 'pull' order by k.run_id`;
-  return readRows(db, READING, readings);
-}
+const readingsOf = (db: Queryable, kind: string, rest: SQL): Promise<Reading[]> =>
+  readRows(
+    db,
+    READING,
+    sql`select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows
+      from run_kinds as k join runs as r on r.id = k.run_id and r.command = 'pull' where k.kind = ${kind} ${rest}`,
+  );
 
-/** How the latest sweep of a kind ended; null if none has. */
-export async function lastReading(
-  db: Queryable,
-  kind: string,
-): Promise<Pick<Reading, 'state' | 'reason' | 'rows'> | null> {
-  const last = sql`
-    select k.state, k.reason, k.rows from run_kinds as k join runs as r on r.id = k.run_id
-    where k.kind = ${kind} and r.command = 'pull' order by k.run_id desc limit 1`;
-  return readRow(db, [textColumn('state'), optionalText('reason'), bigint('rows')], last);
-}
+/** The sweeps of a kind that were asked for with a run or later, oldest first. */
+export const readingsSince = (db: Queryable, kind: string, runId: number): Promise<Reading[]> =>
+  readingsOf(db, kind, sql`and k.run_id >= ${runId} order by k.run_id`);
+
+/** The latest sweep of a kind that has ended; null if none has. */
+export const lastReading = async (db: Queryable, kind: string): Promise<Reading | null> =>
+  (await readingsOf(db, kind, sql`order by k.run_id desc limit 1`))[0] ?? null;
 
 /** Notes that one of our writes has changed a record of a kind; sweeps note their changes as they end. */
 export async function saveLastChange(tx: Transaction, kind: string, now: Date): Promise<void> {

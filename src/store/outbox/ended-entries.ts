@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { canonicalJson, parseJson } from '../../lib/json/json.ts';
-import { entriesWhere, type Entry } from './outbox-store.ts';
+import { OPEN_STATES, entriesWhere, type Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
 import { insertInto, readInChunks, select, type RowOf } from '../../db/rows/rows.ts';
@@ -49,7 +49,7 @@ export async function archiveEndedEntries(session: Session, oldest: Date): Promi
     state in ('done', 'rejected', 'abandoned') and updated_at < ${formatInstant(oldest)} and next_attempt_at is null
       and not exists (
         select 1 from outbox later where later.kind = outbox.kind and later.record_id = outbox.record_id
-          and later.state in ('ready', 'sending', 'unsettled', 'parked'))
+          and later.state in (${sqlList(OPEN_STATES)}))
     order by id limit ${ENTRIES_A_TRANSACTION}`;
   const archiveSome = async (tx: Transaction): Promise<number> => {
     const entries = await entriesWhere(tx, some);

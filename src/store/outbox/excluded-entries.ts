@@ -5,14 +5,12 @@ import { naturalKeyOf } from '../../diff/match.ts';
 import { compactJson, isArray, isObject, parseObject, tryParseJson, type Json } from '../../lib/json/json.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
+import { OPEN_STATES } from './outbox-store.ts';
 import { formatSettlement, parseSettlement } from './settlement.ts';
 import { assignments, pickColumns, select, type RowOf } from '../../db/rows/rows.ts';
 
 const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
 const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
-
-/** States in which an entry may still be sent, or may have reached the service unseen. */
-const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
 
 /**
  * Takes a kind's excluded fields out of the outbox: out of every entry that has ended, with its attempts, and out of what the
@@ -50,7 +48,7 @@ const quotedNames = ({ excluded = [] }: Kind): readonly string[] =>
 async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof ENTRY>): Promise<void> {
   const { id, state } = entry;
   const payload = withoutNames(kind, entry.payload) ?? entry.payload;
-  if (OPEN.includes(state) && payload !== entry.payload) return;
+  if (OPEN_STATES.includes(state) && payload !== entry.payload) return;
   const cleaned = {
     payload,
     base: withoutNames(kind, entry.base),

@@ -17,7 +17,7 @@ import {
   type RowOf,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
-import { readEntries, entriesWhere, type Entry } from './outbox-store.ts';
+import { OPEN_STATES, readEntries, entriesWhere, type Entry } from './outbox-store.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
@@ -55,15 +55,13 @@ export async function ownedEntries(db: Queryable): Promise<Entry[]> {
   return entriesWhere(db, sql`owner is not null`);
 }
 
-const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
-
 /** The first earlier entry that this one must wait for: of the same record, or with the same natural key. */
 export async function findBlockingEntry(db: Queryable, entry: Entry): Promise<number | null> {
   const { id, operation } = entry;
   const later = operation === 'update' ? sql`('sending')` : sql`('sending', 'unsettled')`;
   const first = sql`
     select id from outbox where ${hasSameTarget(entry)}
-      and ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ${later})) order by id limit 1`;
+      and ((id < ${id} and state in (${sqlList(OPEN_STATES)})) or (id > ${id} and state in ${later})) order by id limit 1`;
   return readNumber(db, first);
 }
 
@@ -87,7 +85,7 @@ export async function openCreates(db: Queryable, kind: string): Promise<Entry[]>
 /** The open entry with a natural key, else the latest finished one that made a record; null if there is neither. */
 export async function entryWithKey(db: Queryable, kind: string, naturalKey: string): Promise<Entry | null> {
   const entries = sql`
-    kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN, 'done'])})
+    kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN_STATES, 'done'])})
     order by case when state = 'done' then 1 else 0 end, id desc limit 1`;
   return (await entriesWhere(db, entries))[0] ?? null;
 }

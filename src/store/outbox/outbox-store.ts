@@ -32,6 +32,10 @@ export interface Entry extends Omit<
 }
 
 export type EntryState = Entry['state'];
+
+/** States in which an entry may still be sent, or may have reached the service unseen. */
+export const OPEN_STATES: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
+
 export type Operation = Entry['operation'];
 
 /** Reads entries. @param condition What follows `select … from outbox where`. */

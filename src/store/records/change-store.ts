@@ -84,12 +84,6 @@ export async function latestSeq(db: Queryable): Promise<number> {
   return (await readNumber(db, sql`select max(seq) from changes`)) ?? 0;
 }
 
-/** The last event before an instant: every later one was observed then or since. 0 if there is none. */
-export async function seqBefore(db: Queryable, at: Date): Promise<number> {
-  const last = sql`select max(seq) from changes where observed_at < ${formatInstant(at)}`;
-  return (await readNumber(db, last)) ?? 0;
-}
-
 /** Removes old events that no webhook waits for. The latest stays, because the next `seq` and `observed_at` follow from it. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {
   const isOld = sql`

@@ -3,6 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { hasNaturalKeyOf } from '../../diff/match.ts';
 import { foldWords, objectsIn, identifyingTexts } from '../../diff/record-texts.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { OPEN_STATES } from '../outbox/outbox-store.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import { hasRow, pickColumns, readTexts, select } from '../../db/rows/rows.ts';
 
@@ -16,7 +17,6 @@ export interface RecordTraces {
 
 const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
 const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'request', 'response_start');
-const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
 
 /** A condition of rows that name no record that the mirror has. */
 export const isWithoutRow = (kind: string): SQL => sql`(record_id is null
@@ -51,7 +51,7 @@ export async function findTraces(tx: Transaction, kind: Kind, id: string): Promi
     if (isSame || (await hasContent(texts.join(' ')))) entries.push(entry);
   }
   return {
-    entries: entries.map((entry) => ({ id: String(entry.id), isOpen: OPEN.includes(entry.state) })),
+    entries: entries.map((entry) => ({ id: String(entry.id), isOpen: OPEN_STATES.includes(entry.state) })),
     hasContent,
   };
 }

@@ -39,16 +39,12 @@ export type KindReport = RowOf<typeof REPORT>;
 export const isReadToEnd = (report: Pick<KindReport, 'state'>): boolean =>
   report.state === 'certified' || report.state === 'complete';
 
-export interface Run {
-  readonly id: number;
-  readonly command: string;
+/** `slot` of a schedule: `name@time`, and `name@time#n` for its n-th repeat. */
+export interface Run extends Pick<
+  RowOf<typeof RUNS>,
+  'id' | 'command' | 'state' | 'reason' | 'startedAt' | 'finishedAt' | 'slot'
+> {
   readonly kinds: readonly string[];
-  readonly state: RunState;
-  readonly reason: string | null;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  /** Of a schedule: `name@time`, and `name@time#n` for its n-th repeat. */
-  readonly slot: string | null;
 }
 
 export interface RunStart extends LivenessCheck {

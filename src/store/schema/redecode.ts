@@ -3,6 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
+import { batchesById } from '../records/record-store.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
 import { keepsSearchText } from '../kinds/search-state.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
@@ -34,14 +35,14 @@ export async function redecode(session: Session, kind: Kind, options: RefillOpti
   const rules = decoderHash(kind);
   if (state === null || state.decodedAs === rules) return;
   const isNestedOnly = columnsPart(state.decodedAs) === columnsPart(rules);
+  const limit = rowsATransaction(kind);
+  const refillNext = (after: string) => {
+    const next = sql`where k.id > ${after} order by k.id limit ${limit}`;
+    return session.atomically((tx) => refillRows(tx, kind, next, { now: options.now, isNestedOnly }));
+  };
   let rows = 0;
-  for (let after: string | null = '0'; after !== null;) {
-    const from: string = after;
-    const refilled = await session.atomically((tx) =>
-      redecodeBatch(tx, kind, { now: options.now, isNestedOnly, from }),
-    );
-    rows += refilled.rows;
-    after = refilled.after;
+  for await (const { length } of batchesById(limit, refillNext)) {
+    rows += length;
     options.onProgress?.({ kind: kind.name, rows });
   }
   await session.atomically((tx) =>
@@ -52,24 +53,9 @@ export async function redecode(session: Session, kind: Kind, options: RefillOpti
 const columnsPart = (rules: string | null): string | undefined => rules?.split(' ')[0];
 
 interface Refill {
-  readonly from: string;
   readonly now: Date;
   /** The columns are filled by the present rules already. */
   readonly isNestedOnly: boolean;
-}
-
-interface Refilled {
-  readonly rows: number;
-  /** The id after which to continue; null if no rows are left. */
-  readonly after: string | null;
-}
-
-/** Decodes the next rows. */
-async function redecodeBatch(tx: Transaction, kind: Kind, refill: Refill): Promise<Refilled> {
-  const limit = rowsATransaction(kind);
-  const next = sql`where k.id > ${refill.from} order by k.id limit ${limit}`;
-  const ids = await refillRows(tx, kind, next, { now: refill.now, isNestedOnly: refill.isNestedOnly });
-  return { rows: ids.length, after: ids.length < limit ? null : (ids.at(-1) ?? null) };
 }
 
 const rowsATransaction = (kind: Kind): number =>
@@ -84,13 +70,7 @@ export async function refill(session: Session, kind: Kind, ids: readonly string[
     );
 }
 
-/** @returns The ids of the rows. */
-async function refillRows(
-  tx: Transaction,
-  kind: Kind,
-  which: SQL,
-  refill: Pick<Refill, 'now' | 'isNestedOnly'>,
-): Promise<readonly string[]> {
+async function refillRows(tx: Transaction, kind: Kind, which: SQL, refill: Refill) {
   const ownValues = sql.join(
     OWN_COLUMNS.map((name) => sql.identifier(name)),
     sql`, `,
@@ -119,7 +99,7 @@ async function refillRows(
   await writeNestedRows(tx, { kind, records, found, now: refill.now }, keepsSearch);
   const recordIds = records.map((record) => record.id);
   await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now: refill.now });
-  return recordIds;
+  return records;
 }
 
 /** Makes the decoder of a kind's rows, which adds the issues that it finds. */

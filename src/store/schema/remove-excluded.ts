@@ -15,6 +15,7 @@ import { FIELDS } from '../tables/engine-tables.ts';
 import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
+import { batchesById } from '../records/record-store.ts';
 import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
 import type { RefillOptions } from './redecode.ts';
 
@@ -83,17 +84,15 @@ const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value
 const ROWS_A_TRANSACTION = 1_000;
 
 async function removeFromRows(session: Session, kind: Kind, onRows: (rows: number) => void): Promise<void> {
+  const removeNext = (after: string) => session.atomically((tx) => removeFromBatch(tx, kind, after));
   let rows = 0;
-  for (let after: string | null = '0'; after !== null;) {
-    const from: string = after;
-    const ids = await session.atomically((tx) => removeFromBatch(tx, kind, from));
-    rows += ids.length;
-    after = ids.length < ROWS_A_TRANSACTION ? null : (ids.at(-1) ?? null);
+  for await (const { length } of batchesById(ROWS_A_TRANSACTION, removeNext)) {
+    rows += length;
     onRows(rows);
   }
 }
 
-async function removeFromBatch(tx: Transaction, kind: Kind, from: string): Promise<readonly string[]> {
+async function removeFromBatch(tx: Transaction, kind: Kind, from: string) {
   const table = sql.identifier(kind.name);
   const next = sql`
     select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
@@ -112,7 +111,7 @@ async function removeFromBatch(tx: Transaction, kind: Kind, from: string): Promi
       sql`update ${table} set ${sql.join(nulls, sql`, `)} where id > ${from} and id <= ${last.id}`,
     );
   }
-  return rows.map((row) => row.id);
+  return rows;
 }
 
 /** The record's text without excluded fields; a text that is not a record is dropped, and read again by the next sweep. */

@@ -1,29 +1,26 @@
 import { sql, type SQL } from 'drizzle-orm';
+import type { Sighting } from '../../diff/certify.ts';
 import { parseIds } from '../../diff/page-ids.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { PAGES, DIRTY_ROWS } from '../tables/change-tables.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { insertRows, readNumber, select, omitColumns } from '../../db/rows/rows.ts';
+import { insertRows, readNumber, select, omitColumns, type RowOf } from '../../db/rows/rows.ts';
 
-/** The content of a page when it was last landed. */
-export interface StoredPage {
-  readonly digest: string;
-  /** Length of the records' text. */
-  readonly bytes: number;
-  /** Ids of the records, in their order, as `formatIds` writes them. */
-  readonly ids: string;
-  /** The same ids as a list, split on reading: a million separate strings would use ten times the memory of one. */
-  readonly keys: readonly string[];
+/**
+ * The content of a page when it was last landed: the length of the records' text, their ids in their order, and the ticks between
+ * which it was read; each record's row then equalled the page.
+ */
+export interface NewPage extends Omit<RowOf<typeof PAGES>, 'kind' | 'page' | 'fields'> {
   /** Fields that at least one record had. */
   readonly fields: readonly string[];
-  /** The ticks between which the page was read; each record's row then equalled the page. */
-  readonly sent: number;
-  readonly response: number;
 }
 
-export type NewPage = Omit<StoredPage, 'keys'>;
+export interface StoredPage extends NewPage {
+  /** The ids as a list, split on reading: a million separate strings would use ten times the memory of one. */
+  readonly keys: readonly string[];
+}
 
 /** Reads a kind's pages, or one of them, by their numbers. */
 export async function readPages(
@@ -65,21 +62,9 @@ export async function savePages(
 }
 
 /** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
-export interface NewSighting {
+export interface NewSighting extends Sighting {
   readonly kind: string;
   readonly runId: number;
-  /** The tick at which its sweep began; null if only some pages were read. */
-  readonly sweep: number | null;
-  readonly page: number;
-  readonly sent: number;
-  readonly answered: number;
-  /** Every id on the page, those of quarantined rows too, as `formatIds` writes them. */
-  readonly ids: string;
-  /** The number of rows on the page, including those without an id. */
-  readonly rows: number;
-  /** An upper bound for the number of rows in the list, if this response proves the list's end. */
-  readonly endRows: number | null;
-  readonly total: number | null;
   /** When its request was sent: its content was true at this instant or later. */
   readonly sentAt: Date;
 }
