@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
-import { DATABASES, ONE_DATABASE, MIRRORS, eventsOf, instantAt, pullOne, shortEvents } from './steps.ts';
+import { DATABASES, ONE_DATABASE, MIRRORS, eventsOf, instantAt, pullOne } from './steps.ts';
 
 const kind = 'clients';
 
@@ -206,20 +206,6 @@ test('money keeps its digits in before, after and fields', async () => {
   expect(event['fields']).toBe('{"credit":[9007199254740993.10,9007199254740993.11]}');
   expect(String(event['before'])).toContain('9007199254740993.10');
   expect(String(event['after'])).toContain('9007199254740993.11');
-});
-
-test('a clock that is set back never lets events go back', async () => {
-  const service = await sandbox();
-  const session = await mirror();
-  const [id = 0] = service.world.ids(kind);
-  await pullOne(service, session, { kind });
-  for (const [index, minute] of [60, 30, 90].entries()) {
-    service.world.update(kind, id, { city: `V${index}` });
-    await pullOne(service, session, { kind, minute });
-  }
-
-  expect((await eventsOf(session)).map((event) => event['observed_at'])).toEqual([60, 60, 90].map(instantAt));
-  expect(await shortEvents(session)).toHaveLength(3);
 });
 
 test('observed_from of a deletion is no later than the deletion, although a write of ours hid it for long', async () => {

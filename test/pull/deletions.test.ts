@@ -12,7 +12,6 @@ import {
   eventsOf,
   instantAt,
   newRequests,
-  openIssueCodes,
   pullOne,
   shortEvents,
 } from './steps.ts';
@@ -209,16 +208,4 @@ test('a row that no sweep has shown for long is found missing all the same', asy
   await pullOne(service, session, { kind: 'clients', minute: 60 });
 
   expect(await shortEvents(session)).toEqual([`${gone} deleted`]);
-});
-
-test('what was wrong with a record is over once it is gone', async () => {
-  const service = await sandbox();
-  const session = await mirror();
-  service.world.update('clients', service.world.ids('clients')[0] ?? 0, { credit: '1,50' });
-  await pullOne(service, session, { kind: 'clients' });
-  expect(await openIssueCodes(session)).toEqual(['not_a_decimal']);
-  remove(service, 'clients', 0);
-  for (const minute of [20, 40]) await pullOne(service, session, { kind: 'clients', minute });
-
-  expect(await openIssueCodes(session)).toEqual([]);
 });

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
-import { LeaseError } from '../../../src/db/session/errors.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { BATCH_LIMITS, landPages, landResponses, type Landing } from '../../../src/pull/land/land-pages.ts';
@@ -139,17 +138,6 @@ test('A19: of two answers under way at once, the one that lands second does not 
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'B', _response: 6 }]);
 });
 
-test('C06: another spelling of the same content is no change', async () => {
-  const session = await mirror();
-  const sweep = await sweepOf(session);
-  await landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
-  const reordered = { name_en: 'Tires', name_fr: 'Pneus', code: 'A', id: '1' };
-  const landing = await landOne(session, sweep, { response: response([3, 4], [reordered]), now: NOW });
-
-  expect(landing).toMatchObject({ seen: ['1'], created: [], changed: [] });
-  expect(await rowsOf(session, 'categories')).toMatchObject([{ _response: 2 }]);
-});
-
 test('A18: a record that one answer shows twice with different contents is quarantined, and the rest lands', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);
@@ -159,46 +147,6 @@ test('A18: a record that one answer shows twice with different contents is quara
   expect(landing.seen).toEqual(['2']);
   expect(landing.quarantined).toHaveLength(2);
   expect(await rowsOf(session, 'categories')).toMatchObject([{ id: '2' }]);
-});
-
-test('C11: a poison record at any place of a page costs itself alone', async () => {
-  const session = await mirror();
-  const sweep = await sweepOf(session);
-  const poison: readonly Json[] = [
-    null,
-    'text',
-    7,
-    [],
-    {},
-    category('9223372036854775808', 'X'),
-    category(0, 'X'),
-  ];
-  let tick = 0;
-  for (const [index, bad] of poison.entries()) {
-    for (let place = 0; place <= 3; place++) {
-      const base = 1 + index * 3;
-      const records: Json[] = [category(base, 'A'), category(base + 1, 'B'), category(base + 2, 'C')];
-      records.splice(place, 0, bad);
-      const landing = await landOne(session, sweep, {
-        response: response([++tick, ++tick], records),
-        now: NOW,
-      });
-      expect(landing.seen).toHaveLength(3);
-      expect(landing.quarantined).toHaveLength(1);
-    }
-  }
-  expect(await rowsOf(session, 'categories')).toHaveLength(poison.length * 3);
-});
-
-test('an answer whose lease was lost does not land', async () => {
-  const session = await mirror();
-  const sweep = await sweepOf(session);
-  await sweepOf(session, 'somebody else');
-
-  const landing = landOne(session, sweep, { response: response([1, 2], [category(1, 'A')]), now: NOW });
-
-  await expect(landing).rejects.toThrow(LeaseError);
-  expect(await rowsOf(session, 'categories')).toEqual([]);
 });
 
 test('A→Z→A within one sweep, read in another order than it happened, is healed by the next', async () => {

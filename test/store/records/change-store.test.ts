@@ -75,12 +75,6 @@ describe.each(DATABASES)('change events in %s', (_name, open) => {
     expect(third).toMatchObject({ kind: 'products', origin: 'outbox:3', run_id: null });
   });
 
-  test('none are none: the clock is not even read', async () => {
-    const session = await open();
-    await append(session, []);
-    expect(await all(session)).toEqual([]);
-  });
-
   test('never go back in time, even where the clock does; across kinds and across restarts', async () => {
     const session = await open();
     await append(session, [created('1')], { now: later(5000) });
@@ -89,22 +83,6 @@ describe.each(DATABASES)('change events in %s', (_name, open) => {
     await append(session, [created('4')], { now: later(5001) });
     const times = ['2026-03-01 12:00:05.000', '2026-03-01 12:00:05.001'];
     expect(await column(session, 'observed_at')).toEqual([times[0], times[0], times[0], times[1]]);
-  });
-
-  test('a transaction that is rolled back leaves none', async () => {
-    const session = await open();
-    const failing = session.atomically(async (tx) => {
-      await appendChanges(tx, {
-        kind: 'clients',
-        events: [created('1')],
-        origin: 'service',
-        runId: 1,
-        now: NOON,
-      });
-      throw new Error('killed');
-    });
-    await expect(failing).rejects.toThrow('killed');
-    expect(await all(session)).toEqual([]);
   });
 
   test('old ones are forgotten, but never the latest: it says where numbers and instants stand', async () => {

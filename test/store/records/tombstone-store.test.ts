@@ -170,25 +170,6 @@ describe.each(DATABASES)('burying rows in %s', (_name, open) => {
     await bury(session, ['1', '2']);
     expect(await readDirtyRows(session, 'clients', 0)).toEqual(new Map([['1', 50]]));
   });
-
-  test('all, or none: a transaction that does not land leaves neither tombstone nor event', async () => {
-    const session = await open();
-    await put(session, { id: '1' });
-    const failing = session.atomically(async (tx) => {
-      await writeTombstones(tx, {
-        kind: 'clients',
-        ids: ['1'],
-        proof: 'list',
-        response: 50,
-        runId: 3,
-        now: NOON,
-      });
-      throw new Error('killed');
-    });
-    await expect(failing).rejects.toThrow('killed');
-    expect(await deletedAt(session)).toEqual([null]);
-    expect(await events(session)).toEqual([]);
-  });
 });
 
 describe.each(DATABASES)('live rows in %s', (_name, open) => {
@@ -209,9 +190,5 @@ describe.each(DATABASES)('live rows in %s', (_name, open) => {
     const ids = Array.from({ length: 10_000 }, (_, index) => String(3 * index + 1));
     await put(session, ...ids.map((id): StoredRecord => ({ id })));
     expect((await listed(session)).map(({ id }) => id)).toEqual(ids);
-  });
-
-  test('of an empty table are none', async () => {
-    expect(await listed(await open())).toEqual([]);
   });
 });
