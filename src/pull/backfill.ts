@@ -17,7 +17,6 @@ import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { PageRange } from '../source/paging/walk-steps.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
 import { addDiscoveredColumns } from './sweep/end-sweep.ts';
-import { savePageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
@@ -180,7 +179,6 @@ async function endBackfill(
       hasChanges: work.tally.changes() > 0,
       now: clock.now(),
     });
-    await savePageSize(tx, parts, kind.name);
     if (report === undefined) return;
     const durationMs = Math.round(clock.monotonicMs() - work.startedMs);
     const ended = { ...report, certifiedAt: null, deleted: work.surplus, durationMs };

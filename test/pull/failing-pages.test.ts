@@ -81,7 +81,7 @@ describe.each(DATABASES)('%s', (database) => {
     const service = await behindGateway(honest, (_, size) => (size > most ? 504 : null));
     const session = await MIRRORS[database]();
     expect(await pullOne(service, session, { kind })).toMatchObject({ state: 'certified', rows: 260 });
-    expect(service.asked.slice(0, 4)).toEqual(['1/100', '1/100', '1/50', '6/50']);
+    expect([...new Set(service.asked)].slice(0, 3)).toEqual(['1/100', '1/50', '6/50']);
 
     const asked = async (step: () => Promise<unknown>): Promise<string[]> => {
       service.asked.length = 0;

@@ -33,7 +33,7 @@ export const source = group({
   ),
   pageSize: setting(
     a.pageSize.default(100),
-    'Records per page (per_page), from 1 to 1000; halved if the service refuses so many or is too slow.',
+    'Records per page (per_page), from 1 to 1000; halved where the service refuses so many, is too slow or hides records.',
   ),
   proxyUrl: setting(nullableSetting(a.proxyUrl), 'HTTP proxy for all requests to the service.', {
     secret: 'password',

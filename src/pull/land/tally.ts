@@ -67,6 +67,8 @@ export function createTally() {
     /** Counts records that were landed without a page. */
     addRecords,
     pages: () => pages.size,
+    /** Records on the first page. */
+    firstPageRows: () => pages.get(1) ?? 0,
     /** The highest page that had rows. */
     lastPage: () => lastPage,
     /** A record of the page that was landed last; null if no page had any. */

@@ -29,7 +29,7 @@ import {
   saveUnlisted,
 } from '../../store/sightings/sighting-store.ts';
 import type { PullParts } from '../run/parts.ts';
-import { savePageSize } from './page-size.ts';
+import { saveNextPageSize } from './page-size.ts';
 import type { ReadingEnd, ListReading } from './read-list.ts';
 import type { AbsenceConclusion } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../run/sweep.ts';
@@ -97,7 +97,7 @@ export async function endSweep(
       await wakeAfterSweep(tx, kind.name, now);
     }
     if (ending.state === 'invalid' && began !== null) await clearEnds(tx, kind.name, began);
-    await savePageSize(tx, parts, kind.name);
+    await saveNextPageSize(tx, parts, reading, ending);
     await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();

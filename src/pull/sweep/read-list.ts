@@ -5,6 +5,7 @@ import { MirrorError, OtherSourceError } from '../../db/session/errors.ts';
 import { EXCLUDED_SINCE } from '../../store/kinds/exclusions.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
+import { isTooSlow } from '../../source/paging/page-size.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import { certifyList, type ListCertification } from '../run/list-sightings.ts';
 import { requireTenant } from '../land/guard-source.ts';
@@ -28,7 +29,11 @@ export interface ListReading {
 
 /** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
 export type ReadingEnd = { readonly reason: string | null; readonly detail: string | null } & (
-  { readonly state: 'complete'; readonly list: ListCertification } | { readonly state: 'invalid' | 'aborted' }
+  | { readonly state: 'complete'; readonly list: ListCertification }
+  | {
+      readonly state: 'invalid' | 'aborted';
+      /** A page took too long to make. */ readonly isTooSlow: boolean;
+    }
 );
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
@@ -58,13 +63,14 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
 function endOfError(error: unknown, parts: PullParts, reading: ListReading): ReadingEnd {
   if (error instanceof OtherSourceError) {
     reading.sweep.binding.refusal ??= error; // Kinds that do not name their company depend on it.
-    return { state: 'invalid', reason: OTHER_SOURCE, detail: errorText(error) };
+    return { state: 'invalid', reason: OTHER_SOURCE, detail: errorText(error), isTooSlow: false };
   }
   if (error instanceof MirrorError && error.code === `mirror.${EXCLUDED_SINCE}`)
-    return { state: 'aborted', reason: EXCLUDED_SINCE, detail: errorText(error) };
+    return { state: 'aborted', reason: EXCLUDED_SINCE, detail: errorText(error), isTooSlow: false };
   if (!(error instanceof SourceError)) throw error;
   parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
-  return { state: error.state, reason: error.reason, detail: errorText(error) };
+  const ofPage = error.cause instanceof SourceError ? error.cause : error;
+  return { state: error.state, reason: error.reason, detail: errorText(error), isTooSlow: isTooSlow(ofPage) };
 }
 
 /**

@@ -87,11 +87,6 @@ export class SourceError extends SyncError {
     this.passing = details.passing ?? (isGarbled && { waitMs: null });
     this.status = details.status;
   }
-
-  /** The same fault, so that the same request is not repeated. */
-  withoutRetry(): SourceError {
-    return new SourceError(this.reason, this.message, { cause: this.cause, status: this.status });
-  }
 }
 
 /** Creates a wrapper for readers of an answer: replaces a message that contains the token by one that only names the request. */

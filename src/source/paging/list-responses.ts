@@ -65,19 +65,14 @@ export async function* readSweep(
   const { thorough, hasHoles: sizesVary = false, knownRows = 0, maxWholeRows = 0 } = options;
   const where = `GET ${kind.list.path}`;
   const start = startWalk({ where, thorough, knownRows, maxWholeRows, sizesVary });
-  let walk = options.reopenFrom ? reopenWalk(options.reopenFrom) : start;
-  for (;;) {
-    const stopped = yield* walkPages(loader, walk);
-    if (stopped === null) return;
-    walk = start;
-    const { failed, before } = stopped;
-    if (loader.halve(failed.fault) > 1) continue;
-    const from = before.step.phase === 'open' ? 2 : failed.page + 1;
-    const latest = before.latest.keys.length > 0 ? before.latest : before.top;
-    const unread = trackUnreadPages(loader, kind, failed);
-    yield* readRemaining(loader, { ...before, latest }, { from, to: Infinity }, unread);
-    return;
-  }
+  const walk = options.reopenFrom ? reopenWalk(options.reopenFrom) : start;
+  const stopped = yield* walkPages(loader, walk);
+  if (stopped === null) return;
+  const { failed, before } = stopped;
+  const from = before.step.phase === 'open' ? 2 : failed.page + 1;
+  const latest = before.latest.keys.length > 0 ? before.latest : before.top;
+  const unread = trackUnreadPages(loader, kind, failed);
+  yield* readRemaining(loader, { ...before, latest }, { from, to: Infinity }, unread);
 }
 
 /** Carries out a walk up to a page that cannot be read; returns that page with the walk before it, or null at the end. */
@@ -132,17 +127,16 @@ async function* readRemaining(
         page,
         after: advanceUnplanned(before, pageResponse(page)),
       }));
-      let smaller: PageRange | null = null;
-      if (isFailed(taken)) smaller = unread.noteFault(taken, range.to);
+      if (isFailed(taken)) unread.noteFault(taken);
       else if (taken.after === null) isOver = true;
       else {
         unread.noteSuccess();
         walk = taken.after;
         yield listResponse(taken.page, walk);
       }
-      range = smaller ?? { from: loaded.page + 1, to: range.to };
+      range = { from: loaded.page + 1, to: range.to };
       isOver ||= hasEnded(walk);
-      if (isOver || smaller !== null || unread.isDoubtful(walk)) break;
+      if (isOver || unread.isDoubtful(walk)) break;
     }
   }
   await unread.end(walk);

@@ -51,29 +51,19 @@ const PREFETCH = 1.5;
 
 export type PageLoader = ReturnType<typeof createPageLoader>;
 
-/** Creates the loader of a list's pages. It asks for pages of one size, until `halve` makes it smaller: other pages have their numbers then. */
+/** Creates the loader of a list's pages, which are of one size once the first has been answered. */
 export function createPageLoader(requester: Requester, kind: ListedKind, options: LoadOptions & KnownPages) {
   const { once = false } = options;
-  const { size, isTooLarge, isTriedEnough, noteAnswer, halve } = createPageSizer(kind, requester.pageSizes);
-  const createRequest = createPageRequests(kind, options, size);
+  const sizer = createPageSizer(kind, requester.pageSizes);
+  const createRequest = createPageRequests(kind, options, sizer.size);
   const sweep = { hasAnswered: false, awaySinceMs: null };
   const signals = [options.signal, requester.closing];
   const failedPage = (page: number, fault: unknown): FailedPage => {
-    const isPassedOver = fault instanceof SourceError && (isOfPage(fault, page) || isTooLarge(fault));
-    if (once || !isPassedOver) throw fault;
+    if (once || !(fault instanceof SourceError && isOfPage(fault, page))) throw fault;
     return { page, fault };
-  };
-  const ask = async (about: ReadRequest<ListPage>, number: number): Promise<AnswerWithTicks<ListPage>> => {
-    try {
-      return await requester.requestOnce(about, number);
-    } catch (error) {
-      // Smaller pages are tried at once.
-      throw error instanceof SourceError && isTriedEnough(error, number) ? error.withoutRetry() : error;
-    }
   };
   return {
     window: { width: Math.ceil(PREFETCH * requester.concurrency), signals },
-    halve,
     /** Asks for a page by one request, whose answer only shows that there is one. @throws {SourceError} */
     check: async (page: number): Promise<void> => {
       const scope = createDeadline(null, signals);
@@ -81,15 +71,18 @@ export function createPageLoader(requester: Requester, kind: ListedKind, options
     },
     /** Loads a page; ends soon after its signal fires. @throws {SourceError} Where no other page would fare better. */
     load: async (page: number, signal: AbortSignal): Promise<LoadedPage | FailedPage> => {
-      const about = createRequest(page, signal);
-      try {
-        const answered = await (once
-          ? requester.requestOnce(about)
-          : requester.repeat(about, (number) => ask(about, number), sweep));
-        noteAnswer();
-        return { page, ...answered };
-      } catch (fault) {
-        return failedPage(page, fault);
+      for (;;) {
+        const about = createRequest(page, signal);
+        try {
+          const answered = await (once || sizer.isTrial()
+            ? requester.requestOnce(about)
+            : requester.repeat(about, (number) => requester.requestOnce(about, number), sweep));
+          sizer.settle();
+          return { page, ...answered };
+        } catch (fault) {
+          const isHalved = page === 1 && !once && fault instanceof SourceError && sizer.halve(fault);
+          if (!isHalved) return failedPage(page, fault);
+        }
       }
     },
     /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */

@@ -2,7 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { SourceError } from '../http/errors.ts';
 import type { FailedPage, LoadedPage, PageLoader } from './page-loader.ts';
 import { pagesFor } from './page-checks.ts';
-import type { PageRange, PageWalk } from './walk-steps.ts';
+import type { PageWalk } from './walk-steps.ts';
 
 /** After this many consecutive failures, checks whether the service answers at all; without a known end, reading stops there. */
 const MAX_CONSECUTIVE_FAULTS = 3;
@@ -40,13 +40,7 @@ export function trackUnreadPages(loader: PageLoader, kind: ListedKind, failed?: 
   if (failed) add(failed);
 
   return {
-    /** Notes a page that could not be read; null. If smaller pages may help, returns the range that has the same records instead. */
-    noteFault: (failed: FailedPage, to: number): PageRange | null => {
-      const times = faults.size === 0 ? loader.halve(failed.fault) : 1;
-      if (times > 1) return { from: Math.floor((failed.page - 1) * times) + 1, to: Math.ceil(to * times) };
-      add(failed);
-      return null;
-    },
+    noteFault: add,
     /** Whether to decide about reading on before the next page is taken. */
     isDoubtful: (walk: PageWalk) =>
       consecutiveFaults > 0 && (walk.answers === 0 || consecutiveFaults % MAX_CONSECUTIVE_FAULTS === 0),

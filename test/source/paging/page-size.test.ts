@@ -59,10 +59,10 @@ describe('a page size that is too large', () => {
     expect(source.pageSizes.answered.get(documentedKind.name)).toBe(25);
   });
 
-  test('is asked for twice where the service is slow, and once where it refuses', async () => {
-    const slow = await served((size) => size > 50);
+  test('is asked for as often as any page, and each smaller one once', async () => {
+    const slow = await served((size) => size > 30, {}, { maxAttempts: 3 });
     await sweepAll(slow.source);
-    expect(slow.asked.slice(0, 4)).toEqual(['1/100', '1/100', '1/50', '10/50']);
+    expect(slow.asked.slice(0, 6)).toEqual(['1/100', '1/100', '1/100', '1/50', '1/25', '19/25']);
     const refusing = await served((size) => size > 50, {
       refuse: (response) => response.writeHead(422).end(),
     });
@@ -76,26 +76,12 @@ describe('a page size that is too large', () => {
     expect(asked.every((one) => one.endsWith('/40'))).toBe(true);
   });
 
-  test('on a later page begins the sweep anew with half, down to a quarter', async () => {
-    const { source } = await served((size, page) => size > 25 && page === 3);
-    expect(idsOf(await sweepAll(source)).size).toBe(460);
-    expect(source.pageSizes.answered.get(documentedKind.name)).toBe(25);
-    const { source: poisoned } = await served(
-      (size, page) => Math.ceil((page * size) / 100) === 3 && page * size <= 300,
-    );
-    await expect(sweepAll(poisoned)).rejects.toMatchObject({
-      reason: 'page_unread',
-      message: expect.stringContaining('pages 9-12 could not be read') as string, // Of 25.
-    });
-  });
-
-  test('in a range means the same records on more pages', async () => {
-    const { source, asked } = await served((size) => size > 50);
-    const responses: ListResponse[] = [];
-    for await (const response of source.pages(documentedKind, { from: 2, to: 3 }, { tick: ticker() }))
-      responses.push(response);
-    expect([...idsOf(responses)].map(Number)).toEqual(Array.from({ length: 200 }, (_, at) => 101 + at));
-    expect(asked).toEqual(['2/100', '2/100', '3/50', '4/50', '5/50', '6/50']);
+  test('for a later page does not change the size within a reading', async () => {
+    const { source, asked } = await served((size, page) => size > 25 && page === 3);
+    await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'page_unread' });
+    const range = source.pages(documentedKind, { from: 3, to: 3 }, { tick: ticker() });
+    await expect(range[Symbol.asyncIterator]().next()).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(asked.every((one) => one.endsWith('/100'))).toBe(true);
   });
 
   test('is no matter of a list without documented parameters, nor of a single reading', async () => {
@@ -110,7 +96,7 @@ describe('a page size that is too large', () => {
   test('is not remembered where no size was answered', async () => {
     const { source, asked } = await served(() => true);
     await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'unavailable', state: 'aborted' });
-    const sizes = [100, 100, 50, 25, 12, 6, 3, 1];
+    const sizes = [100, 100, 100, 100, 100, 50, 25, 12, 6, 3, 1];
     expect(asked).toEqual([...sizes.map((size) => `1/${size}`), '2/100']);
     expect(source.pageSizes.answered.size).toBe(0);
   });
