@@ -49,8 +49,9 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
       const read = recordReader(id);
       const scope = createDeadline(null, [options.signal, requester.closing]);
-      const request = { path, query: '', page: null, header: retrieve.header, read, ...options };
-      const answer = requester.requestWithRetries({ ...request, signal: scope.signal });
+      const { signal } = scope;
+      const request = { path, query: '', page: null, header: retrieve.header, read, ...options, signal };
+      const answer = requester.repeat(request, (number) => requester.requestOnce(request, number));
       const { value, sent, answered } = await answer.finally(scope.release);
       return { record: value && withoutExcluded(kind, value), sent, answered };
     },

@@ -1,3 +1,5 @@
+import { untilItsTurn } from '../read-ahead.ts';
+
 interface BatchLimits<T> {
   /** The sum of weights up to which a batch waits for others. */
   readonly targetWeight: number;
@@ -19,12 +21,12 @@ export async function* batchByArrival<T>(
   limits: BatchLimits<T>,
 ): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
-  let next = toSettled(iterator.next());
+  let next = untilItsTurn(iterator.next());
   try {
-    for (let first = unwrap(await next); first.done !== true; first = unwrap(await next)) {
+    for (let first = await next; first.done !== true; first = await next) {
       const batch = [first.value];
       let weight = limits.weigh(first.value);
-      next = toSettled(iterator.next());
+      next = untilItsTurn(iterator.next());
       const linger = startTimer(limits.lingerMs);
       const nextInBatch = async () => {
         if (weight < limits.targetWeight) return nextBefore(next, linger.over);
@@ -37,7 +39,7 @@ export async function* batchByArrival<T>(
       for (let more = await nextInBatch(); more !== null; more = await nextInBatch()) {
         batch.push(more.value);
         weight += limits.weigh(more.value);
-        next = toSettled(iterator.next());
+        next = untilItsTurn(iterator.next());
       }
       linger.stop();
       yield batch;
@@ -59,26 +61,11 @@ function startTimer(ms: number) {
   };
 }
 
-type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
-
-/** An error waits for its turn; without this handler it would be an unhandled rejection. */
-async function toSettled<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Settled<T>> {
-  return next.then(
-    (result) => ({ result }),
-    (error: unknown) => ({ error }),
-  );
-}
-
-function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
-  if ('error' in settledNext) throw settledNext.error;
-  return settledNext.result;
-}
-
 /** The next item if it comes within the waiting time; null if not, or if there is none. */
 async function nextBefore<T>(
-  next: Promise<Settled<T>>,
+  next: Promise<IteratorResult<T, unknown>>,
   over: Promise<null>,
 ): Promise<IteratorYieldResult<T> | null> {
-  const now = await Promise.race([next, over]);
-  return now === null || 'error' in now || now.result.done === true ? null : now.result;
+  const now = await Promise.race([next.catch(() => null), over]);
+  return now?.done === true ? null : now;
 }

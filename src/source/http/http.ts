@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { createByteBuffer } from '../../lib/net/byte-buffer.ts';
 import { createInterimAnswerCounter } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
+import { createDeadline } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
@@ -151,16 +152,16 @@ function collect(
   return new Promise((resolve, reject) => {
     let control: Dispatcher.DispatchController | null = null;
     let stopReason: Error | null = null;
-    const release = watchInterruption(
-      options,
-      () => head.status,
-      (why) => {
-        stopReason = why;
-        reject(why);
-        control?.abort(why);
-      },
-    );
-    if (options.signal.aborted) return;
+    const { signal, isTimedOut, release } = createDeadline(options.timeoutMs ?? null, [options.signal]);
+    const stop = (): void => {
+      release();
+      const why = isTimedOut() ? timedOut(options, head.status) : new errors.RequestAbortedError();
+      stopReason = why;
+      reject(why);
+      control?.abort(why);
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
     dispatcher.dispatch(request, {
       onRequestStart: (controller) => {
         control = controller;
@@ -192,32 +193,9 @@ function collect(
   });
 }
 
-/** Calls back once when the signal fires or the time is up; returns the function that removes both. */
-function watchInterruption(
-  options: ReceiveOptions,
-  status: () => number,
-  stop: (why: Error) => void,
-): () => void {
-  const { signal, timeoutMs, where } = options;
-  const abort = (): void => {
-    release();
-    stop(new errors.RequestAbortedError());
-  };
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          release();
-          const message = `${where}: got no whole answer within ${timeoutMs / 1000} s`;
-          stop(new SourceError('timeout', message, { passing: { waitMs: null }, status: status() }));
-        }, timeoutMs);
-  const release = (): void => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-  };
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return release;
+function timedOut({ where, timeoutMs = 0 }: ReceiveOptions, status: number): SourceError {
+  const message = `${where}: got no whole answer within ${timeoutMs / 1000} s`;
+  return new SourceError('timeout', message, { passing: { waitMs: null }, status });
 }
 
 function tooBig(options: ReceiveOptions, got: string): SourceError {

@@ -2,49 +2,17 @@ import { errors, Pool, type buildConnector, type Dispatcher } from 'undici';
 import { errorCode } from '../../lib/sync-error.ts';
 import { SourceError } from './errors.ts';
 
-/** Error codes of Node and undici that mean: no answer came, and the next attempt may fare better. */
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  'EAI_AGAIN',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTDOWN',
-  'EHOSTUNREACH',
-  'ENETDOWN',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'EPROTO',
-  'too_many_interim_answers',
-  'UND_ERR_HEADERS_OVERFLOW',
-  'UND_ERR_PRX_CONN',
-  'UND_ERR_PRX_TLS',
-  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-  'UND_ERR_SOCKET',
-]);
+const TIMED_OUT = /^ETIMEDOUT$|TIMEOUT$/;
 
-const TIMED_OUT: ReadonlySet<string> = new Set([
-  'ETIMEDOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-]);
-
-/** TLS and HTTP parser faults have whole families of codes. */
-const UNREACHABLE_FAMILIES =
-  /^(?:HPE_|proxy_answered_|ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_PROXY)/;
-
-/** Names an error of undici; an error without a known code is a bug and is returned as it is. */
+/** Names an error of undici: with a known code no answer came, and the next attempt may fare better. Any other is a bug, as it is. */
 export function toSourceError(error: unknown, where: string): unknown {
   const fault = findCodedError(error);
   if (fault === null) return error;
-  const { code } = fault;
-  const details = { cause: error, passing: { waitMs: null } };
+  const isTimedOut = TIMED_OUT.test(fault.code);
+  if (!isTimedOut && findMeaning(fault.code) === undefined) return error;
   const message = `${where}: ${describeNetworkFault(fault)}`;
-  if (TIMED_OUT.has(code)) return new SourceError('timeout', message, details);
-  const isKnown = UNREACHABLE.has(code) || UNREACHABLE_FAMILIES.test(code);
-  return isKnown ? new SourceError('unreachable', message, details) : error;
+  const reason = isTimedOut ? 'timeout' : 'unreachable';
+  return new SourceError(reason, message, { cause: error, passing: { waitMs: null } });
 }
 
 /** The code of an error, its cause, or its first part (if several addresses were tried). */
@@ -112,8 +80,10 @@ export function connectOnce(connect: buildConnector.connector): buildConnector.c
   };
 }
 
-/** Words for a person, by the beginnings of the codes that they are for. */
-const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = {
+type Meaning = string | ((error: Error) => string);
+
+/** Words for a person, by the beginnings of the codes of Node and undici that they are for. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
   'ENOTFOUND EAI_AGAIN': (error) => `the host name ${errorPart(error, 'hostname')} is unknown`,
   ECONNREFUSED: (error) => `nothing listens at ${addressText(error)}`,
   'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `${addressText(error)} is unreachable`,
@@ -132,6 +102,8 @@ const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = 
   'UND_ERR_PRX ERR_PROXY': 'the proxy does not reach the service',
   too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
+  'UND_ERR_REQ_CONTENT_LENGTH UND_ERR_RES_CONTENT_LENGTH':
+    'the body has another length than its header names',
   'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) => {
     const socket = 'socket' in error ? error.socket : null;
     const isSilent =
@@ -150,13 +122,15 @@ interface CodedError {
 }
 
 /** Words an error by its code: `nothing listens at 127.0.0.1:4010 (ECONNREFUSED)`. */
-export function describeNetworkFault(fault: CodedError): string {
-  const hasCode = (codes: string): boolean =>
-    codes.split(' ').some((beginning) => fault.code.startsWith(beginning));
-  const [, meaning = 'there was no usable answer'] =
-    Object.entries(MEANINGS).find(([codes]) => hasCode(codes)) ?? [];
-  return `${typeof meaning === 'string' ? meaning : meaning(fault.error)} (${fault.code})`;
+export function describeNetworkFault({ error, code }: CodedError): string {
+  const meaning = findMeaning(code) ?? 'there was no usable answer';
+  return `${typeof meaning === 'string' ? meaning : meaning(error)} (${code})`;
 }
+
+const findMeaning = (code: string): Meaning | undefined =>
+  Object.entries(MEANINGS).find(([codes]) =>
+    codes.split(' ').some((beginning) => code.startsWith(beginning)),
+  )?.[1];
 
 function addressText(error: Error): string {
   const port = errorPart(error, 'port');

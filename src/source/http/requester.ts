@@ -36,12 +36,10 @@ export interface AnswerWithTicks<T> {
 export interface Requester {
   /** Fires when the source is closed. */
   readonly closing: AbortSignal;
-  /** Retries transient faults. @throws {SourceError} */
-  requestWithRetries<T>(request: ReadRequest<T>): Promise<AnswerWithTicks<T>>;
   /** @throws {SourceError} */
   requestOnce<T>(request: ReadRequest<T>, attemptNumber?: number): Promise<AnswerWithTicks<T>>;
-  /** Runs an attempt of a sweep with a single request, and repeats it after a transient fault. @throws {SourceError} */
-  repeat<T>(about: Interruptible, attempt: RetriedAttempt<T>, sweep: SweepOutage): Promise<T>;
+  /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
+  repeat<T>(about: Interruptible, attempt: RetriedAttempt<T>, sweep?: SweepOutage): Promise<T>;
   readonly maxAttempts: number;
   readonly pageSizes: PageSizes;
   /** Runs a function that sends one request; null if a signal fires before its turn. */
@@ -86,10 +84,6 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   };
 
   return {
-    requestWithRetries: (request) =>
-      runInterruptible(request, closed, (signal) =>
-        retry((number) => attempt(request, number, signal), signal),
-      ),
     requestOnce: (request, number = 1) =>
       runInterruptible(request, closed, (signal) => attempt(request, number, signal)),
     repeat: (about, run, sweep) => runInterruptible(about, closed, (signal) => retry(run, signal, sweep)),

@@ -1,4 +1,5 @@
 import type { ListedKind } from '../../catalog/kind.ts';
+import { untilItsTurn } from '../../lib/read-ahead.ts';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { NO_META } from '../http/read-answer.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
@@ -192,24 +193,22 @@ export async function* loadInOrder<T>(
 ): AsyncGenerator<T> {
   const stop = new AbortController();
   const scope = createDeadline(null, [stop.signal, ...prefetch.signals]);
-  // Settled results: a page that fails before its turn must not be an unhandled rejection.
-  const window: Promise<PromiseSettledResult<T>[]>[] = [];
+  const window: Promise<T>[] = [];
   let next = range.from;
   const refill = (): void => {
     while (window.length < prefetch.width && next <= range.to)
-      window.push(Promise.allSettled([load(next++, scope.signal)]));
+      window.push(untilItsTurn(load(next++, scope.signal)));
   };
   try {
     refill();
     for (let turn = window.shift(); turn; turn = window.shift()) {
-      const [result] = await turn;
-      if (result?.status === 'rejected') throw result.reason;
+      const loaded = await turn;
       refill();
-      if (result) yield result.value;
+      yield loaded;
     }
   } finally {
     stop.abort();
     scope.release();
-    await Promise.all(window);
+    await Promise.allSettled(window);
   }
 }
