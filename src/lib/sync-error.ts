@@ -31,6 +31,10 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
+/** Makes an error of the network as Node and undici do: known by its code, with facts that its words need. */
+export const codedError = (code: string, message: string, facts: object = {}): Error =>
+  Object.assign(new Error(message), { code, ...facts });
+
 const FILE_FAULTS: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',
   ENOTDIR: 'is not there: a part of its path is no folder',

@@ -2,13 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as lookUp } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
+import { codedError } from '../sync-error.ts';
 import { ipAddressIn, isAllowedHost, isPublicAddress } from './target-url.ts';
-
-/** A connection to an address that is not public was refused before it was used. */
-class AddressRefusedError extends Error {
-  override readonly name = 'AddressRefusedError';
-  readonly code = 'address_refused';
-}
 
 /** Finds all addresses of a name; rejects where it knows none. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -44,8 +39,9 @@ export function createGuardedConnector(
   };
 }
 
-const refused = (hostname: string): AddressRefusedError =>
-  new AddressRefusedError(`${hostname} does not resolve to a public address.`);
+/** A connection to an address that is not public was refused before it was used. */
+const refused = (hostname: string): Error =>
+  codedError('address_refused', `${hostname} does not resolve to a public address.`);
 
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
 function createLookup(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {

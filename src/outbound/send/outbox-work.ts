@@ -1,5 +1,5 @@
 import { formatInstant } from '../../lib/time/clock.ts';
-import type { WorkQueue, WorkRef, WorkResult } from '../../lib/work-queue.ts';
+import type { WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../store/outbox/outbox-queue.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
@@ -13,21 +13,17 @@ import { updateRecord } from './update.ts';
 import { claimWork, type ClaimedWork } from './claim.ts';
 import { recoverEntries } from './recover.ts';
 
-/** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
-export interface OutboxWork extends Pick<WorkQueue, 'due' | 'raise'> {
-  work(due: WorkRef): Promise<WorkResult>;
-  /** Frees the entries of owners that are gone, and those of this process that an error dropped. */
-  releaseStaleClaims(isDead: (owner: string) => boolean): Promise<void>;
-}
+export type OutboxWork = ReturnType<typeof outboxWork>;
 
-export function outboxWork(parts: OutboundParts): OutboxWork {
+/** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
+export function outboxWork(parts: OutboundParts) {
   const { session, clock, owner } = parts;
   const working = new Set<number>();
   return {
-    due: async (limit) =>
+    due: async (limit: number) =>
       (await readFrozen(session)) === null ? await dueEntries(session, clock.now(), limit) : [],
-    raise: (due) => session.atomically((tx) => raiseEntry(tx, due, clock.now())),
-    work: async (due) => {
+    raise: (due: WorkRef) => session.atomically((tx) => raiseEntry(tx, due, clock.now())),
+    work: async (due: WorkRef): Promise<WorkResult> => {
       if (working.has(due.id)) return null;
       working.add(due.id);
       try {
@@ -36,8 +32,8 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
         working.delete(due.id);
       }
     },
-    // An entry that we own but do not work on was dropped by an error; its journal shows its state.
-    releaseStaleClaims: (isDead) =>
+    /** Frees the entries of owners that are gone, and ours that an error dropped: their journal shows their state. */
+    releaseStaleClaims: (isDead: (owner: string) => boolean) =>
       recoverEntries(parts, (entry, ownerName) =>
         ownerName === owner.name ? !working.has(entry.id) : isDead(ownerName),
       ),

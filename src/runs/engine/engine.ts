@@ -25,14 +25,7 @@ interface EngineContext extends MirrorContext {
   readonly backgroundTasks: RepeatingTask[];
 }
 
-export interface Engine extends AsyncDisposable {
-  /** Works a queue, as soon as this process is registered. */
-  readonly add: (queue: WorkQueue) => void;
-  /** Polls for due rows now, of all queues or of one; call it after this process has inserted one. */
-  readonly wake: (queue?: string) => void;
-  /** Stops claiming work and waits for running work; aborts it after the grace period. */
-  readonly close: () => Promise<void>;
-}
+export type Engine = ReturnType<typeof startEngine>;
 
 /**
  * Starts to find due rows, notify them, work them, and take over the rows of dead processes.
@@ -45,7 +38,7 @@ export function startEngine(
   worker: Worker,
   notifier: Notifier,
   timings: Partial<Timings> = {},
-): Engine {
+) {
   const context: EngineContext = {
     ...mirror,
     worker,
@@ -61,14 +54,17 @@ export function startEngine(
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= shutDown(context));
   return {
-    add: (queue) => {
+    /** Works a queue, as soon as this process is registered. */
+    add: (queue: WorkQueue): void => {
       void registered.then(() => {
         if (!context.closing.signal.aborted) startQueue(context, queue);
       });
     },
-    wake: (queue) => {
+    /** Polls for due rows now, of all queues or of one; call it after this process has inserted one. */
+    wake: (queue?: string): void => {
       for (const [name, poll] of context.polls) if (queue === undefined || queue === name) poll.wake();
     },
+    /** Stops claiming work and waits for running work; aborts it after the grace period. */
     close,
     [Symbol.asyncDispose]: close,
   };

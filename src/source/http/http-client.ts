@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { Pool, ProxyAgent, Client, buildConnector, errors, type Dispatcher } from 'undici';
+import { Pool, Client, buildConnector, errors, type Dispatcher } from 'undici';
+import { codedError } from '../../lib/sync-error.ts';
 import { packageVersion } from '../../lib/package-folder.ts';
 import { receive, type HttpClient, type SourceSettings, type SendRequest, type SentAnswer } from './http.ts';
 import {
   connectOnce,
   codeOf,
-  connectToProxy,
+  createProxyAgent,
   NoConnectionError,
-  type TunnelOptions,
+  type OpenClient,
 } from './network-faults.ts';
 import { SourceError } from './errors.ts';
 
@@ -55,18 +56,9 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
     connect: { timeout: settings.timeoutSeconds * 1000, ...HTTP_1 },
   };
   if (settings.proxyUrl === null) return new Pool(origin, options);
-  return new ProxyAgent({
-    ...options,
-    uri: settings.proxyUrl,
-    clientFactory: connectToProxy,
-    proxyTunnel: true,
-    proxyTls: HTTP_1,
-    requestTls: HTTP_1,
-    factory: (target, tunnelOptions) => {
-      const tunnel = tunnelOptions as TunnelOptions;
-      return new Pool(target, { ...tunnel, connect: connectOnce(tunnel.connect) });
-    },
-  });
+  const openPool: OpenClient = (target, tunnel) =>
+    new Pool(target, { ...tunnel, connect: connectOnce(tunnel.connect) });
+  return createProxyAgent(settings.proxyUrl, options, HTTP_1, openPool);
 }
 
 /**
@@ -86,7 +78,7 @@ async function sendOnce(
   const gate = createConnectionGate(canSend);
   const dispatcher = openDispatcher(settings, origin, gate, signal);
   const onBegin = (): void => {
-    if (gate.socket?.writableLength !== 0) throw new EarlyAnswerError();
+    if (gate.socket?.writableLength !== 0) throw codedError('answered_early', 'it cannot be the answer'); // Before the whole request had left.
   };
   try {
     const options = { ...request, origin, path: target, reset: true }; // The connection is used once.
@@ -109,11 +101,6 @@ async function sendOnce(
   }
 }
 
-/** An answer began before the whole request had left: it cannot be the answer to this request. */
-class EarlyAnswerError extends Error {
-  readonly code = 'answered_early';
-}
-
 function openDispatcher(
   settings: SourceSettings,
   origin: string,
@@ -125,19 +112,9 @@ function openDispatcher(
   if (settings.proxyUrl === null) {
     return new Client(origin, { ...timeouts, connect: gate.through(buildConnector(connection)) });
   }
-  return new ProxyAgent({
-    ...timeouts,
-    uri: settings.proxyUrl,
-    clientFactory: connectToProxy,
-    proxyTunnel: true,
-    proxyTls: connection,
-    requestTls: connection,
-    // The agent's connector opens the tunnel, and TLS within it.
-    factory: (target, options) => {
-      const tunnel = options as TunnelOptions;
-      return new Client(target, { ...tunnel, connect: gate.through(tunnel.connect) });
-    },
-  });
+  const openClient: OpenClient = (target, tunnel) =>
+    new Client(target, { ...tunnel, connect: gate.through(tunnel.connect) });
+  return createProxyAgent(settings.proxyUrl, timeouts, connection, openClient);
 }
 
 /** Rejects when the signal fires: undici hears it only once it is connected. */

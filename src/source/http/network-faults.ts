@@ -1,5 +1,5 @@
-import { errors, Pool, type buildConnector, type Dispatcher } from 'undici';
-import { errorCode } from '../../lib/sync-error.ts';
+import { errors, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
+import { codedError, errorCode } from '../../lib/sync-error.ts';
 import { SourceError } from './errors.ts';
 
 const TIMED_OUT = /^ETIMEDOUT$|TIMEOUT$/;
@@ -40,35 +40,43 @@ export class NoConnectionError extends Error {
   override readonly name = 'NoConnection';
 }
 
-/** A proxy answered itself instead of opening a tunnel to the service. */
-class ProxyAnswerError extends Error {
-  override readonly name = 'ProxyAnswer';
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number) {
-    super(`the proxy answered ${status}`);
-    this.status = status;
-    this.code = `proxy_answered_${status}`;
-  }
-}
-
 /** Creates the connections to a proxy, for a proxy agent: undici itself shows the status of a refusal only in a message. */
-export function connectToProxy(proxy: URL, options: object): Dispatcher {
+function connectToProxy(proxy: URL, options: object): Dispatcher {
   const pool = new Pool(proxy, options);
   const connectToTarget: (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> =
     pool.connect.bind(pool);
   const connect: typeof connectToTarget = async (options) => {
     const opened = await connectToTarget(options);
-    if (opened.statusCode === 200) return opened;
+    const { statusCode: status } = opened;
+    if (status === 200) return opened;
     opened.socket.on('error', () => undefined).destroy();
-    throw new ProxyAnswerError(opened.statusCode);
+    throw codedError(`proxy_answered_${status}`, `the proxy answered ${status}`, { status }); // Itself, without a tunnel.
   };
   return Object.assign(pool, { connect });
 }
 
 /** The options of a proxy agent for its clients: its connector opens the tunnel, and TLS within it. */
-export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
+type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
+
+export type OpenClient = (target: string | URL, options: TunnelOptions) => Dispatcher;
+
+/** Sends through the tunnels of a proxy. @param tls For the connections to the proxy, and within its tunnels. */
+export function createProxyAgent(
+  proxyUrl: string,
+  options: Pool.Options,
+  tls: buildConnector.BuildOptions,
+  openClient: OpenClient,
+): Dispatcher {
+  return new ProxyAgent({
+    ...options,
+    uri: proxyUrl,
+    clientFactory: connectToProxy,
+    proxyTunnel: true,
+    proxyTls: tls,
+    requestTls: tls,
+    factory: (target, tunnel) => openClient(target, tunnel as TunnelOptions),
+  });
+}
 
 /** Makes a connector that undici does not call again for the same request. */
 export function connectOnce(connect: buildConnector.connector): buildConnector.connector {

@@ -29,29 +29,7 @@ export interface AnswerWithTicks<T> {
   readonly answered: number;
 }
 
-/**
- * Sends requests to the service: rate-limited, a few at a time, each attempt with its deadline. The signal of a request must fire
- * with `closing`; a caller with many requests joins the two once for all of them.
- */
-export interface Requester {
-  /** Fires when the source is closed. */
-  readonly closing: AbortSignal;
-  /** @throws {SourceError} */
-  requestOnce<T>(request: ReadRequest<T>, attemptNumber?: number): Promise<AnswerWithTicks<T>>;
-  /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
-  repeat<T>(about: Interruptible, attempt: RetriedAttempt<T>, sweep?: SweepOutage): Promise<T>;
-  readonly maxAttempts: number;
-  readonly pageSizes: PageSizes;
-  /** Runs a function that sends one request; null if a signal fires before its turn. */
-  runInTurn<T>(
-    run: (client: HttpClient, signal: AbortSignal) => Promise<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T | null>;
-  /** How many requests may be under way at once. */
-  readonly concurrency: number;
-  readonly counts: { readonly requests: number; readonly retries: number };
-  close(): Promise<void>;
-}
+export type Requester = ReturnType<typeof createRequester>;
 
 /** How many records lists are asked for on a page. */
 export interface PageSizes {
@@ -64,7 +42,11 @@ export interface PageSizes {
 /** The subject of messages, and the signal that aborts the work. */
 type Interruptible = Pick<ReadRequest<unknown>, 'path' | 'page' | 'signal'>;
 
-export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
+/**
+ * Sends requests to the service: rate-limited, a few at a time, each attempt with its deadline. The signal of a request must fire
+ * with `closing`; a caller with many requests joins the two once for all of them.
+ */
+export function createRequester(settings: SourceSettings, parts: SourceParts) {
   const { openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
   const counts = { requests: 0, retries: 0 };
@@ -84,11 +66,19 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   };
 
   return {
-    requestOnce: (request, number = 1) =>
+    /** @throws {SourceError} */
+    requestOnce: <T>(request: ReadRequest<T>, number = 1): Promise<AnswerWithTicks<T>> =>
       runInterruptible(request, closed, (signal) => attempt(request, number, signal)),
-    repeat: (about, run, sweep) => runInterruptible(about, closed, (signal) => retry(run, signal, sweep)),
+    /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
+    repeat: <T>(about: Interruptible, run: RetriedAttempt<T>, sweep?: SweepOutage): Promise<T> =>
+      runInterruptible(about, closed, (signal) => retry(run, signal, sweep)),
+    /** Fires when the source is closed. */
     closing: closed,
-    runInTurn: async (run, signal) => {
+    /** Runs a function that sends one request; null if a signal fires before its turn. */
+    runInTurn: async <T>(
+      run: (client: HttpClient, signal: AbortSignal) => Promise<T>,
+      signal: AbortSignal | undefined,
+    ): Promise<T | null> => {
       const scope = createDeadline(null, [signal, closed]);
       const turn = { hasStarted: false };
       try {
@@ -104,7 +94,8 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       }
     },
     maxAttempts: settings.maxAttempts,
-    pageSizes: { wanted: settings.pageSize, answered: new Map() },
+    pageSizes: { wanted: settings.pageSize, answered: new Map<string, number>() },
+    /** How many requests may be under way at once. */
     concurrency: settings.concurrency,
     counts,
     close: async () => {

@@ -149,10 +149,10 @@ function createPageRequests(
   return (page, signal) => {
     const known = options.hashScope === undefined ? undefined : options.knownPages?.get(page);
     const hint = { hashScope: options.hashScope, known };
-    const readUnparsed = page === 1 ? unchangedPageReader(hint) : allowMissing(unchangedPageReader(hint));
-    const readAll = page === 1 ? pageReader(hint) : allowMissing(pageReader(hint));
+    const readUnparsed = unchangedPageReader(hint);
+    const readAll = pageReader(hint);
     const readParsed = (answer: ReceivedAnswer): ListPage => withoutExcludedFields(kind, readAll(answer));
-    const read = (answer: ReceivedAnswer): ListPage | Promise<ListPage> => {
+    const readPage = (answer: ReceivedAnswer): ListPage | Promise<ListPage> => {
       if (known === undefined) return readParsed(answer);
       const unchanged = readUnparsed(answer);
       if (unchanged !== null) return withoutExcludedFields(kind, unchanged);
@@ -161,6 +161,7 @@ function createPageRequests(
         return answer.withRedactedErrors(() => readParsed(answer));
       });
     };
+    const read = page === 1 ? readPage : allowMissing(readPage);
     return { path, query: pageQuery(kind, page, size()), page, header, read, tick: options.tick, signal };
   };
 }
