@@ -9,7 +9,7 @@ import {
   codeOf,
   createProxyAgent,
   NoConnectionError,
-  type OpenClient,
+  type OpenTunnel,
 } from './network-faults.ts';
 import { SourceError } from './errors.ts';
 
@@ -56,7 +56,7 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
     connect: { timeout: settings.timeoutSeconds * 1000, ...HTTP_1 },
   };
   if (settings.proxyUrl === null) return new Pool(origin, options);
-  const openPool: OpenClient = (target, tunnel) =>
+  const openPool: OpenTunnel = (target, tunnel) =>
     new Pool(target, { ...tunnel, connect: connectOnce(tunnel.connect) });
   return createProxyAgent(settings.proxyUrl, options, HTTP_1, openPool);
 }
@@ -112,7 +112,7 @@ function openDispatcher(
   if (settings.proxyUrl === null) {
     return new Client(origin, { ...timeouts, connect: gate.through(buildConnector(connection)) });
   }
-  const openClient: OpenClient = (target, tunnel) =>
+  const openClient: OpenTunnel = (target, tunnel) =>
     new Client(target, { ...tunnel, connect: gate.through(tunnel.connect) });
   return createProxyAgent(settings.proxyUrl, timeouts, connection, openClient);
 }

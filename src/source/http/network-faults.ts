@@ -58,14 +58,14 @@ function connectToProxy(proxy: URL, options: object): Dispatcher {
 /** The options of a proxy agent for its clients: its connector opens the tunnel, and TLS within it. */
 type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
 
-export type OpenClient = (target: string | URL, options: TunnelOptions) => Dispatcher;
+export type OpenTunnel = (target: string | URL, options: TunnelOptions) => Dispatcher;
 
 /** Sends through the tunnels of a proxy. @param tls For the connections to the proxy, and within its tunnels. */
 export function createProxyAgent(
   proxyUrl: string,
   options: Pool.Options,
   tls: buildConnector.BuildOptions,
-  openClient: OpenClient,
+  openClient: OpenTunnel,
 ): Dispatcher {
   return new ProxyAgent({
     ...options,
