@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
-import { isListed, isRetrievable } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
-import { UsageError } from '../lib/sync-error.ts';
 import { backfill, missingText, type BackfillReport, type Extent } from '../pull/backfill.ts';
 import type { Progress } from '../pull/run/parts.ts';
 import { parseExtent, writeExtent } from '../runs/extent.ts';
@@ -23,15 +21,10 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
     .action(async (name: string, options: BackfillOptions) => {
-      const request = writeExtent(options.ids, options.pages, options.all);
-      const extent = parseExtent(request);
       const config = context.settings(options);
       const kind = requireKnownKind(config, name);
-      if (!isListed(kind) && !('ids' in extent && isRetrievable(kind)))
-        throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
-          code: 'usage.kind',
-          hint: `bms-sync backfill ${name} --ids 1,5-9`,
-        });
+      const request = writeExtent(kind, options);
+      const extent = parseExtent(request);
       const wanted = { kind, extent, request, ...pullSettings(config) };
       let lastPage: number | null = null;
       const report = await readingService(context, config, { open: openMirror }, (parts) => {

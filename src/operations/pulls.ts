@@ -1,6 +1,4 @@
 import * as z from 'zod';
-import { isListed, isRetrievable } from '../catalog/kind.ts';
-import { UsageError } from '../lib/sync-error.ts';
 import { writeExtent } from '../runs/extent.ts';
 import { requestPull, requestRun } from '../store/runs/run-requests.ts';
 import { hasLiveRole } from '../store/runs/worker-store.ts';
@@ -72,13 +70,8 @@ export const backfillOperation = operation({
   status: 202,
   run: async (context, input) => {
     const { session, clock } = context;
-    const extent = writeExtent(input.ids, input.pages, input.all);
     const kind = requireKind(context.kinds, input.kind);
-    if (!isListed(kind) && !(input.ids !== undefined && isRetrievable(kind)))
-      throw new UsageError(`The service has no list of ${kind.name}: it is read one record at a time.`, {
-        code: 'usage.kind',
-        hint: 'Name the records: ids.',
-      });
+    const extent = writeExtent(kind, input);
     await session.makeDurable();
     const wanted = { command: 'backfill', kinds: [kind.name], request: extent, now: clock.now() } as const;
     const runId = await session.atomically((tx) => requestRun(tx, wanted));

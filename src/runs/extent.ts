@@ -1,3 +1,4 @@
+import { isListed, isRetrievable, type Kind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Extent } from '../pull/backfill.ts';
 
@@ -18,18 +19,23 @@ export function parseExtent(request: string): Extent {
 /**
  * Writes an extent as a run stores it, and checks it.
  *
- * @throws {UsageError} `usage.extent` if not exactly one part is given, or it is invalid.
+ * @throws {UsageError} `usage.extent` if not exactly one part is given, or it is invalid; `usage.kind` for a list that there is not.
  */
 export function writeExtent(
-  ids: string | undefined,
-  pages: string | undefined,
-  all: boolean | undefined,
+  kind: Kind,
+  {
+    ids,
+    pages,
+    all,
+  }: { readonly [Part in 'ids' | 'pages']?: string | undefined } & { all?: true | undefined },
 ): string {
-  const chosen = [ids, pages, all].filter((part) => part !== undefined);
-  if (chosen.length !== 1)
-    throw new UsageError('Use exactly one of ids, pages and all.', {
-      code: 'usage.extent',
-      hint: 'For example: bms-sync backfill clients --ids 1,5-9',
+  const hint = `For example: bms-sync backfill ${kind.name} --ids 1,5-9`;
+  if ([ids, pages, all].filter((part) => part !== undefined).length !== 1)
+    throw new UsageError('Use exactly one of ids, pages and all.', { code: 'usage.extent', hint });
+  if (!isListed(kind) && !(ids !== undefined && isRetrievable(kind)))
+    throw new UsageError(`The service has no list of ${kind.name}: it is read one record at a time.`, {
+      code: 'usage.kind',
+      hint,
     });
   const request = ids !== undefined ? `${IDS}${ids}` : pages !== undefined ? `${PAGES}${pages}` : '--all';
   parseExtent(request);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/lib/sync-error.ts';
 import { expandIds, parseExtent, writeExtent } from '../../src/runs/extent.ts';
+import { kindNamed } from '../store/temp-mirror.ts';
 
 const LARGEST = '9223372036854775807';
 
@@ -64,10 +65,10 @@ describe('a range of pages', () => {
     ['3', { from: 3, to: 3 }],
     [' 2-2 ', { from: 2, to: 2 }],
   ])('%s is %j', (text, range) => {
-    expect(parseExtent(writeExtent(undefined, text, undefined))).toEqual({ pages: range });
+    expect(parseExtent(writeExtent(kindNamed('clients'), { pages: text }))).toEqual({ pages: range });
   });
 
   test.each(['', '0', '0-5', '5-1', '1,2', '1-', 'all', '-3', '1.5', '01'])('%j is none', (text) => {
-    expect(faultOf(() => writeExtent(undefined, text, undefined)).code).toBe('usage.extent');
+    expect(faultOf(() => writeExtent(kindNamed('clients'), { pages: text })).code).toBe('usage.extent');
   });
 });

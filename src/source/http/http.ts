@@ -195,7 +195,7 @@ function collect(
 
 function timedOut({ where, timeoutMs = 0 }: ReceiveOptions, status: number): SourceError {
   const message = `${where}: got no whole answer within ${timeoutMs / 1000} s`;
-  return new SourceError('timeout', message, { passing: { waitMs: null }, status });
+  return new SourceError('timeout', message, { status });
 }
 
 function tooBig(options: ReceiveOptions, got: string): SourceError {

@@ -12,7 +12,7 @@ export function toSourceError(error: unknown, where: string): unknown {
   if (!isTimedOut && findMeaning(fault.code) === undefined) return error;
   const message = `${where}: ${describeNetworkFault(fault)}`;
   const reason = isTimedOut ? 'timeout' : 'unreachable';
-  return new SourceError(reason, message, { cause: error, passing: { waitMs: null } });
+  return new SourceError(reason, message, { cause: error });
 }
 
 /** The code of an error, its cause, or its first part (if several addresses were tried). */

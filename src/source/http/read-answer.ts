@@ -76,7 +76,7 @@ function statusFault(received: ReceivedAnswer): SourceError {
   const body = lengthText(bytes);
   if (status >= 500 || TRANSIENT_STATUSES.has(status)) {
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
-    const details = { passing: { waitMs }, status };
+    const details = { waitMs, status };
     if (status === TOO_MANY)
       return new SourceError('rate_limited', `${got} (too many requests), ${body}`, details);
     return new SourceError('unavailable', `${got}, ${body}`, details);
@@ -112,7 +112,7 @@ export function refuseCached(received: Pick<ReceivedAnswer, 'headers' | 'where'>
   if (hit === undefined && !(age > 0)) return;
   const got = hit === undefined ? `age ${age}` : `${hit}: hit`;
   const message = `${received.where}: got an answer from a cache (${got}), expected the service's own`;
-  throw new SourceError('cached', message, { passing: { waitMs: null } });
+  throw new SourceError('cached', message);
 }
 
 /** The paging facts of a list (§2.1); null for each that is not usable. */

@@ -67,13 +67,11 @@ export async function hasMoreLiveRows(db: Queryable, table: string, few: number)
 /** When the first of the pulls began that could not read a kind to its end, since one could. */
 export async function readFailingSince(db: Queryable): Promise<ReadonlyMap<string, string>> {
   const failing = sql`
-    select k.kind, min(k.started_at) as since
-    from run_kinds as k join runs as r on r.id = k.run_id and r.command = 'pull'
-    left join (
-      select kind, max(run_id) as run_id from run_kinds
-      where state in ('certified', 'complete') and run_id in (select id from runs where command = 'pull') group by kind
-    ) as good on good.kind = k.kind
-    where k.state in ('invalid', 'aborted') and k.run_id > coalesce(good.run_id, 0) group by k.kind`;
+    with pulled as (select * from run_kinds where run_id in (select id from runs where command = 'pull'))
+    select kind, min(started_at) as since from pulled as failed
+    where state in ('invalid', 'aborted') and run_id > coalesce(
+      (select max(run_id) from pulled where kind = failed.kind and state in ('certified', 'complete')), 0)
+    group by kind`;
   const rows = await readRows(db, [textColumn('kind'), timestampColumn('since')], failing);
   return new Map(rows.map(({ kind, since }) => [kind, since]));
 }

@@ -1,18 +1,15 @@
 import { sql } from 'drizzle-orm';
+import { PASSING_REASONS } from '../../catalog/fault-reasons.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
 import { textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
-/** Reasons that stay until a person acts. */
-const LASTING = [
-  ...['unauthorized', 'forbidden', 'blocked', 'not_found', 'redirected', 'rejected', 'too_big'],
-  ...['endless', 'empty_pages', 'other_source', 'excluded_since', 'interrupted'],
-];
+/** Why a later reading may succeed by itself. `busy`: another process was reading the list. */
+const PASSING: readonly string[] = [...PASSING_REASONS, 'busy'];
 
-/** Whether a reading that failed for this reason may succeed by itself. */
-export const isPassing = (reason: string | null): boolean => !LASTING.includes(reason ?? '');
+export const isPassing = (reason: string | null): boolean => PASSING.includes(reason ?? '');
 
 export const isRepeat = (slot: string | null): boolean => slot?.includes('#') === true;
 
@@ -34,7 +31,7 @@ export async function readRepeats(db: Queryable) {
     join run_kinds as k on k.kind = latest.kind and k.run_id = latest.run_id
     join runs as r on r.id = k.run_id
     where r.finished_at is not null and k.state not in ('certified', 'complete')
-      and coalesce(k.reason, '') not in (${sqlList(LASTING)})
+      and k.reason in (${sqlList(PASSING)})
       and not exists (
         select 1 from run_kinds as later join runs as p on p.id = later.run_id and p.command = 'pull'
         where later.kind = k.kind and later.state in ('certified', 'complete')

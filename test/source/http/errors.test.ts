@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { redactErrors, SourceError } from '../../../src/source/http/errors.ts';
+import { PASSING_REASONS } from '../../../src/catalog/fault-reasons.ts';
+import { redactErrors, SourceError, type SourceReason } from '../../../src/source/http/errors.ts';
 
 const TOKEN = 'secret-token-0123456789';
 
@@ -24,4 +25,24 @@ test('any other error keeps its words', () => {
   const error = new SourceError('success_false', 'got an object with 2 members, expected a page');
   expect(messageOf(error)).toBe(error.message);
   expect(messageOf(error, 'p')).toBe(error.message); // A short token does not hide what merely has its letters.
+});
+
+test('a fault passes by its reason alone', () => {
+  const passes = (reason: SourceReason) => new SourceError(reason, 'a fault').passing !== undefined;
+  const passing = [
+    'unreachable',
+    'timeout',
+    'unavailable',
+    'rate_limited',
+    'not_json',
+    'page_unread',
+  ] as const;
+  const lasting = ['unauthorized', 'forbidden', 'not_found', 'too_big', 'endless', 'interrupted'] as const;
+  expect([passing.map(passes), lasting.map(passes)]).toEqual([
+    passing.map(() => true),
+    lasting.map(() => false),
+  ]);
+  expect(PASSING_REASONS).toEqual(expect.arrayContaining([...passing]));
+  expect(PASSING_REASONS).not.toEqual(expect.arrayContaining([expect.toBeOneOf([...lasting])]));
+  expect(new SourceError('unavailable', 'a fault', { waitMs: 7 }).passing).toEqual({ waitMs: 7 });
 });
