@@ -16,11 +16,17 @@ const page = outbox.extend({ next: nextId });
 const listSchema = {
   summary: 'List entries: those that need a person first, then the newest; or page by page',
   tags: ['Outbox'],
+  operationId: 'listEntries',
   querystring: z.strictObject({
     state: z
       .enum(['all', 'open', ...ENTRY_STATES])
       .default('all')
       .describe('open: neither done nor abandoned'),
+    key: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('the entry that was pushed under this key; none if it is unknown'),
     after: afterId,
     limit: wholeNumber(1, 1000).default(50),
   }),
@@ -40,11 +46,11 @@ const showSchema = {
 /** Lists and shows the entries of the outbox. */
 export function outboxRoutes(app: Server, context: RouteContext): void {
   const { session, clock, isDead } = context;
-  app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, after, limit } }, reply) => {
+  app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, ...wanted } }, reply) => {
     const sets = { all: ENTRY_STATES, open: OPEN_ENTRY_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
-    const list = await listOutbox(session, { states, after, limit }, { now: clock.now(), isDead });
-    const document = { ...outboxDocument(list), ...nextAfter(after, list.entries) };
+    const list = await listOutbox(session, { states, ...wanted }, { now: clock.now(), isDead });
+    const document = { ...outboxDocument(list), ...nextAfter(wanted.after, list.entries) };
     return sendDocument(reply, page, document);
   });
   app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) => {

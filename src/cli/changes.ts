@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
-import { streamChanges, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
+import { streamChanges, seqBeforeLatest, type KeyedChange } from '../feed/read-changes.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
 import type { Session } from '../db/session/session.ts';
 import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
@@ -66,7 +66,7 @@ async function* changes(
   config: Config,
   options: ChangesOptions,
   signal: AbortSignal,
-): AsyncGenerator<RecordedChange> {
+): AsyncGenerator<KeyedChange> {
   const { json, kind, limit, follow } = options;
   await using session = await openExistingMirror(config);
   const count = limit ?? (follow || json ? Infinity : SHOWN);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { documentOf, instant, jsonObject } from '../lib/json/document.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { streamChanges, readChanges, type RecordedChange } from './read-changes.ts';
+import { streamChanges, readChanges, type KeyedChange } from './read-changes.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 
 interface WantedPage extends FollowOptions {
@@ -52,7 +52,7 @@ export async function* followChanges(
   options: FollowOptions,
   clock: Clock,
   signal: AbortSignal,
-): AsyncGenerator<RecordedChange> {
+): AsyncGenerator<KeyedChange> {
   let cursor = options.after;
   while (!signal.aborted) {
     const upTo = await latestSeq(db);
@@ -73,6 +73,7 @@ const eventHead = z.object({
 
 const eventEnd = z.object({
   origin: z.string().describe('service, or outbox:ID'),
+  key: z.string().nullable().describe('of that entry, from its caller; null once the record is forgotten'),
   runId: z.int().nullable(),
 });
 
@@ -88,7 +89,7 @@ export const changeDocument = eventHead.extend({
  * Writes an event as one line of JSON. The record's own JSON is inserted as stored: parsing it and writing it again could alter
  * its numbers and the order of its keys.
  */
-export function changeLine(event: RecordedChange): string {
+export function changeLine(event: KeyedChange): string {
   const { before, after, fields } = event;
   const head = JSON.stringify(documentOf(eventHead, event));
   const content = `"before":${before ?? 'null'},"after":${after ?? 'null'},"fields":${fields}`;

@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
+import { entryOf, keysOf } from '../store/outbox/outbox-store.ts';
 import { CHANGES } from '../store/tables/change-tables.ts';
 import { readNumber, select, type RowOf } from '../db/rows/rows.ts';
 
@@ -15,6 +16,9 @@ import { readNumber, select, type RowOf } from '../db/rows/rows.ts';
  */
 export type RecordedChange = RowOf<typeof CHANGES>;
 
+/** An event with the key under which the caller of its entry pushed; null if it has none, or the record was forgotten. */
+export type KeyedChange = RecordedChange & { readonly key: string | null };
+
 interface ChangeRange {
   /** Events after this `seq`; 0 for all. */
   readonly after: number;
@@ -26,9 +30,14 @@ interface ChangeRange {
 export async function readChanges(
   db: Queryable,
   { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit }: ChangeRange & { readonly limit: number },
-): Promise<RecordedChange[]> {
+): Promise<KeyedChange[]> {
   const range = sql`seq > ${after} and seq <= ${upTo}${kindFilter(kind)}`;
-  return select(db, CHANGES, sql`where ${range} order by seq limit ${limit}`);
+  return withKeys(db, await select(db, CHANGES, sql`where ${range} order by seq limit ${limit}`));
+}
+
+async function withKeys(db: Queryable, changes: readonly RecordedChange[]): Promise<KeyedChange[]> {
+  const keys = await keysOf(db, [...new Set(changes.flatMap(({ origin }) => entryOf(origin) ?? []))]);
+  return changes.map((change) => ({ ...change, key: keys.get(entryOf(change.origin) ?? 0) ?? null }));
 }
 
 const PAGE = 500;
@@ -38,7 +47,7 @@ export async function* streamChanges(
   db: Queryable,
   { after, upTo, kind }: Required<ChangeRange>,
   signal: AbortSignal,
-): AsyncGenerator<RecordedChange> {
+): AsyncGenerator<KeyedChange> {
   for (let from = after; from < upTo && !signal.aborted;) {
     const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
     yield* page;
@@ -48,8 +57,9 @@ export async function* streamChanges(
 }
 
 /** Reads the events with these numbers; one that was removed is left out. */
-export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
-  return seqs.length === 0 ? [] : select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`);
+export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<KeyedChange[]> {
+  if (seqs.length === 0) return [];
+  return withKeys(db, await select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`));
 }
 
 interface LatestQuery {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/endpoint-activity.ts';
 import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../feed/webhooks/endpoints.ts';
 import { mailUnsetError } from '../feed/webhooks/mailer.ts';
+import { ENTRY_DONE } from '../store/webhooks/endpoint-store.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { isNumber, type Json } from '../lib/json/json.ts';
 import { LANGUAGES } from '../lib/text/translator.ts';
@@ -18,7 +19,7 @@ const endpointState = z.object({ name: z.string(), state: z.enum(['active', 'dis
 const secret = z.string().describe('shown this once');
 const revealed = z.object({ name: z.string(), url: z.string(), secret });
 
-const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
+const CHANGES = ['created', 'updated', 'deleted', 'restored', ENTRY_DONE] as const;
 const fieldName = z.string().regex(/^\w{1,64}$/);
 
 export const addWebhook = operation({
@@ -35,9 +36,11 @@ export const addWebhook = operation({
     kinds: z.array(kindText).max(100).nullish().describe('only events of these record kinds'),
     changes: z
       .array(z.enum(CHANGES))
-      .max(4)
+      .max(CHANGES.length)
       .nullish()
-      .describe(`only these changes: ${CHANGES.join(', ')}`),
+      .describe(
+        `only these changes: ${CHANGES.join(', ')} (format json: your entries, and events with their keys)`,
+      ),
     fields: z.array(fieldName).max(100).nullish().describe('only updates of one of these fields'),
     format: z
       .enum(FORMATS)

@@ -64,7 +64,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(first).toBe(
       '{"changes":[{"seq":1,"kind":"clients","recordId":"1","change":"created","observedFrom":null,' +
         '"observedAt":"2026-03-01T12:00:00.000Z","before":null,"after":{"id":1,"credit":1.10},"fields":{},' +
-        '"origin":"service","runId":null}],"next":1}',
+        '"origin":"service","key":null,"runId":null}],"next":1}',
     );
     const clients = await jsonOf(await get('/v1/changes?kind=clients&limit=2'));
     expect([seqsOf(clients), clients['next']]).toEqual([[1, 3], 3]);

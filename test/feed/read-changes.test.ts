@@ -43,6 +43,7 @@ describe.each(DATABASES)('%s', (database) => {
       observedFrom: at('11:00'),
       observedAt: at('12:00'),
       origin: 'outbox:3',
+      key: null,
       before: '{"id":1.00}',
       after: AWKWARD,
       fields: '{"z":[null,1e400]}',
@@ -51,7 +52,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(line).toBe(
       '{"seq":1,"kind":"punches","recordId":"9223372036854775807","change":"updated",' +
         '"observedFrom":"2026-03-01T11:00:00.000Z","observedAt":"2026-03-01T12:00:00.000Z",' +
-        `"before":{"id":1.00},"after":${AWKWARD},"fields":{"z":[null,1e400]},"origin":"outbox:3","runId":7}`,
+        `"before":{"id":1.00},"after":${AWKWARD},"fields":{"z":[null,1e400]},"origin":"outbox:3","key":null,"runId":7}`,
     );
     expect(line).not.toContain('\n');
   });

@@ -4,6 +4,7 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { countEntries, type EntryState } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
 import {
+  findEntryId,
   OPEN_ENTRY_STATES,
   ENTRY_STATES,
   listOutbox,
@@ -45,10 +46,11 @@ export function outboxCommand(context: CommandContext): Command {
       context.printResult(options, outboxDocument(listed), outboxTexts(listed, { done, abandoned }));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
-    .argument('<id>', 'the number of the entry', parseWholeNumber)
-    .action(async (id: number, _: CommonOptions, command: Command) => {
+    .argument('<id|key>', 'the number of the entry, or its key; digits are a number first')
+    .action(async (idOrKey: string, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
+      const id = await findEntryId(session, idOrKey);
       const history = await readHistory(session, id, liveness());
       context.printResult(options, historyDocument(history), historyTexts(history));
     });

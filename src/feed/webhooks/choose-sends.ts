@@ -7,13 +7,13 @@ import { readFreshness } from '../../store/kinds/status-store.ts';
 import { readNeeds } from '../../store/needs/read-needs.ts';
 import { entriesWhere } from '../../store/outbox/outbox-store.ts';
 import * as queue from '../../store/webhooks/delivery-queue.ts';
-import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { followsEntries, readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/notifications.ts';
 import { readChangesBySeq } from '../read-changes.ts';
 import { groupByCause, isSettled, updateHold, type DueNotification, type Situation } from './causes.ts';
 import { nameNotification } from './named-notification.ts';
 import type { NamedNotification, ReaderRules } from './notification-text.ts';
-import { changeBody, formatNotifications, type FormattedBody } from './payload.ts';
+import { changeBody, formatNotifications, notificationBody, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** A request to send now: an event, a notification, or a letter with several notifications. */
@@ -60,12 +60,15 @@ async function chooseEvents(
   const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const seqs = due.flatMap((delivery) => delivery.seq ?? []);
   const changes = new Map((await readChangesBySeq(tx, seqs)).map((change) => [change.seq, change]));
+  const withKey = followsEntries(endpoint);
   const sends: EndpointSend[] = [];
   const dropped: queue.DeliveryOutcome[] = [];
   for (const delivery of due) {
     const { webhookId, seq } = delivery;
     const change = changes.get(seq ?? 0);
-    const body = delivery.body ?? (change && changeBody(change));
+    const stored =
+      withKey && delivery.body !== null ? await notificationBody(tx, delivery.body) : delivery.body;
+    const body = stored ?? (change && changeBody(change, withKey));
     // Without a body, the event was erased meanwhile.
     if (body === undefined) dropped.push(dropOf(delivery));
     else {

@@ -78,7 +78,7 @@ export async function finishEntry(
   });
   const ended = { ...entry, verdict, recordId: recordId ?? entry.recordId };
   if (state !== 'parked') await wakeWaiting(tx, entry, now);
-  if (state !== 'done') await addNotification(tx, entryNotification(state, ended, now));
+  await addNotification(tx, entryNotification(state, ended, now));
 }
 
 /** Puts an entry back for a later try. */

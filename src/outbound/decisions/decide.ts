@@ -14,6 +14,7 @@ import {
   type EntryState,
 } from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
+import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { mergeUpdate, readBaseOfUpdate } from '../attempt/base.ts';
@@ -159,8 +160,8 @@ function entryInWork(id: number): SyncError {
   });
 }
 
-export function entryAbsent(id: number): SyncError {
-  return new SyncError(`Entry ${id} is not in the outbox.`, {
+export function entryAbsent(idOrKey: number | string): SyncError {
+  return new SyncError(`Entry ${idOrKey} is not in the outbox.`, {
     code: 'outbox.absent',
     hint: 'bms-sync outbox lists the open entries; with --all, all entries.',
   });
@@ -204,7 +205,9 @@ export async function adoptRecord(
       const maker = await findCreator(tx, kind, recordId);
       if (maker !== id) throw recordTaken(entry, recordId, maker);
     }
-    await applyDecision(tx, entry, { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null }, now);
+    const adopted = { state: 'done', verdict: 'adopted', recordId } as const;
+    await applyDecision(tx, entry, { ...adopted, nextAttemptAt: null }, now);
+    await addNotification(tx, entryNotification('done', { ...entry, ...adopted }, now));
     await wakeWaiting(tx, entry, now);
     return null;
   });

@@ -3,9 +3,10 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { readAttempts, findCreator, type Attempt } from '../../store/outbox/attempts-and-links.ts';
 import { readBlocks } from '../../store/outbox/outbox-queue.ts';
-import { findEnded } from '../../store/outbox/ended-entries.ts';
+import { findEnded, findEndedByKeys } from '../../store/outbox/ended-entries.ts';
 import {
   entriesAfter,
+  findByKeys,
   findEntry,
   listEntries,
   type EntriesWanted,
@@ -37,17 +38,25 @@ export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 
 /**
  * Lists entries in these states: first the ones that need a person, then the newest. After an id, in the order of their ids: each
- * once, even if its state changes meanwhile.
+ * once, even if its state changes meanwhile. By a key, the one entry that has it.
+ *
+ * @throws {SyncError} `outbox.ended` if only the key is kept.
  */
 export async function listOutbox(
   db: Queryable,
-  { states, limit, after }: Omit<EntriesWanted, 'after'> & { readonly after?: number | undefined },
+  wanted: Omit<EntriesWanted, 'after'> & {
+    readonly after?: number | undefined;
+    readonly key?: string | undefined;
+  },
   liveness: LivenessCheck,
 ) {
+  const { states, limit, after, key } = wanted;
   const read =
-    after === undefined
-      ? await listByUrgency(db, states, limit)
-      : await entriesAfter(db, { states, after, limit });
+    key !== undefined
+      ? (await listByKey(db, key)).filter((entry) => states.includes(entry.state))
+      : after === undefined
+        ? await listByUrgency(db, states, limit)
+        : await entriesAfter(db, { states, after, limit });
   const entries = await withWritesOff(db, read, liveness);
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
 }
@@ -70,6 +79,12 @@ export async function whyUnsent(db: Queryable, liveness: LivenessCheck): Promise
   if (frozen !== null) return `Sends are paused: ${frozen.reason}. ${RESUME}`;
   const isSending = await hasLiveRole(db, 'outbound', liveness);
   return isSending ? null : `${VERDICTS.writes_off.meaning} (writes_off)`;
+}
+
+async function listByKey(db: Queryable, key: string): Promise<Entry[]> {
+  const [ended] = await findEndedByKeys(db, [key]);
+  if (ended !== undefined) throw await entryGoneError(db, ended.id);
+  return findByKeys(db, [key]);
 }
 
 async function listByUrgency(db: Queryable, states: readonly EntryState[], limit: number): Promise<Entry[]> {
@@ -99,6 +114,18 @@ export interface Candidate {
 }
 
 const CANDIDATES_SHOWN = 3;
+
+/**
+ * The number of an entry by its number or its key, even if only the key is kept; a text that is both is the number.
+ * @throws {SyncError} `outbox.absent` if no entry has the key.
+ */
+export async function findEntryId(db: Queryable, idOrKey: string): Promise<number> {
+  const id = /^[1-9]\d{0,14}$/.test(idOrKey) ? Number(idOrKey) : null;
+  if (id !== null && ((await findEntry(db, id)) ?? (await findEnded(db, id))) !== null) return id;
+  const [entry] = [...(await findByKeys(db, [idOrKey])), ...(await findEndedByKeys(db, [idOrKey]))];
+  if (entry === undefined) throw entryAbsent(idOrKey);
+  return entry.id;
+}
 
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
 export async function readHistory(db: Queryable, id: number, liveness: LivenessCheck): Promise<EntryHistory> {

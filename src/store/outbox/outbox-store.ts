@@ -117,6 +117,17 @@ export async function pushersOf(
   return new Map(rows.flatMap((row) => (row.pushedBy === null ? [] : [[`outbox:${row.id}`, row.pushedBy]])));
 }
 
+/** The callers' keys of entries by their numbers, also of ended ones; a key may name the person whose record was forgotten. */
+export async function keysOf(db: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map();
+  const isKept = sql`not exists (select 1 from erasures as e where e.kind = o.kind and e.record_id = o.record_id)`;
+  const keys = sql`
+    select id, idempotency_key as key from outbox as o where id in (${sqlList(ids)}) and ${isKept}
+    union all select outbox_id, idempotency_key from outbox_keys as o where outbox_id in (${sqlList(ids)}) and ${isKept}`;
+  const rows = await readRows(db, [bigint('id'), textColumn('key')], keys);
+  return new Map(rows.map((row) => [row.id, row.key]));
+}
+
 /** The number of the entry that an origin names; null for changes that others made. */
 export const entryOf = (origin: string): number | null =>
   origin.startsWith('outbox:') ? Number(origin.slice('outbox:'.length)) : null;

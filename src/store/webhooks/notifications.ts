@@ -7,7 +7,7 @@ import type { Entry } from '../outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { insertRows, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
-import { readEndpoints } from './endpoint-store.ts';
+import { ENTRY_DONE, followsEntries, readEndpoints } from './endpoint-store.ts';
 
 /** Fields that change in every sweep, such as `clients.last_seen`, and the setting that ignores them. */
 export interface VolatileFields {
@@ -19,7 +19,7 @@ export interface VolatileFields {
 interface AppNotification {
   readonly type:
     | 'kind.held'
-    | `entry.${'parked' | 'rejected'}`
+    | `entry.${'parked' | 'rejected' | 'done'}`
     | 'kind.blocked'
     | 'kind.stale'
     | 'field.volatile'
@@ -43,8 +43,12 @@ export function heldNotification(kind: string, hold: HoldClock, now: Date): AppN
   return { type: 'kind.held', kind, facts, key: `${facts.since} ${facts.records}`, now };
 }
 
-/** An entry of the outbox waits for a person, or was refused. */
-export function entryNotification(state: 'parked' | 'rejected', entry: Entry, now: Date): AppNotification {
+/** An entry of the outbox waits for a person, was refused, or is done. */
+export function entryNotification(
+  state: 'parked' | 'rejected' | 'done',
+  entry: Entry,
+  now: Date,
+): AppNotification {
   const { id: entryId, kind, operation, recordId, verdict, epoch } = entry;
   const facts = { entryId, operation, recordId, verdict };
   return { type: `entry.${state}`, kind, facts, key: `${entryId} ${epoch}`, now };
@@ -127,8 +131,10 @@ export async function addNotification(tx: Transaction, notification: AppNotifica
   const body = compactJson({ type, timestamp: now.toISOString(), data });
   const at = formatInstant(now);
   const endpoints = await readEndpoints(tx, sql`where state = 'active' order by id`);
-  for (const { id, publicId, kinds, format } of endpoints) {
+  for (const endpoint of endpoints) {
+    const { id, publicId, kinds, format } = endpoint;
     if (type === 'digest.daily' && format !== 'email') continue;
+    if (type === ENTRY_DONE && !followsEntries(endpoint)) continue;
     if (kinds !== null && kind !== null && !kinds.includes(kind)) continue;
     const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);
     const isAdded = sql`select 1 from webhook_deliveries where endpoint_id = ${id} and webhook_id = ${webhookId}`;

@@ -257,6 +257,16 @@ describe('outbox show', () => {
     expect((await run(['outbox', 'show', '1'], env)).stdout).toContain('\npayload: {oops\n');
   });
 
+  test('finds an entry by its key; digits are a number first', async () => {
+    const { path, env } = await outboxOf({}, {}, {});
+    await write(path, (tx) => tx.query(sql`update outbox set idempotency_key = '77' where id = 2`));
+    await write(path, (tx) => tx.query(sql`update outbox set idempotency_key = '1' where id = 3`));
+    expect(document(await run(['outbox', 'show', 'k1', '--json'], env))).toMatchObject({ id: 1, key: 'k1' });
+    expect(document(await run(['outbox', 'show', '77', '--json'], env))).toMatchObject({ id: 2 });
+    expect(document(await run(['outbox', 'show', '1', '--json'], env))).toMatchObject({ id: 1 });
+    expect((await run(['outbox', 'show', 'k9'], env)).stderr).toContain('Entry k9 is not in the outbox.');
+  });
+
   test('of an entry that there is not fails with 1', async () => {
     const { env } = await outboxOf();
     const ended = await run(['outbox', 'show', '9', '--json'], env);
@@ -383,7 +393,7 @@ describe('a decision on an entry', () => {
   });
 
   test.each([
-    ['show', 'x'],
+    ['show', 'x', 'y'],
     ['show'],
     ['retry'],
     ['adopt', '1'],
