@@ -43,7 +43,8 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
   const canDecide = canSend(role, `${PATH}/name/enable`);
   const { t, tEach, term, count, when } = reader;
   const rows = endpoints.map((endpoint) => {
-    const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
+    const { name, kinds, changes, health, pending, pendingSince, nextAttemptAt, deliveredAt, failures } =
+      endpoint;
     return html`<tr>
       <th scope="row"><span translate="no">${name}</span> ${badge(reader, health)}</th>
       <td class="small brief" translate="no">${maskedUrl(endpoint.url, endpoint.format)}</td>
@@ -57,6 +58,7 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
       <td data-title="${t('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
         ${pendingSince === null ? null : html`<p class="small quiet wide">${t('oldest {when}', { when: when(pendingSince) })}</p>`}
+        ${nextAttemptAt === null ? null : html`<p class="small quiet wide">${t('next attempt {when}', { when: when(nextAttemptAt) })}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
       ${canDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}

@@ -3,7 +3,7 @@ import type { AnyOperation } from './operation.ts';
 import { abandonOutboxEntry, adoptOutboxEntry, resumeOutbox, retryOutboxEntry } from './outbox.ts';
 import { applyCorrections, approveCorrections, undoCorrections } from './plans.ts';
 import { backfillOperation, pullOperation } from './pulls.ts';
-import { addUser, changeRole, removeUser } from './users.ts';
+import { addUser, changeRole, removeUser, rotateUser } from './users.ts';
 import {
   addWebhook,
   disableWebhook,
@@ -36,5 +36,6 @@ export const OPERATIONS: readonly AnyOperation[] = [
   removeWebhook,
   addUser,
   changeRole,
+  rotateUser,
   removeUser,
 ];

@@ -9,6 +9,7 @@ import {
   insertUser,
   listUsers,
   nameKey,
+  replaceToken,
   updateRole,
   USER_ROLES,
 } from '../store/users/user-store.ts';
@@ -41,6 +42,8 @@ export const addedUser = z.object({
   token: z.string().describe('shown this once'),
 });
 
+const newToken = (): string => randomBytes(32).toString('base64url');
+
 export const addUser = operation({
   name: 'add',
   path: '/users',
@@ -58,14 +61,14 @@ export const addUser = operation({
   run: async (context, input) => {
     const { session } = context;
     const { name, role: userRole } = input;
-    const token = randomBytes(32).toString('base64url');
+    const token = newToken();
     await session.makeDurable();
     await session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
       if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
         throw new SyncError(`The user ${name} already exists.`, {
           code: 'users.name_taken',
-          hint: `Choose another name; or, for a new token: bms-sync users remove "${name}", and add again.`,
+          hint: `Choose another name; or, for a new token: bms-sync users rotate "${name}"`,
         });
     });
     return { name, role: userRole, token };
@@ -86,6 +89,24 @@ export const changeRole = operation({
       if (!(await updateRole(tx, input.name, input.role))) throw absentUser(input.name);
     });
     return input;
+  },
+});
+
+export const rotateUser = operation({
+  name: 'rotate',
+  path: '/users/:name/rotate',
+  role: 'admin',
+  words: { summary: 'give a user a new token: the old one and all sessions end' },
+  input: z.strictObject({ name: userName }),
+  answer: addedUser,
+  run: async ({ session }, input) => {
+    const token = newToken();
+    await session.makeDurable(); // A power cut must not return the old token.
+    return await session.atomically(async (tx) => {
+      const user = await replaceToken(tx, input.name, token);
+      if (user === null) throw absentUser(input.name);
+      return { name: user.name, role: user.role, token };
+    });
   },
 });
 

@@ -147,7 +147,7 @@ export const testWebhook = operation({
   name: 'test',
   path: '/webhooks/:name/test',
   role: 'operator',
-  words: { summary: 'send an endpoint one test event now' },
+  words: { summary: 'send an endpoint one test event now; if it accepts it, also what waits' },
   input: endpointInput,
   answer: z.object({
     name: z.string(),

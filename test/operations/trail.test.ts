@@ -45,8 +45,8 @@ const CASES: Readonly<Record<string, Case>> = {
   ],
   '/webhooks/:name/test': [{ name: 'shop' }, 'webhooks test shop', 'webhooks test|shop|'],
   '/webhooks/:name/rotate': [{ name: 'shop' }, 'webhooks rotate shop', 'webhooks rotate|shop|'],
-  '/webhooks/:name/enable': [{ name: 'shop' }, null, 'webhooks enable|shop|'],
-  '/webhooks/:name/disable': [{ name: 'shop' }, null, 'webhooks disable|shop|'],
+  '/webhooks/:name/enable': [{ name: 'shop' }, 'webhooks enable shop', 'webhooks enable|shop|'],
+  '/webhooks/:name/disable': [{ name: 'shop' }, 'webhooks disable shop', 'webhooks disable|shop|'],
   '/webhooks/:name/replay': [
     { name: 'shop', after: '0' },
     'webhooks replay shop --after 0',
@@ -63,6 +63,7 @@ const CASES: Readonly<Record<string, Case>> = {
     'users role Somebody operator',
     'users role|Somebody|role operator',
   ],
+  '/users/:name/rotate': [{ name: 'Somebody' }, 'users rotate Somebody', 'users rotate|Somebody|'],
   '/users/:name/remove': [{ name: 'Somebody' }, 'users remove Somebody', 'users remove|Somebody|'],
 };
 

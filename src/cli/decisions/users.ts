@@ -6,6 +6,7 @@ import {
   changeRole,
   readUserList,
   removeUser,
+  rotateUser,
   userList,
 } from '../../operations/users.ts';
 import type { Config } from '../../config/settings.ts';
@@ -21,7 +22,8 @@ export function usersCommand(context: CommandContext): Command {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(context.settings(options));
       const { users } = await readUserList(session);
-      const table = textTable(['name', 'role', 'since (UTC)'], users.map(Object.values<string>));
+      const rows = users.map(({ name, role, createdAt }) => [name, role, createdAt]);
+      const table = textTable(['name', 'role', 'since (UTC)'], rows);
       context.printResult(options, documentOf(userList, { users }), users.length === 0 ? [NONE] : [table]);
     },
   );
@@ -29,6 +31,7 @@ export function usersCommand(context: CommandContext): Command {
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
     .addCommand(operationCommand(context, changeRole))
+    .addCommand(operationCommand(context, rotateUser, { lines: tokenLines }))
     .addCommand(operationCommand(context, removeUser));
 }
 

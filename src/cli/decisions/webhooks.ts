@@ -12,6 +12,8 @@ import { documentOf } from '../../lib/json/document.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
 import {
   addWebhook,
+  disableWebhook,
+  enableWebhook,
   removeWebhook,
   replayWebhook,
   rotateWebhook,
@@ -44,6 +46,8 @@ export function webhooksCommand(context: CommandContext): Command {
     .addCommand(addCommand(context))
     .addCommand(operationCommand(context, removeWebhook))
     .addCommand(operationCommand(context, rotateWebhook, { lines: secretLines }))
+    .addCommand(operationCommand(context, enableWebhook))
+    .addCommand(operationCommand(context, disableWebhook))
     .addCommand(operationCommand(context, replayWebhook))
     .addCommand(
       operationCommand(context, testWebhook, {
@@ -60,15 +64,16 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
   }
   const filters = ['kinds', 'changes', 'fields'] as const;
   const rows = endpoints.map((endpoint) => {
-    const { name, health, url, cursor, pending, deliveredAt } = endpoint;
+    const { name, health, url, cursor, pending, nextAttemptAt, deliveredAt } = endpoint;
     const filter = filters.map((list) => endpoint[list]?.join(',') ?? 'all');
-    return [name, health, url, ...filter, cursor, pending, deliveredAt];
+    return [name, health, url, ...filter, cursor, pending, nextAttemptAt, deliveredAt];
   });
-  yield textTable(['name', 'health', 'url', ...filters, 'up to seq', 'waiting', 'last accepted (UTC)'], rows);
+  const counts = ['up to seq', 'waiting', 'next attempt (UTC)', 'last accepted (UTC)'];
+  yield textTable(['name', 'health', 'url', ...filters, ...counts], rows);
   for (const { name, disabledReason, failingSince } of endpoints) {
     if (disabledReason === null) continue;
     const reason = `${disabledReason}${failingSince === null ? '' : `, since ${utc(failingSince)}`}`;
-    yield `\n${name} is disabled (${reason}): bms-sync webhooks replay ${name} --after SEQ activates it.`;
+    yield `\n${name} is disabled (${reason}): bms-sync webhooks enable ${name} sends what waits.`;
   }
 }
 

@@ -114,6 +114,9 @@ const endpoint = z.object({
   replayAfter: z.int().nullable(),
   pending: z.int().describe('deliveries that are neither taken nor given up'),
   pendingSince: instant.nullable(),
+  nextAttemptAt: instant
+    .nullable()
+    .describe('of a delivery that was tried; null = none waits for another attempt'),
   deliveredAt: instant.nullable(),
   createdAt: instant,
 });

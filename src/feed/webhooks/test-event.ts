@@ -6,8 +6,8 @@ import type { Session, Transaction } from '../../db/session/session.ts';
 import { assignments, insertInto, readNumber, selectOne } from '../../db/rows/rows.ts';
 import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
-import type { Delivery } from '../../store/webhooks/delivery-queue.ts';
-import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { retryNow, type Delivery } from '../../store/webhooks/delivery-queue.ts';
+import { changeEndpoint, readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/notifications.ts';
 import { renderNotifications } from './choose-sends.ts';
 import { attemptColumns } from './endpoint-pass.ts';
@@ -48,16 +48,24 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
     parts,
     id,
   );
+  const delivered = state === 'delivered';
+  if (delivered) await session.atomically((tx) => sendWaiting(tx, endpoint.id, clock.now()));
   return {
     name,
     webhookId,
-    delivered: state === 'delivered',
+    delivered,
     status,
     error: attemptedAt === null ? 'not_sent_yet' : error,
     responseStart,
     durationMs: durationMs ?? 0,
     byService,
   };
+}
+
+/** The receiver accepts again: nothing waits for a later attempt, or for the end of the pause that it asked for. */
+async function sendWaiting(tx: Transaction, id: number, now: Date): Promise<void> {
+  await changeEndpoint(tx, { id }, { notBefore: null }, now);
+  await retryNow(tx, id, now);
 }
 
 /** Inserts the delivery. One that no service is to send counts as failed until its outcome is known. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { hasRow, insertInto, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { hasRow, insertInto, readRow, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
 import { USERS } from '../tables/user-tables.ts';
 
 type User = RowOf<typeof USERS>;
@@ -49,6 +49,14 @@ export async function insertUser(
 /** Gives a user another role; false if there is none of that name. */
 export const updateRole = (tx: Transaction, name: string, role: UserRole): Promise<boolean> =>
   hasRow(tx, sql`update users set role = ${role} where name_key = ${nameKey(name)} returning 1 as found`);
+
+/** Gives a user another token; null if there is none of that name. */
+export const replaceToken = (tx: Transaction, name: string, token: string): Promise<User | null> =>
+  readRow(
+    tx,
+    USERS.columns,
+    sql`update users set token_hash = ${tokenHash(token)} where name_key = ${nameKey(name)} returning *`,
+  );
 
 /** Removes a user; false if there is none of that name. */
 export const deleteUser = (tx: Transaction, name: string): Promise<boolean> =>

@@ -53,6 +53,8 @@ export interface EndpointWithHealth extends WebhookEndpoint {
   readonly pending: number;
   /** When the oldest of them was planned. */
   readonly pendingSince: string | null;
+  /** When a delivery is tried again; null if none waits for that. */
+  readonly nextAttemptAt: string | null;
 }
 
 /** All endpoints with their health, by name. */
@@ -61,15 +63,22 @@ export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]
   for (const endpoint of await readEndpoints(db, sql`order by name`)) {
     // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
     const waiting = sql`
-      select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
+      select count(*) as pending, min(created_at) as pending_since,
+        min(case when attempts > 0 then next_attempt_at end) as next_attempt_at
+      from webhook_deliveries
       where endpoint_id = ${endpoint.id} and state in ('ready', 'waiting')`;
-    const { pending = 0, pendingSince = null } = (await readRow(db, PENDING, waiting)) ?? {};
-    endpoints.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
+    const {
+      pending = 0,
+      pendingSince = null,
+      nextAttemptAt: next = null,
+    } = (await readRow(db, PENDING, waiting)) ?? {};
+    const nextAttemptAt = endpoint.state === 'active' ? next : null;
+    endpoints.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince, nextAttemptAt });
   }
   return endpoints;
 }
 
-const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
+const PENDING = [bigint('pending'), optionalTimestamp('pending_since'), optionalTimestamp('next_attempt_at')];
 
 const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
   if (endpoint.state === 'disabled') return 'disabled';

@@ -23,11 +23,21 @@ describe.each(Object.entries(GROWN_URLS))('users of a mirror in %s', (_name, add
         { name: 'Éloïse Roy', role: 'operator' },
       ],
     });
-    expect(listed.stdout + (await run(['users'], env)).stdout).not.toContain(token);
+    const { stdout } = await run(['users'], env);
+    expect(listed.stdout + stdout).not.toContain(token);
+    expect(stdout).toMatch(/^name +role +since \(UTC\)\n/);
+    expect(stdout).toMatch(/^Éloïse Roy +operator +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
     await using session = await openSession(url);
     const rows = await session.query(sql`select * from users where name = 'Éloïse Roy'`);
     expect(rows).toMatchObject([{ token_hash: tokenHash(token) }]);
     expect(JSON.stringify(await session.query(sql`select * from decisions`))).not.toContain(token);
+    const rotated = await run(['users', 'rotate', 'éloïse roy'], env);
+    const [newToken = ''] = /^[\w-]{43}$/m.exec(rotated.stdout) ?? [];
+    expect(rotated).toMatchObject({ code: 0, stderr: '' });
+    expect([token, '']).not.toContain(newToken);
+    const hashes = await session.query(sql`select token_hash from users where name = 'Éloïse Roy'`);
+    expect(hashes).toEqual([{ token_hash: tokenHash(newToken) }]);
+    expect((await run(['users', 'rotate', 'nobody'], env)).stderr).toContain('does not exist');
     expect(await run(['users', 'remove', 'éloïse roy'], env)).toMatchObject({ code: 0, stderr: '' });
     expect((await run(['users'], env)).stdout).not.toContain('Roy');
   });

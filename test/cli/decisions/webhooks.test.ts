@@ -119,6 +119,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
       replayAfter: null,
       pending: 0,
       pendingSince: null,
+      nextAttemptAt: null,
       deliveredAt: null,
       createdAt: expect.any(String) as string,
     };

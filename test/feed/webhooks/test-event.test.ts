@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { testEndpoint } from '../../../src/feed/webhooks/test-event.ts';
-import type { Clock } from '../../../src/lib/time/clock.ts';
+import { parseInstant, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
+import { listEndpoints } from '../../../src/store/webhooks/endpoint-store.ts';
 import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
 import { DATABASES, mirrorIn } from '../support.ts';
 import { document, run } from '../../support/command-line.ts';
@@ -72,3 +73,26 @@ test.for(DATABASES)(
     expect(await on.session.query(health)).toEqual([{ state: 'active', failures: 0, failing_since: null }]);
   },
 );
+
+test.for(DATABASES)('a test event on %s that is accepted sends what waits at once', async (database) => {
+  const on = await deliveryStage(database, { retrySeconds: [86_400] });
+  let answer = { status: 503 };
+  const receiver = await startReceiver(() => answer);
+  await on.add({ url: receiver.url });
+  await on.put({ record_id: '1' }, { record_id: '2' });
+  await on.deliver();
+  const nextAttempt = async () => (await listEndpoints(on.session))[0]?.nextAttemptAt ?? null;
+  expect(parseInstant((await nextAttempt()) ?? '').getTime()).toBe(on.now().getTime() + 86_400_000);
+
+  const parts = { session: on.session, clock: { ...systemClock, now: on.now }, isDead: () => true };
+  const tested = () => testEndpoint({ ...parts, signal: new AbortController().signal }, SENDING, 'erp');
+  expect(await tested()).toMatchObject({ delivered: false, status: 503 });
+  await on.deliver();
+  expect(receiver.taken).toHaveLength(0);
+
+  answer = { status: 204 };
+  expect(await tested()).toMatchObject({ delivered: true, status: 204 });
+  await on.deliver();
+  expect(receiver.taken).toHaveLength(3);
+  expect(await nextAttempt()).toBeNull();
+});
