@@ -86,6 +86,7 @@ export async function createServer(
     access: createAccess(process, settings, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(),
+    waitLimit: limits.createStreamLimit(),
     uploadLimit: createUploadLimit(),
   };
   logRequests(app, logger);

@@ -6,6 +6,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
 import type { Session } from '../db/session/session.ts';
+import { pushedDocument } from '../outbound/decisions/entry-document.ts';
 import { waitForEntries, whyUnsent } from '../outbound/decisions/entry-list.ts';
 import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
@@ -20,7 +21,7 @@ import {
 import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 import { commandLineDecider, liveness } from './parts/operation-command.ts';
-import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
+import { previewDocument, previewTexts, pushedTexts } from './parts/push-print.ts';
 
 const TIMEOUT_SECONDS = 60;
 
@@ -60,7 +61,7 @@ export function pushCommand(context: CommandContext): Command {
           code: 'usage.push',
           hint: 'bms-sync push --help',
         });
-      const requests = readBatch(await readStdin(context.io));
+      const requests = await readBatch(await readStdin(context.io));
       if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing was stored.');
       await checkAndStore(context, options, requests);
     });
@@ -123,7 +124,14 @@ async function checkAndStore(
     outcome: outcomes.find((outcome) => outcome.id === entry.id),
   }));
   const texts = pushed.flatMap((entry) => [...pushedTexts(entry)]);
-  context.printResult(options, pushResult(options, pushed.map(pushedDocument)), texts);
+  context.printResult(
+    options,
+    pushResult(
+      options,
+      pushed.map(({ entry, outcome }) => pushedDocument(entry, outcome)),
+    ),
+    texts,
+  );
 }
 
 const pushResult = (options: PushOptions, documents: readonly object[]): object | null =>
@@ -135,7 +143,7 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
     return await openExistingMirror(config);
   } catch (error) {
     const lenient = requests.map((request) => ({ ...request, allowUnknown: true }));
-    checkEntries(allKinds(config), lenient, new Map());
+    await checkEntries(allKinds(config), lenient, new Map());
     throw error;
   }
 }

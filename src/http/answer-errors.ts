@@ -79,6 +79,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'plan.applied': 409,
   'plan.own': 403,
   'http.forbidden': 403,
+  'http.body_too_large': 413,
   'plan.unapproved': 409,
   'plan.open': 409,
   'plan.empty': 422,

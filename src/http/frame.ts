@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { fastify, LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify';
-import { MAX_DEPTH, isNestedDeeper, parseJson, type Json } from '../lib/json/json.ts';
+import { MAX_DEPTH, isNestedDeeper, tryParseJson, type Json } from '../lib/json/json.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { answerMalformed, sendError } from './answer-errors.ts';
@@ -82,14 +83,19 @@ export function readBodies(app: Server): void {
 /** @throws {UsageError} `http.not_json`. */
 function readJson(body: Buffer): Json {
   if (body.length === 0) return null;
-  try {
-    const json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    if (!isNestedDeeper(json, DEEPEST_BODY)) return json;
-  } catch (error) {
-    if (![SyntaxError, RangeError, TypeError].some((fault) => error instanceof fault)) throw error;
-  }
-  throw new UsageError('The body is not JSON.', {
-    code: 'http.not_json',
-    hint: `Send one JSON document in UTF-8, nested no deeper than ${DEEPEST_BODY} levels.`,
-  });
+  const json = tryParseJson(decodeBody(body));
+  if (json === undefined || isNestedDeeper(json, DEEPEST_BODY)) throw notJson();
+  return json;
 }
+
+/** Decodes a body without replacing a byte that is not UTF-8. @throws {UsageError} `http.not_json`. */
+export function decodeBody(body: Buffer): string {
+  if (!isUtf8(body)) throw notJson();
+  return new TextDecoder().decode(body);
+}
+
+const notJson = (): UsageError =>
+  new UsageError('The body is not JSON.', {
+    code: 'http.not_json',
+    hint: `Send JSON in UTF-8, nested no deeper than ${DEEPEST_BODY} levels.`,
+  });

@@ -8,9 +8,11 @@ export const SIGN_IN_BYTES = 4_096;
 export const MAX_CONNECTIONS = 1_024;
 /** Connections that the system keeps until we accept them: with a short queue, many at once would retry a second later. */
 export const BACKLOG = 4_096;
-/** Change streams that may be open at once: of all callers, and of one. */
+/** Change streams that may be open at once, and pushes that may wait: of all callers, and of one. */
 export const MAX_STREAMS = 64;
 export const MAX_STREAMS_PER_USER = 8;
+/** The longest that a push waits for its outcome. */
+const WAIT_SECONDS = 30;
 
 /** Time to send the head of a request, and all of it. */
 export const HEADERS_MS = 10_000;
@@ -25,19 +27,33 @@ export const CLOSE_MS = 5_000;
 
 export type StreamLimit = ReturnType<typeof createStreamLimit>;
 
-/** Limits the number of streams that are open at the same time, so that one caller leaves places for the others. */
+/** The seconds of `Prefer: wait=20` (RFC 7240), at most 30; the first of several counts. 0 without one. */
+export function preferredWait(prefer = ''): number {
+  const unquoted = prefer.replaceAll(/"([^"]*)"/g, (_, text: string) => (/^\d+$/.test(text) ? text : ''));
+  const wait = /(?:^|,)\s*wait\s*=\s*([^\s,;]*)/i.exec(unquoted)?.[1] ?? '';
+  return /^\d+$/.test(wait) ? Math.min(WAIT_SECONDS, Number(wait)) : 0;
+}
+
+/** Limits the number of streams, or of waiting pushes, so that one caller leaves places for the others. */
 export function createStreamLimit() {
   const openStreams = new Map<symbol, string>();
+  const countOwn = (userName: string): number =>
+    [...openStreams.values()].filter((holder) => holder === userName).length;
+  /** Reserves a place for a user; returns the function that releases it, null if none is left. */
+  const reserve = (userName: string): (() => void) | null => {
+    if (openStreams.size >= MAX_STREAMS || countOwn(userName) >= MAX_STREAMS_PER_USER) return null;
+    const slot = Symbol('stream');
+    openStreams.set(slot, userName);
+    return () => void openStreams.delete(slot);
+  };
   return {
     openStreams: (): number => openStreams.size,
-    /** Reserves a stream for a user; returns the function that releases it. @throws {SyncError} `server.full` if none is left. */
+    reserve,
+    /** As `reserve`. @throws {SyncError} `server.full` if none is left. */
     acquire: (userName: string): (() => void) => {
-      const ownStreams = [...openStreams.values()].filter((holder) => holder === userName).length;
-      if (openStreams.size >= MAX_STREAMS || ownStreams >= MAX_STREAMS_PER_USER)
-        throw fullError(ownStreams, openStreams.size);
-      const slot = Symbol('stream');
-      openStreams.set(slot, userName);
-      return () => void openStreams.delete(slot);
+      const release = reserve(userName);
+      if (release === null) throw fullError(countOwn(userName), openStreams.size);
+      return release;
     },
   };
 }

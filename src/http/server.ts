@@ -70,6 +70,8 @@ export interface RouteContext extends ServingProcess, ServerSettings {
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;
   readonly streamLimit: StreamLimit;
+  /** Of pushes that wait for their outcome. */
+  readonly waitLimit: StreamLimit;
   readonly uploadLimit: UploadLimit;
 }
 

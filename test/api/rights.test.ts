@@ -13,6 +13,7 @@ function rights(stage: Stage): ReadonlyMap<string, UserRole> {
   const described = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
   const table = new Map<string, UserRole>([
     ['POST /v1/outbox', 'writer'],
+    ['POST /v1/outbox/batch', 'writer'],
     ['POST /logout', 'viewer'],
     ['GET /v1/users', 'admin'],
     ['GET /users', 'admin'],

@@ -1,6 +1,5 @@
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
-import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
 import { explain } from '../../words/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
 import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
@@ -69,15 +68,6 @@ function* requestTexts(shown: RequestShown): Iterable<Printed> {
 interface Pushed {
   readonly entry: StoredEntry;
   readonly outcome: Entry | undefined;
-}
-
-export function pushedDocument(pushed: Pushed): object {
-  const { entry, outcome } = pushed;
-  if (outcome === undefined) return entry;
-  const { verdict } = outcome;
-  const { meaning } = explain({ ...entry, ...outcome });
-  const result = jsonOrText(outcome.result);
-  return { ...entry, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
 }
 
 export function* pushedTexts(pushed: Pushed): Iterable<Printed> {

@@ -82,6 +82,23 @@ export const storedEntry = entry
   .pick({ id: true, state: true, key: true, kind: true, operation: true, recordId: true })
   .extend({ isNew: z.boolean(), notes: z.array(z.string()) });
 
+/** The same, with its outcome where its caller has waited for it. */
+export const pushedEntry = storedEntry.extend({
+  verdict: entry.shape.verdict.optional(),
+  meaning: entry.shape.meaning.optional(),
+  result: entry.shape.result.optional().describe('verdict, meaning and result: only after waiting'),
+});
+
+export function pushedDocument(
+  stored: DocumentOf<typeof storedEntry>,
+  outcome: Entry | undefined,
+): DocumentOf<typeof pushedEntry> {
+  if (outcome === undefined) return stored;
+  const { state, recordId, verdict } = outcome;
+  const { meaning, result } = explained(outcome);
+  return { ...stored, state, recordId, verdict, meaning, result };
+}
+
 /** An entry as programs see it in a list. */
 export const entryDocument = (from: Entry): DocumentOf<typeof entry> => documentOf(entry, explained(from));
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
 import { isObject, tryParseJson, type Json } from '../../lib/json/json.ts';
+import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../store/kinds/field-store.ts';
 import { isStorable } from '../../lib/text/text.ts';
@@ -24,20 +25,23 @@ export interface CheckedEntry extends ValidEntry {
 }
 
 const LONGEST_KEY = 200;
+/** Requests that are read or checked before other work of the process gets its turn. */
+const REQUESTS_A_TURN = 20;
 
 /**
  * Checks requests, all of them before any is stored.
  *
  * @throws {UsageError} `outbox.invalid` with everything that is wrong with any of them.
  */
-export function checkEntries(
+export async function checkEntries(
   kinds: readonly Kind[],
   requests: readonly EntryRequest[],
   seen: SeenNames,
-): CheckedEntry[] {
+): Promise<CheckedEntry[]> {
   const checked: CheckedEntry[] = [];
   const faults: string[] = [];
-  for (const request of requests) {
+  for (const [index, request] of requests.entries()) {
+    if (index % REQUESTS_A_TURN === REQUESTS_A_TURN - 1) await ownEventLoopTurn();
     const check = checkEntry(kinds, request, seen);
     if ('entry' in check) checked.push(check.entry);
     else {
@@ -84,19 +88,22 @@ const KEYS: readonly string[] = [
  * Reads requests from NDJSON, one object per line; skips blank lines. Unreadable lines are reported when all are
  * checked.
  */
-export function readBatch(text: string): EntryRequest[] {
-  return text
-    .split('\n')
-    .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
-    .filter((numbered) => numbered.line !== '')
-    .map(({ line, where }) => {
-      const request = tryParseJson(line);
-      if (!isObject(request)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
-      const unknown = Object.keys(request).filter((name) => !KEYS.includes(name));
-      if (unknown.length === 0) return { ...NOTHING, ...request, where };
-      const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
-      return { ...NOTHING, where, unreadable: [fault] };
-    });
+export async function readBatch(text: string): Promise<EntryRequest[]> {
+  const requests: EntryRequest[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (index % REQUESTS_A_TURN === REQUESTS_A_TURN - 1) await ownEventLoopTurn();
+    if (line.trim() !== '') requests.push({ ...readRequest(line.trim()), where: `line ${index + 1}` });
+  }
+  return requests;
+}
+
+function readRequest(line: string): EntryRequest {
+  const request = tryParseJson(line);
+  if (!isObject(request)) return { ...NOTHING, unreadable: ['expected a JSON object'] };
+  const unknown = Object.keys(request).filter((name) => !KEYS.includes(name));
+  if (unknown.length === 0) return { ...NOTHING, ...request };
+  const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
+  return { ...NOTHING, unreadable: [fault] };
 }
 
 const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;

@@ -3,12 +3,18 @@ import { readSeenNames } from '../../store/kinds/field-store.ts';
 import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKeys, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
-import { findByKeys, hasFirstBase, insertEntries, type Entry } from '../../store/outbox/outbox-store.ts';
+import {
+  findByKeys,
+  hasFirstBase,
+  insertEntries,
+  insertEntry,
+  type Entry,
+} from '../../store/outbox/outbox-store.ts';
 import { saveDecision, type Decider } from '../../store/users/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
-import { findKeyHolder, refuseDuplicates, type DuplicateRefusal } from './duplicate-check.ts';
+import { refuseDuplicates } from './duplicate-check.ts';
 import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
@@ -40,7 +46,7 @@ export async function checkRequests(
 ): Promise<CheckedEntry[]> {
   const named = new Set(requests.map((request) => request.kind));
   const wanted = kinds.map((kind) => kind.name).filter((name) => named.has(name));
-  return checkEntries(kinds, requests, await readSeenNames(db, wanted));
+  return await checkEntries(kinds, requests, await readSeenNames(db, wanted));
 }
 
 /** Stores requests that have been checked, and notes who has pushed them; as `storeEntries` otherwise. */
@@ -71,39 +77,24 @@ export async function storeInTransaction(
   push: PushFacts,
 ): Promise<StoredEntry[]> {
   const rows = await readUpdatedRows(tx, entries);
-  const earlier = new Map<string, EarlierEntry>();
-  await readEarlier(tx, entries, earlier);
-  const stored: (() => StoredEntry)[] = [];
-  const refused: DuplicateRefusal[] = [];
-  let fresh: CheckedEntry[] = [];
-  const names = new Set<string>(); // Keys and natural keys of fresh entries, which the database does not know yet.
-  const ids = new Map<string, number>();
-  const insertFresh = async (): Promise<void> => {
-    for (const [key, id] of await insertAll(tx, fresh, rows, push)) ids.set(key, id);
-    fresh = [];
-    names.clear();
-  };
+  const earlier = await readEarlier(tx, entries);
+  const repeated = new Map<CheckedEntry, StoredEntry>();
+  const fresh = new Map<string, CheckedEntry>();
   for (const entry of entries) {
-    const name = entry.naturalKey === null ? null : JSON.stringify([entry.kind.name, entry.naturalKey]);
-    if (names.has(entry.key) || (name !== null && names.has(name))) {
-      await insertFresh();
-      await readEarlier(tx, [entry], earlier);
-    }
-    const before = findStored(entry, earlier);
-    const needsDuplicateCheck = before === null && entry.operation === 'create' && !entry.allowsDouble;
-    const holder = needsDuplicateCheck ? await findKeyHolder(tx, entry) : null;
-    if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-    else if (before !== null) stored.push(() => before);
-    else {
-      fresh.push(entry);
-      names.add(entry.key);
-      if (name !== null) names.add(name);
-      stored.push(() => toStoredEntry(entry, rowOf(rows, entry), ids));
-    }
+    const before = earlier.get(entry.key);
+    if (before !== undefined) repeated.set(entry, toRepeatedEntry(entry, before, hashesOf(entry, before)));
+    else if (!fresh.has(entry.key)) fresh.set(entry.key, entry);
   }
-  await insertFresh();
-  refuseDuplicates(refused);
-  return stored.map((result) => result());
+  await refuseDuplicates(tx, [...fresh.values()]);
+  const ids = await insertAll(tx, [...fresh.values()], rows, push);
+  return entries.map((entry) => {
+    const first = fresh.get(entry.key) ?? entry;
+    const stored = repeated.get(entry) ?? toStoredEntry(first, rowOf(rows, first), ids);
+    if (first === entry) return stored;
+    const base = first.base ?? rowOf(rows, first)?.raw ?? null;
+    const request = requestHash({ ...first, kind: first.kind.name });
+    return toRepeatedEntry(entry, stored, { request, base: baseHash(base) });
+  });
 }
 
 async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
@@ -132,7 +123,7 @@ type MirrorRows = ReadonlyMap<string, ReadonlyMap<string, MirrorRow>>;
 const rowOf = (rows: MirrorRows, entry: CheckedEntry): MirrorRow | null =>
   rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
 
-function insertAll(
+async function insertAll(
   tx: Transaction,
   entries: readonly CheckedEntry[],
   rows: MirrorRows,
@@ -144,7 +135,10 @@ function insertAll(
     const kind = entry.kind.name;
     return { ...entry, kind, base, isMirrored: row !== null, pushedBy: push.by, now: push.now };
   });
-  return insertEntries(tx, fresh);
+  const [single] = fresh;
+  if (fresh.length > 1 || single === undefined) return insertEntries(tx, fresh);
+  const id = await insertEntry(tx, single);
+  return new Map(id === null ? [] : [[single.key, id]]);
 }
 
 function toStoredEntry(
@@ -160,48 +154,39 @@ function toStoredEntry(
   return { id, key, kind, operation, recordId, state: 'ready', isNew: true, notes };
 }
 
-/** Adds the entries that were stored before under the keys of these. */
-async function readEarlier(
-  tx: Transaction,
-  entries: readonly CheckedEntry[],
-  earlier: Map<string, EarlierEntry>,
-): Promise<void> {
+/** The entries that were stored before under the keys of these, by key. */
+async function readEarlier(tx: Transaction, entries: readonly CheckedEntry[]) {
   const keys = entries.map((entry) => entry.key);
-  for (const entry of await findByKeys(tx, keys)) earlier.set(entry.key, entry);
-  for (const entry of await findEndedByKeys(tx, keys)) earlier.set(entry.key, entry);
+  const earlier = [...(await findByKeys(tx, keys)), ...(await findEndedByKeys(tx, keys))];
+  return new Map(earlier.map((entry): [string, Entry | EndedEntry] => [entry.key, entry]));
+}
+
+/** What an earlier entry was requested to do. A base that was read since the push is not compared. */
+function hashesOf(entry: CheckedEntry, earlier: Entry | EndedEntry): RequestHashes {
+  if ('requestHash' in earlier) return { request: earlier.requestHash, base: earlier.baseHash };
+  const base = hasFirstBase(earlier) ? earlier.base : entry.base;
+  return { request: requestHash(earlier), base: baseHash(base) };
+}
+
+interface RequestHashes {
+  readonly request: string;
+  readonly base: EndedEntry['baseHash'];
 }
 
 /**
- * The entry that was stored for the same request before; null if none was.
+ * The entry that was stored for the same request before. Without a base from the author, bases are not compared: they come from the
+ * mirror, which may have changed in between.
  *
  * @throws {SyncError} `outbox.key_taken`.
  */
-function findStored(
-  entry: CheckedEntry,
-  earlierByKey: ReadonlyMap<string, EarlierEntry>,
-): StoredEntry | null {
-  const earlier = earlierByKey.get(entry.key);
-  if (earlier === undefined) return null;
-  if ('requestHash' in earlier) return toRepeatedEntry(entry, earlier, earlier.requestHash, earlier.baseHash);
-  const base = hasFirstBase(earlier) ? earlier.base : entry.base;
-  return toRepeatedEntry(entry, earlier, requestHash(earlier), baseHash(base));
-}
-
-/** Without a base from the author, bases are not compared: they come from the mirror, which may have changed in between. */
-function toRepeatedEntry(
-  entry: CheckedEntry,
-  earlier: EarlierFacts,
-  earlierRequest: string,
-  earlierBase: EndedEntry['baseHash'],
-): StoredEntry {
-  const isSame = requestHash({ ...entry, kind: entry.kind.name }) === earlierRequest;
-  const hasOtherBase = entry.base !== null && baseHash(entry.base) !== earlierBase;
+function toRepeatedEntry(entry: CheckedEntry, earlier: EarlierFacts, hashes: RequestHashes): StoredEntry {
+  const isSame = requestHash({ ...entry, kind: entry.kind.name }) === hashes.request;
+  const hasOtherBase = entry.base !== null && baseHash(entry.base) !== hashes.base;
   if (!isSame || hasOtherBase) throw keyTaken(entry, earlier);
   const { id, key, kind, operation, recordId, state } = earlier;
   return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
 }
 
-type EarlierEntry = Entry | EndedEntry;
 type EarlierFacts = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
 
 function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
 import {
   claimRow,
@@ -82,12 +82,20 @@ export async function openCreates(db: Queryable, kind: string): Promise<Entry[]>
   return entriesWhere(db, open);
 }
 
-/** The open entry with a natural key, else the latest finished one that made a record; null if there is neither. */
-export async function entryWithKey(db: Queryable, kind: string, naturalKey: string): Promise<Entry | null> {
-  const entries = sql`
-    kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN_STATES, 'done'])})
-    order by case when state = 'done' then 1 else 0 end, id desc limit 1`;
-  return (await entriesWhere(db, entries))[0] ?? null;
+/** By each of these natural keys: the open entry that has it, else the latest finished one that made a record. */
+export async function entriesWithKeys(
+  db: Queryable,
+  kind: string,
+  naturalKeys: readonly string[],
+): Promise<ReadonlyMap<string | null, Entry>> {
+  const found = new Map<string | null, Entry>();
+  for (const some of inChunks(naturalKeys)) {
+    const entries = sql`
+      kind = ${kind} and natural_key in (${sqlList(some)}) and operation = 'create'
+        and state in (${sqlList([...OPEN_STATES, 'done'])}) order by case when state = 'done' then 0 else 1 end, id`;
+    for (const entry of await entriesWhere(db, entries)) found.set(entry.naturalKey, entry); // The last one counts.
+  }
+  return found;
 }
 
 /** Wakes the entries that waited for this one. */

@@ -11,6 +11,8 @@ import {
   assignments,
   hasRow,
   insertInto,
+  insertRows,
+  readNumber,
   pickColumns,
   readInChunks,
   readRows,
@@ -68,10 +70,12 @@ export interface NewEntry extends Pick<
 }
 
 /** Stores an entry and returns its id; null if its key is taken. */
-export const insertEntry = async (tx: Transaction, entry: NewEntry): Promise<number | null> =>
-  (await insertEntries(tx, [entry])).get(entry.key) ?? null;
+export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
+  const insert = insertInto(OUTBOX, newRow(entry, await mirrorInstant(tx, entry.now)));
+  return readNumber(tx, sql`${insert} on conflict (idempotency_key) do nothing returning id`);
+}
 
-/** Stores entries and returns their ids by their keys; a key that is taken is left out. */
+/** Stores many entries, none of whose keys is taken, and returns their ids by their keys. */
 export async function insertEntries(
   tx: Transaction,
   entries: readonly NewEntry[],
@@ -80,16 +84,15 @@ export async function insertEntries(
   const [first] = entries;
   if (first === undefined) return ids;
   const at = await mirrorInstant(tx, first.now);
-  for (const some of inChunks(entries, ENTRIES_A_STATEMENT)) {
-    const insert = insertInto(OUTBOX, ...some.map((entry) => newRow(entry, at)));
-    const columns = [bigint('id'), textColumn('key')];
-    const stored = sql`${insert} on conflict (idempotency_key) do nothing returning id, idempotency_key as key`;
-    for (const { id, key } of await readRows(tx, columns, stored)) ids.set(key, id);
+  const rows = entries.map((entry) => newRow(entry, at));
+  await insertRows(tx, OUTBOX, rows); // One statement with many parameters would keep others waiting.
+  for (const some of inChunks(entries.map((entry) => entry.key))) {
+    const stored = sql`where idempotency_key in (${sqlList(some)})`;
+    for (const row of await select(tx, pickColumns(OUTBOX, 'id', 'idempotency_key'), stored))
+      ids.set(row.idempotencyKey, row.id);
   }
   return ids;
 }
-
-const ENTRIES_A_STATEMENT = 200;
 
 const newRow = (entry: NewEntry, at: string) => ({
   ...entry,

@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { wasDeletedSince } from '../outbox/attempts-and-links.ts';
-import type { Queryable, SqlValue } from '../../db/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import {
   bigint,
   optionalText,
@@ -198,13 +199,13 @@ export async function wasLiveAt(
   return hasRow(db, seen);
 }
 
-/** Live records that have all these values. */
+/** Live records that have one of the values of each column. */
 export async function liveRecordsWith(
   db: Queryable,
   kind: string,
-  values: readonly { readonly column: string; readonly value: SqlValue }[],
+  wanted: readonly { readonly column: string; readonly values: readonly (string | number)[] }[],
 ): Promise<LiveRecord[]> {
-  const tests = values.map((wanted) => sql`${sql.identifier(wanted.column)} = ${wanted.value}`);
+  const tests = wanted.map(({ column, values }) => sql`${sql.identifier(column)} in (${sqlList(values)})`);
   return readLive(db, kind, sql.join(tests, sql` and `));
 }
 

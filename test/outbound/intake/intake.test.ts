@@ -72,7 +72,7 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     expect(both).toBeInstanceOf(UsageError);
     expect(both).toMatchObject({
       code: 'outbox.double',
-      message: 'line 2: Entry 1 of the outbox creates a record of clients with the same natural key.',
+      message: 'line 2: line 1 creates a record of clients with the same natural key.',
     });
     expect(await storedRows(session)).toBe(0);
     const [first] = await store(session, ADA);
@@ -198,7 +198,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
 
   test('with any fault leave nothing behind; all faults are told, each with its place', async () => {
     const session = await open();
-    const requests = readBatch(
+    const requests = await readBatch(
       [
         '{"operation":"create","kind":"clients","data":{"code":"C-1"}}',
         '',
