@@ -26,6 +26,7 @@ const action = z.union(
     z.strictObject({ holdMs: count }),
     z.strictObject({ ignoreFields: z.array(z.string()).min(1) }),
     z.strictObject({ storesText: z.enum(TEXT_HABITS) }),
+    z.strictObject({ leavesOut: z.union([z.literal('blanks'), z.array(z.string()).min(1)]) }),
     z.strictObject({ drop: z.enum(['before', 'after']) }),
     z.strictObject({ truncate: count }),
     z.strictObject({ cut: count }),
@@ -41,7 +42,7 @@ const action = z.union(
       'must be exactly one of {latencyMs: n}, {status: n, retryAfter?, body?, location?}, {statusAfter: n, …}, ' +
       '{commitAfterMs: n}, {holdMs: n}, {drop: before|after}, {truncate: n}, {cut: n}, {html: true}, ' +
       `{successFalse: true}, {ignorePage: true}, {clampPerPage: n}, {ignoreFields: [names]}, ` +
-      `{storesText: ${TEXT_HABITS.join('|')}}, {redirect: URL}, {refuse: true}`,
+      `{storesText: ${TEXT_HABITS.join('|')}}, {leavesOut: blanks|[names]}, {redirect: URL}, {refuse: true}`,
   },
 );
 

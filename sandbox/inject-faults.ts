@@ -1,3 +1,4 @@
+import { compactJson, isArray, isObject, parseJson, type Json } from '../src/lib/json/json.ts';
 import { failure, jsonAnswer, type Answer } from './answer.ts';
 import { withTextHabit, withoutFields, type FaultAction, type Fault } from './faults.ts';
 import type { Serve, ServiceRequest } from './service.ts';
@@ -59,16 +60,35 @@ export function applyFault(serve: Serve, action: FaultAction): Serve {
   if ('ignoreFields' in action) return (request) => serve(withoutFields(request, action.ignoreFields));
   if ('storesText' in action) return (request) => serve(withTextHabit(request, action.storesText));
   if ('commitAfterMs' in action || 'holdMs' in action) return serve;
-  const after =
-    (bend: (answer: Answer) => Answer): Serve =>
-    (request) =>
-      bend(serve(request));
-  if ('statusAfter' in action) return after(() => statusAnswer({ ...action, status: action.statusAfter }));
-  if ('cut' in action) return after((answer) => ({ ...answer, body: answer.body.slice(0, action.cut) }));
-  if ('truncate' in action) return after((answer) => ({ ...answer, arrives: { bytes: action.truncate } }));
-  if ('drop' in action && action.drop === 'after')
-    return after((answer) => ({ ...answer, arrives: 'not at all' }));
-  return () => replacementAnswer(action);
+  const bend = bendOf(action);
+  return bend === null ? () => replacementAnswer(action) : (request) => bend(serve(request));
+}
+
+/** How a fault changes the answer of the service; null if it answers instead of it. */
+function bendOf(action: FaultAction): ((answer: Answer) => Answer) | null {
+  if ('statusAfter' in action) return () => statusAnswer({ ...action, status: action.statusAfter });
+  if ('leavesOut' in action)
+    return (answer) => ({ ...answer, body: withoutMembers(answer.body, action.leavesOut) });
+  if ('cut' in action) return (answer) => ({ ...answer, body: answer.body.slice(0, action.cut) });
+  if ('truncate' in action) return (answer) => ({ ...answer, arrives: { bytes: action.truncate } });
+  return 'drop' in action && action.drop === 'after'
+    ? (answer) => ({ ...answer, arrives: 'not at all' })
+    : null;
+}
+
+/** The answer without members of its records, and of their nested rows: the blank ones, or the ones of these names. */
+function withoutMembers(body: string, leftOut: 'blanks' | readonly string[]): string {
+  const isKept = (name: string, value: Json): boolean =>
+    leftOut === 'blanks'
+      ? value !== null && value !== '' && !(isArray(value) && value.length === 0 && name !== 'data')
+      : !leftOut.includes(name);
+  const kept = (value: Json): Json => {
+    if (isArray(value)) return value.map(kept);
+    if (!isObject(value)) return value;
+    const members = Object.entries(value).filter(([name, member]) => isKept(name, member));
+    return Object.fromEntries(members.map(([name, member]) => [name, kept(member)]));
+  };
+  return compactJson(kept(parseJson(body)));
 }
 
 function replacementAnswer(action: FaultAction): Answer {

@@ -219,3 +219,13 @@ export const describeDerived = (
   meaning: translateAll(meaning, { meaning: words.meaning }),
   unit,
 });
+
+/** Names fields of kinds for people. @param fields `kind.field, kind.field`. */
+export function pathLabels(fields: string, translator: Translator): string {
+  if (translator.isTechnical) return fields;
+  const labels = fields.split(', ').map((path) => {
+    const [kind = '', ...name] = path.split('.');
+    return `${fieldLabel(translator, kind, name.join('.'))} (${kindLabel(translator, kind)})`;
+  });
+  return labels.join(', ');
+}

@@ -15,6 +15,7 @@ import {
 } from '../lib/json/json.ts';
 import { isStorable, truncate } from '../lib/text/text.ts';
 import { ownValue, decodeIfFits } from './decode-record.ts';
+import { isBlank, valueIn, type ShownFields } from './shown-value.ts';
 
 /** A record with a usable id: the id, and the record as compact JSON with every number as received. */
 export interface IncomingRecord {
@@ -151,25 +152,39 @@ export function recordId(record: Json): ParsedId {
 export const isRecordId = (text: string): boolean => !('fault' in recordId({ id: text }));
 
 /**
- * A retrieved record in the shape of its list: the list's fields, with the newer values. Lists and single retrievals may each
- * leave out fields; a field that one of them never sends was not cleared.
+ * A retrieved record in the shape of its list: the fields that the list shows, with the newer values. Lists and single retrievals
+ * may each leave out fields; a field that one of them never sends was not cleared.
  */
-export function toListShape(received: IncomingRecord, storedRaw: string): IncomingRecord {
+export function toListShape(
+  kind: Kind,
+  received: IncomingRecord,
+  storedRaw: string,
+  list: ShownFields,
+): IncomingRecord {
   const { id, record } = received;
   const stored = recordIn(storedRaw);
   if (stored === null) return compacted(received);
-  const names = Object.keys(stored);
+  const isFilled = (name: string): boolean =>
+    valueIn(kind, stored, name, list) === null && !isBlank(undefined, record[name]);
+  const names = [...Object.keys(stored), ...Object.keys(record).filter(isFilled)];
   const values = names.map((name) => [name, (Object.hasOwn(record, name) ? record : stored)[name]]);
   const shaped = Object.fromEntries(values) as JsonObject;
   return { id, record: shaped, raw: compactJson(shaped) };
 }
 
-/** The change that a record's first list reading means for a row known by retrieval only: only fields in both can differ. */
-export function compareFirstListing(kind: Kind, storedRaw: string, incoming: IncomingRecord): RecordChange {
+/** The change that a record's first list reading means for a row known by retrieval only: only fields that both know can differ. */
+export function compareFirstListing(
+  kind: Kind,
+  storedRaw: string,
+  incoming: IncomingRecord,
+  list: ShownFields,
+): RecordChange {
   const before = recordIn(storedRaw) ?? {};
   const fields = listChangedFields(kind, before, incoming.record);
-  const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(incoming.record, name));
-  return { is: 'changed', fields: inBoth, before };
+  const known = fields.filter(
+    (name) => Object.hasOwn(before, name) && valueIn(kind, incoming.record, name, list) !== undefined,
+  );
+  return { is: 'changed', fields: known, before };
 }
 
 /**

@@ -1,13 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
-import {
-  isShownAsWritten,
-  isBlank,
-  isSameInAnySpelling,
-  numberText,
-  readNameOf,
-  shownValue,
-} from './merge-update.ts';
+import { isShownAsWritten, isSameInAnySpelling, numberText, readNameOf } from './merge-update.ts';
+import { isBlank, shownValue } from './shown-value.ts';
 
 /** A field that a record shows otherwise than before, by its name in a read. */
 export type IdentityDifference = {

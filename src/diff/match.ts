@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { findSentField, type Kind } from '../catalog/kind.ts';
 import { canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
-import { isBlank, keyForm, isShownAsWritten, readNameOf, shownValue } from './merge-update.ts';
+import { keyForm, isShownAsWritten, readNameOf } from './merge-update.ts';
+import { isBlank, shownValue } from './shown-value.ts';
 
 interface SentField {
   readonly name: string;

@@ -4,6 +4,7 @@ import { decodeIfFits, ownValue } from './decode-record.ts';
 import { canonicalNumber } from '../lib/json/decimal.ts';
 import { listChangedFields } from './compare-page.ts';
 import { normalizeSpelling } from './normalize-spelling.ts';
+import { isBlank, shownValue, writeNameOf } from './shown-value.ts';
 
 /** One field in three states; `field` is its name in a read. A field that a state does not show is null. */
 type FieldStates = {
@@ -82,20 +83,10 @@ function listDifferences(kind: Kind, wanted: JsonObject, record: JsonObject) {
     .filter(({ field, value, shown }) => !isShownAsWritten(kind, field, value, shown));
 }
 
-/** The name of a field in a write. */
-export const writeNameOf = (field: Field): string => field.write?.name ?? field.name;
-
 /** The name of a written field in a read; an unknown name is returned unchanged. */
 export function readNameOf(kind: Kind, writeName: string): string {
   const fields = [...kind.fields, ...kind.hints];
   return fields.find((field) => writeNameOf(field) === writeName)?.name ?? writeName;
-}
-
-/** A record's value of a field: under its name in a read or, as some copies do, under its name in a write. */
-export function shownValue(kind: Kind, record: JsonObject, name: string): Json | undefined {
-  const value = ownValue(record, name);
-  const field = findSentField(kind, name);
-  return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
 }
 
 /** Whether the service shows the sent value, under the field's normaliser; `name` is the name in a read. */
@@ -136,16 +127,7 @@ function isTextOf(text: Json, number: Json): boolean {
   return isNumber(number) && (text === String(number) || text === normalForm(undefined, number));
 }
 
-const NO_DAY = new Set<Json>(['0000-00-00', '0000-00-00 00:00:00']);
-const TYPES_WITH_NO_DAY = new Set<Field['type'] | undefined>(['date', 'time', 'timestamp', 'decimal']); // Decimals: seen so.
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-/** Whether a value is blank: the service answers null for '' and '' for null, '0000-00-00' for no date, and [] for no rows. */
-export function isBlank(field: Field | undefined, value: Json | undefined): boolean {
-  if (value === undefined || value === null || value === '') return true;
-  if (isArray(value)) return value.length === 0;
-  return TYPES_WITH_NO_DAY.has(field?.type) && NO_DAY.has(value);
-}
 
 /** A text that is equal for values that the service holds equal: by the field's type, as JSON where it fits none. */
 function normalForm(field: Field | undefined, value: Json): string {

@@ -6,7 +6,8 @@ import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.
 import { decodeIfFits, type ColumnValue } from './decode-record.ts';
 import { hasNaturalKeyOf, keyFields } from './match.ts';
 import { normalizeSpelling } from './normalize-spelling.ts';
-import { isSameValue, isBlank, numberText, readNameOf, shownValue } from './merge-update.ts';
+import { isSameValue, numberText, readNameOf } from './merge-update.ts';
+import { isBlank, shownValue } from './shown-value.ts';
 
 /** A text that a create sent; `field` is its name in a read. */
 export interface SentText {

@@ -1,4 +1,4 @@
-import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
+import { kindLabel, pathLabels } from '../catalog/descriptions.ts';
 import type { Translator, MessageKey } from '../lib/text/translator.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
@@ -34,6 +34,7 @@ interface NeedFacts {
     readonly since: string | null;
   };
   readonly 'field.volatile': { readonly fields: string; readonly setting: string };
+  readonly 'field.not_shown': { readonly fields: string; readonly entries: number };
   readonly 'webhook.disabled': {
     readonly name: string;
     readonly reason: string | null;
@@ -199,7 +200,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     }),
     why: [
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
-        names: { text: volatileFields(facts.fields, translator), as: 'name' },
+        names: { text: pathLabels(facts.fields, translator), as: 'name' },
       }),
       translator.t<Quoted>('Add to the settings: {setting}', {
         setting: { text: facts.setting, as: 'code' },
@@ -208,6 +209,20 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',
     command: 'bms-sync changes',
+  }),
+  'field.not_shown': ({ fields, entries: n }, translator) => ({
+    title: translator.t(
+      '{n, plural, one {# update waits} other {# updates wait}} for fields that the service no longer shows',
+      { n },
+    ),
+    why: [
+      translator.t<Quoted>('Neither lists nor single records show: {names}.', {
+        names: { text: pathLabels(fields, translator), as: 'name' },
+      }),
+    ],
+    effect: translator.t('They are sent once it is shown again. Abandon them if it was removed for good.'),
+    page: '/outbox',
+    command: 'bms-sync outbox',
   }),
   'webhook.disabled': (facts, translator) => ({
     title: translator.t('The endpoint {name} is disabled', { name: facts.name }),
@@ -279,16 +294,6 @@ const valuesOf = (kinds: readonly string[], translator: Translator) => ({
   n: kinds.length,
   names: kinds.map((kind) => kindLabel(translator, kind)).join(', '),
 });
-
-/** @param fields `kind.field, kind.field`. */
-function volatileFields(fields: string, translator: Translator): string {
-  if (translator.isTechnical) return fields;
-  const labels = fields.split(', ').map((path) => {
-    const [kind = '', ...name] = path.split('.');
-    return `${fieldLabel(translator, kind, name.join('.'))} (${kindLabel(translator, kind)})`;
-  });
-  return labels.join(', ');
-}
 
 const wayTo = (kinds: readonly string[]) => ({
   page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',

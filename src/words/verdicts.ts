@@ -93,6 +93,11 @@ export const VERDICTS = {
     meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
     next: [overwrite, pushAgain, abandon],
   },
+  field_not_shown: {
+    meaning:
+      'The service no longer shows a field of this update, so nothing would prove it. bms-sync looks every hour, and sends nothing before.',
+    next: [pushAgain],
+  },
   other_record: {
     meaning:
       'The id seems to belong to another record: the one to update was deleted, or its key and more have changed. Nothing more is sent.',

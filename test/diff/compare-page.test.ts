@@ -328,13 +328,20 @@ describe('a record that was asked for, in the shape of its list', () => {
     ['has fields of any name', '{"id":7,"__proto__":1}', '{"id":7,"__proto__":2}', '{"id":7,"__proto__":2}'],
     ['inherits none', '{"id":7,"toString":1}', '{"id":7}', '{"id":7,"toString":1}'],
   ])('%s', (_name, listed, asked, shaped) => {
-    const { id, raw, record } = toListShape(incoming(asked), listed);
+    const { id, raw, record } = toListShape(CLIENTS, incoming(asked), listed, NO_FIELDS);
     expect([id, raw]).toEqual(['7', shaped]);
     expect(compactJson(record)).toBe(shaped);
   });
 
+  test('has a field that its list leaves out where it is blank, once it has a value', () => {
+    const shape = (asked: string): string =>
+      toListShape(CLIENTS, incoming(asked), '{"id":7}', new Set(['phone', 'contacts'])).raw;
+    expect(shape('{"id":7,"phone":"418","notes":"x"}')).toBe('{"id":7,"phone":"418"}');
+    expect(shape('{"id":7,"phone":"","contacts":[]}')).toBe('{"id":7}');
+  });
+
   test.each(['null', '[]', '"x"'])('is the record itself where what is stored is %s and no record', (raw) => {
-    expect(toListShape(incoming('{"id":7}'), raw).raw).toBe('{"id":7}');
+    expect(toListShape(CLIENTS, incoming('{"id":7}'), raw, NO_FIELDS).raw).toBe('{"id":7}');
   });
 });
 
@@ -344,12 +351,16 @@ describe('the first listing of a row that was only asked for so far', () => {
     ['a change of what both have', '{"id":7,"name":"a","notes":"x"}', '{"id":7,"name":"b"}', ['name']],
     ['no change where a value is spelled otherwise', '{"id":7,"credit":"1.0"}', '{"id":7,"credit":1}', []],
     ['a change to null', '{"id":7,"name":"a"}', '{"id":7,"name":null}', ['name']],
+    ['a change of what the list leaves out where it is blank', '{"id":7,"shown":"a"}', '{"id":7}', ['shown']],
     ['no change by fields with inherited names', '{"id":7}', '{"id":7,"toString":"x"}', []],
   ])('is %s', (_name, asked, listed, fields) => {
-    const verdict = compareFirstListing(CLIENTS, asked, incoming(listed));
+    const verdict = compareFirstListing(CLIENTS, asked, incoming(listed), new Set(['shown']));
     expect(verdict).toEqual({ is: 'changed', fields, before: parseJson(asked) });
   });
 });
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
+const namesOf = (members: readonly Member[]): ReadonlySet<string> => new Set(members.map(([name]) => name));
 
 /** Fields that a list and a retrieve both show, and the ones that only one of them does. */
 const shapes = fc
@@ -377,7 +388,7 @@ describe('list, retrieve, list', () => {
           text(one),
           text(one.map(([name, value]): Member => [name, respelled(value)])),
         ]) {
-          const asked = toListShape(incoming(spelled), listed.raw);
+          const asked = toListShape(CLIENTS, incoming(spelled), listed.raw, namesOf(list));
           expect(compareRecord(CLIENTS, stored(listed.raw), asked)).toEqual({ is: 'unchanged' });
           expect(compareRecord(CLIENTS, stored(asked.raw), listed)).toEqual({ is: 'unchanged' });
           expect(fieldsOf(asked.record)).toEqual(fieldsOf(listed.record));
@@ -396,7 +407,7 @@ describe('list, retrieve, list', () => {
           members.map((member): Member => (member[0] === name ? [name, value] : member));
         const before = incoming(text(list));
         const after = incoming(text(edit(list)));
-        const asked = toListShape(incoming(text(edit(one))), before.raw);
+        const asked = toListShape(CLIENTS, incoming(text(edit(one))), before.raw, namesOf(list));
         expect(compareRecord(CLIENTS, stored(before.raw), asked)).toEqual(
           compareRecord(CLIENTS, stored(before.raw), after),
         );
@@ -413,8 +424,11 @@ describe('retrieve, list, retrieve', () => {
       fc.property(shapes, ({ list, one }) => {
         const asked = incoming(text(one));
         const listed = incoming(text(list));
-        expect(compareFirstListing(CLIENTS, asked.raw, listed)).toMatchObject({ is: 'changed', fields: [] });
-        const again = toListShape(asked, listed.raw);
+        expect(compareFirstListing(CLIENTS, asked.raw, listed, namesOf(list))).toMatchObject({
+          is: 'changed',
+          fields: [],
+        });
+        const again = toListShape(CLIENTS, asked, listed.raw, namesOf(list));
         expect(compareRecord(CLIENTS, stored(listed.raw), again)).toEqual({ is: 'unchanged' });
       }),
       { numRuns: 1000 },

@@ -4,12 +4,11 @@ import type { Kind } from '../../src/catalog/kind.ts';
 import {
   isShownAsWritten,
   readNameOf,
-  shownValue,
-  writeNameOf,
   merge,
   compareReadBack,
   type Merge,
 } from '../../src/diff/merge-update.ts';
+import { shownValue, writeNameOf } from '../../src/diff/shown-value.ts';
 import { parseJson, type JsonObject } from '../../src/lib/json/json.ts';
 import { records, respelled, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';

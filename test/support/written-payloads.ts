@@ -3,7 +3,8 @@ import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
 import { KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { findSentField, type Field, type Kind } from '../../src/catalog/kind.ts';
-import { readNameOf, writeNameOf } from '../../src/diff/merge-update.ts';
+import { readNameOf } from '../../src/diff/merge-update.ts';
+import { writeNameOf } from '../../src/diff/shown-value.ts';
 import { padToScale } from '../../src/lib/json/decimal.ts';
 import {
   compactJson,

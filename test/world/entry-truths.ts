@@ -113,7 +113,7 @@ export function overwritten(recording: Recording): Found {
     .filter(({ intent }) => intent.operation === 'update')
     .flatMap(({ entry, intent }) => {
       if (entry.base === null) return []; // Without a base, what its author saw is unknown.
-      const base = JSON.parse(entry.base) as Content;
+      const base = { ...blanksIn(recording, entry), ...(JSON.parse(entry.base) as Content) };
       const { actions } = recordsOf(recording, intent.kind);
       const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
       return actions.flatMap((action, at) => {
@@ -131,6 +131,13 @@ export function overwritten(recording: Recording): Found {
           }));
       });
     });
+}
+
+/** What a base that a list has shown leaves out; a PUT of whole records may leave no record that shows a field. */
+function blanksIn({ personality }: Recording, { kind, baseAt }: Entry): Content {
+  const { blanks, put } = personality;
+  if (!blanks.startsWith('left out') || put === 'whole' || baseAt === null) return {};
+  return Object.fromEntries(kindOf(kind).fields.map(({ name }) => [name, '']));
 }
 
 export function sendOf({ service }: Recording, { is, actor }: RecordAction): Send | null {
@@ -152,7 +159,7 @@ const lagOf = ({ personality }: Recording): number =>
 /** A value without what lists spell otherwise. */
 const plainValue = (value: unknown): string =>
   plainText(JSON.stringify({ value: value ?? null }), '', ALL_SPELLINGS);
-const ALL_SPELLINGS = { volatile: 'none', spelling: 'HTML in lists' } as const;
+const ALL_SPELLINGS = { volatile: 'none', spelling: 'HTML in lists', blanks: 'shown' } as const;
 
 interface Replaced {
   readonly name: string;

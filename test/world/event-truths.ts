@@ -72,7 +72,7 @@ function missedAtBaseline(recording: Recording, event: ChangeRow): Evidence | nu
 }
 
 /** Where lists show what was, what is spelled otherwise is not an order to go by. */
-const NOT_IN_ORDER = ['ownShown', 'keeping', 'spelling', 'volatile'] as const;
+const NOT_IN_ORDER = ['ownShown', 'keeping', 'spelling', 'volatile', 'blanks'] as const;
 
 /** Records whose events show an older content after a newer one; where a replica answers, that is what it says. */
 export function backwards(recording: Recording): Found {

@@ -96,10 +96,12 @@ const forbiddenFirst: Acts = (stage) => [
 const succeed: Acts = (stage) =>
   [0, 1].map((number) => async () => {
     const { timeline, service, random, personality } = stage;
+    const isAlike = personality.succession === 'ids given to alike';
     const kind = random.pick(stage.kinds);
     const row = rowsOf(stage, kind)[number];
     const records = service.records.get(kind.name);
-    if (row === undefined || records === undefined) return;
+    if (row === undefined || records === undefined || (isAlike && kind.name === 'projects')) return;
+    if (isAlike) await settleIn(stage, kind, row);
     await update(stage, kind, row.id, 130 + 10 * number);
     await timeline.clock.sleep(random.integer(1, 60) * MINUTE);
     service.advance(timeline.nowMs());
@@ -109,11 +111,24 @@ const succeed: Acts = (stage) =>
       await timeline.clock.sleep(random.integer(1, 50) * MINUTE);
     }
     const body = bodiesOf(kind).create(7_000 + number, random);
-    const other = storedFields(kind, { ...body, ...filledIn(kind, 7_000 + number) }, personality);
+    const filled = isAlike ? TOWN : filledIn(kind, 7_000 + number);
+    const other = storedFields(kind, { ...body, ...filled }, personality);
     records.succeed(row.id, other, timeline.nowMs());
     stage.logLine(`~ ${kind.name} ${row.id} is another one's now`);
     if (random.chance(0.5)) await askForSweep(stage);
   });
+
+/** What clients of one town share. */
+const TOWN = { city: 'Hull', state: 'QC', zipcode: 'J8X 1A1', website: 'hull.example', fax: '' };
+
+/** A record gets what others have as well, and the mirror reads it. */
+async function settleIn(stage: Stage, kind: ListedKind, row: Row): Promise<void> {
+  const { service, timeline } = stage;
+  if (kind.name === 'clients')
+    service.records.get(kind.name)?.edit(row.id, TOWN, { atMs: timeline.nowMs(), actor: 'other' });
+  await askForSweep(stage);
+  await timeline.clock.sleep(MINUTE);
+}
 
 /** Two updates of one record, one some time after the other. */
 const twice: Acts = (stage) => [

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { certify, Certification, Sighting } from '../../src/diff/certify.ts';
 import type { createRecordDecoder } from '../../src/diff/decode-record.ts';
 import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import type { withBlanks } from '../../src/diff/shown-value.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
@@ -19,6 +20,7 @@ interface Plantable {
   possibleMatchesSince: typeof possibleMatchesSince;
   decideDeletions: typeof decideDeletions;
   createRecordDecoder: typeof createRecordDecoder;
+  withBlanks: typeof withBlanks;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -107,6 +109,11 @@ export const MORE_PLANTED_BUGS: readonly {
         };
       },
     },
+  },
+  {
+    name: 'a field that is left out is unknown, not blank',
+    trait: 'blanks: left out',
+    parts: { withBlanks: () => (_kind, record) => record },
   },
   {
     name: 'events carry the time of a clock that was set back',

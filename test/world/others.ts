@@ -62,7 +62,8 @@ const edit: ActOfOthers = ({ random, personality }, { kind, records, nowMs, uniq
   records.edit(random.pick(rows).id, fields, { atMs: nowMs, actor: 'other' });
 };
 
-const remove: ActOfOthers = ({ random }, { records, nowMs, foreign }) => {
+const remove: ActOfOthers = ({ random, personality }, { records, nowMs, foreign: all }) => {
+  const foreign = personality.blanks === 'shown' ? all : all.slice(1); // The first alone may show some field.
   const row = random.chance(0.5) ? foreign.at(-1) : foreign[random.integer(0, foreign.length - 1)];
   if (row !== undefined) records.remove(row.id, nowMs);
 };

@@ -7,7 +7,7 @@ import type { Lie } from './lies.ts';
 import { read } from './reads.ts';
 import { createRecords, type Content, type Records } from './records.ts';
 import { secretsOf, type Secrets } from './secrets.ts';
-import { defaults, storedFields } from './stored.ts';
+import { allTexts, defaults, storedFields } from './stored.ts';
 import type { Personality } from './traits.ts';
 import { write } from './writes.ts';
 
@@ -157,8 +157,12 @@ function firstRecords(options: ServiceOptions, random: Random): ReadonlyMap<stri
   for (const kind of kinds) {
     const blank = { ...blankOf(kind), ...defaults(kind, personality), ...secretsOf(kind, secrets) };
     const records = createRecords({ kind, blank, random, ids: personality.ids });
-    for (let row = 0; row < rows; row++)
-      records.create(storedFields(kind, seedRecord(kind, row), personality), BEFORE_MS, 'before');
+    for (let row = 0; row < rows; row++) {
+      // Where blanks are left out, one record shows that a field is there at all.
+      const all = row === 0 && personality.blanks !== 'shown' ? allTexts(kind) : {};
+      const body = { ...all, ...seedRecord(kind, row) };
+      records.create(storedFields(kind, body, personality), BEFORE_MS, 'before');
+    }
     all.set(kind.name, records);
   }
   return all;

@@ -12,11 +12,12 @@ export const VOLATILE: Readonly<Record<string, string>> = {
   purchase_products: 'product_serialnumber',
 };
 
-type Spelling = Pick<Personality, 'volatile' | 'spelling'>;
+type Spelling = Pick<Personality, 'volatile' | 'spelling' | 'blanks'>;
 
 /** A record as a list shows it. @param look How often it was looked at before. */
 export function listedRow(row: Row, kind: ListedKind, personality: Spelling, look: number): Row {
-  const { volatile, spelling } = personality;
+  const { volatile, spelling, blanks } = personality;
+  if (blanks === 'left out' || blanks === 'left out of lists') return withContent(row, filled(row.content));
   if (volatile === 'none' && spelling === 'alike') return row;
   const isAtTimes = hash(`${row.id}/${look}`) % 2 === 0;
   const spelled = Object.entries(row.content).map(([name, value]): [string, unknown] => [
@@ -29,11 +30,18 @@ export function listedRow(row: Row, kind: ListedKind, personality: Spelling, loo
 }
 
 /** A record as it answers alone. */
-export function singleRow(row: Row, kind: ListedKind, { volatile }: Spelling, look: number): Row {
+export function singleRow(row: Row, kind: ListedKind, { volatile, blanks }: Spelling, look: number): Row {
+  if (blanks === 'left out' || blanks === 'left out of records') return withContent(row, filled(row.content));
   return volatile === 'none'
     ? row
     : withContent(row, { ...row.content, ...volatileOf(kind, volatile, look) });
 }
+
+/** The fields that are not blank. */
+const filled = (content: Content): Content =>
+  Object.fromEntries(
+    Object.entries(content).filter(([, value]) => !['""', 'null', '[]'].includes(JSON.stringify(value))),
+  );
 
 function withContent(row: Row, content: Content): Row {
   return { ...row, text: JSON.stringify(content) };
@@ -75,7 +83,11 @@ const SPELT: Readonly<Record<Personality['spelling'], (text: string, isAtTimes: 
 };
 
 /** A record's text without what a service spells now so and now so: equal for what is the same. */
-export function plainText(text: string, kind: string, { volatile, spelling }: Spelling): string {
+export function plainText(text: string, kind: string, { volatile, spelling, blanks }: Spelling): string {
+  if (blanks !== 'shown') {
+    const shown = Object.entries(filled(JSON.parse(text) as Content));
+    return JSON.stringify(Object.fromEntries(shown.sort(([a], [b]) => (a < b ? -1 : 1)))); // Our own writes add them at the end.
+  }
   if (volatile === 'none' && spelling === 'alike') return text;
   const content = JSON.parse(text) as Content;
   const field = volatile === 'none' ? undefined : VOLATILE[kind];

@@ -23,6 +23,14 @@ export function defaults(kind: Kind, { fields }: Storing): Content {
   return Object.fromEntries(texts.slice(0, 2).map(({ name }) => [name, `${name} to be filled in`]));
 }
 
+/** A text for each field that may be written and identifies nothing. */
+export const allTexts = ({ fields, naturalKey }: Kind): Content =>
+  Object.fromEntries(
+    fields
+      .filter(({ type, name }) => type === 'text' && !naturalKey.includes(name))
+      .map(({ name, write }) => [write?.name ?? name, `${name} once`]),
+  );
+
 function fieldWritten({ fields, hints }: Kind, name: string): Field | undefined {
   return [...fields, ...hints].find((field) => (field.write?.name ?? field.name) === name);
 }

@@ -102,7 +102,7 @@ const LASTING = {
   ownShown: { 'at once': 0, 'hours later': 3 },
   // Single records.
   forbidden: { none: 0, 'to read': 2, 'to write': 2 },
-  succession: { none: 0, 'ids given to others': 3 },
+  succession: { none: 0, 'ids given to others': 3, 'ids given to alike': 2 },
   downtimes: { none: 0, 'minutes in which nothing is there': 2 },
   // Writes.
   named: {
@@ -116,7 +116,12 @@ const LASTING = {
   likeMinded: { none: 0, 'others do the same': 2 },
 } as const satisfies Table;
 
-export const TRAITS = { ...USUAL, ...LASTING } as const;
+/** What views of a record leave out: drawn apart, too, and where nothing lasts. */
+const VIEWS = {
+  blanks: { shown: 0, 'left out': 3, 'left out of lists': 1, 'left out of records': 1 },
+} as const satisfies Table;
+
+export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS } as const;
 
 type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
 type Traits = typeof TRAITS;
@@ -151,12 +156,18 @@ export function drawPersonality(seed: number): Personality {
     if (name === 'ids' && random.chance(0.4)) drawn['lost'] = 'after the commit'; // Else a reused id proves nothing.
   }
   drawLasting(drawn, randomFrom('lasting', seed));
-  return drawn as unknown as Personality;
+  const views = randomFrom('views', seed);
+  const personality = drawn as unknown as Personality;
+  if (lastingTraits(personality).length > 0 || !views.chance(VIEWS_SHARE)) return personality;
+  return { ...personality, blanks: drawValue('blanks', views) as Personality['blanks'] };
 }
 
 /** The share of histories with a trouble that outlasts patience, and of those the share with a second one. */
 const LASTING_SHARE = 0.35;
 const SECOND_SHARE = 0.15;
+
+/** The share of the other histories in which some view leaves blanks out. */
+const VIEWS_SHARE = 0.1;
 
 function drawLasting(drawn: Record<string, string>, random: Random): void {
   if (!random.chance(LASTING_SHARE)) return;

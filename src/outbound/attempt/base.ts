@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
-import type { Kind } from '../../catalog/kind.ts';
+import { findSentField, type Kind } from '../../catalog/kind.ts';
 import { isSameInAnySpelling, merge, readNameOf, type Merge } from '../../diff/merge-update.ts';
+import { isBlank, shownValue, withBlanks } from '../../diff/shown-value.ts';
 import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json/json.ts';
+import { hasRow } from '../../db/rows/rows.ts';
+import { readListView } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { updatesOf, updatesSince, type Entry } from '../../store/outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
@@ -33,7 +36,10 @@ export async function mergeUpdate(
   return merge({ kind, wanted, base: { ...base, ...known }, remote });
 }
 
-/** The state that the author of an update saw, with the effects of our own updates since; by the names of a read, null = unknown. */
+/**
+ * The state that the author of an update saw, with the effects of our own updates since; by the names of a read, null = unknown. Of
+ * a base that an application made, only the fields that it names are known.
+ */
 export async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   if (entry.base === null) return null;
   const authored = Object.entries(parseObject(entry.base)).map(([name, value]) => [
@@ -41,6 +47,8 @@ export async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry):
     value,
   ]);
   let base = Object.fromEntries(authored) as JsonObject;
+  if (await isListedBase(db, entry))
+    base = withBlanks(kind, base, wantedNames(kind, entry), await readListView(db, kind.name));
   for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt)) {
     const effects = [...(await readEffects(db, kind, earlier))].map(
       ([name, { made }]) => [name, made] as const,
@@ -48,6 +56,39 @@ export async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry):
     base = { ...base, ...Object.fromEntries(effects) };
   }
   return base;
+}
+
+const wantedNames = (kind: Kind, entry: Pick<Entry, 'payload'>): readonly string[] =>
+  Object.keys(payloadOf(entry)).map((name) => readNameOf(kind, name));
+
+/** Whether a base is a record as a list showed it: the mirror's, or one that equals a `_raw` of the mirror. */
+async function isListedBase(db: Queryable, { kind, recordId, base, baseAt }: Entry): Promise<boolean> {
+  if (base === null || parseObject(base)['id'] === undefined) return false;
+  if (baseAt !== null) return true;
+  const row = sql`select _raw from ${sql.identifier(kind)} where id = ${recordId} and _listed is not null`;
+  if (await hasRow(db, sql`${row} and _raw = ${base}`)) return true;
+  const events = sql`select 1 from changes where kind = ${kind} and record_id = ${recordId}`;
+  // The answer to a create may show less than the list.
+  const isAnswer = sql`${events} and change = 'created' and origin <> 'service' and after = ${base}`;
+  return (
+    !(await hasRow(db, isAnswer)) && hasRow(db, sql`${events} and (before = ${base} or after = ${base})`)
+  );
+}
+
+/**
+ * The fields of an update that a record does not show, though its author has seen a value of them, or though we have written them
+ * already: they may be blank now, or nowhere to be seen any more.
+ */
+export async function readDoubtfulFields(
+  db: Queryable,
+  kind: Kind,
+  entry: Entry,
+  record: JsonObject,
+): Promise<readonly string[]> {
+  const absent = wantedNames(kind, entry).filter((name) => shownValue(kind, record, name) === undefined);
+  if (absent.length === 0 || entry.attempts > 0) return absent;
+  const base = (await readBaseOfUpdate(db, kind, entry)) ?? {};
+  return absent.filter((name) => !isBlank(findSentField(kind, name), shownValue(kind, base, name)));
 }
 
 /** Whether effects, newest first, made the value that is there of the seen one, each of what the one before it made. */

@@ -98,6 +98,19 @@ export async function scheduleRetry(
   await releaseEntry(tx, entry, { state: 'ready', verdict, ...noted, nextAttemptAt, now });
 }
 
+const LOOK_AGAIN_MS = 3_600_000;
+
+/** Puts back an update of fields that the service does not show any more: neither a conflict nor its success could be seen. */
+export function awaitFields(
+  tx: Transaction,
+  entry: Entry,
+  fields: readonly string[],
+  now: Date,
+): Promise<void> {
+  const settlement = { hidden: fields };
+  return scheduleRetry(tx, entry, { verdict: 'field_not_shown', settlement, now, waitMs: LOOK_AGAIN_MS });
+}
+
 const PROBE_AFTER_MS = 300_000;
 
 /** A request of a blocked kind is about to be sent: later entries wait for its outcome. */

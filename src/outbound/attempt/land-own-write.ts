@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { splitPage, withoutSuppressed } from '../../diff/compare-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { readListView, readMirroredKind } from '../../store/kinds/field-store.ts';
 import { excludedSince } from '../../store/kinds/exclusions.ts';
 import { saveLastChange, readStanding, jumpTick } from '../../store/kinds/kind-standing.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { compareRetrieved, readStoredRows, writeRows } from '../../store/records/stored-rows.ts';
-import { optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
+import { optionalBigint, optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
@@ -40,7 +40,8 @@ export async function landOwnWrite(tx: Transaction, parts: OutboundParts, readin
   if (stored === undefined ? !canBeNew : canBeNew && isListedNow) return;
 
   const response = await jumpTick(tx, kind.name);
-  const judged = compareRetrieved(mirrored, stored, incoming, response);
+  const list = await readListView(tx, kind.name);
+  const judged = compareRetrieved({ kind: mirrored, list }, stored, incoming, response);
   const now = parts.clock.now();
   if (judged.change.is !== 'unchanged') await saveLastChange(tx, kind.name, now);
   await writeRows(tx, {
@@ -60,9 +61,16 @@ export interface MirrorRow {
   /** The record as compact JSON, by the names of a read. */
   readonly raw: string;
   readonly isLive: boolean;
+  /** Its list has shown it: `raw` is what the list shows. */
+  readonly isListed: boolean;
 }
 
-const MIRROR_ROW = [textColumn('id'), textColumn('raw'), optionalTimestamp('deleted_at')];
+const MIRROR_ROW = [
+  textColumn('id'),
+  textColumn('raw'),
+  optionalTimestamp('deleted_at'),
+  optionalBigint('listed'),
+];
 
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
 export async function readOwnRows(
@@ -73,10 +81,10 @@ export async function readOwnRows(
   const copies = new Map<string, MirrorRow>();
   for (const chunk of inChunks(ids)) {
     const rows = sql`
-      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at from ${sql.identifier(kind)}
+      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at, _listed as listed from ${sql.identifier(kind)}
       where id in (${sqlList(chunk)})`;
-    for (const { id, raw, deletedAt } of await readRows(db, MIRROR_ROW, rows))
-      copies.set(id, { raw, isLive: deletedAt === null });
+    for (const { id, raw, deletedAt, listed } of await readRows(db, MIRROR_ROW, rows))
+      copies.set(id, { raw, isLive: deletedAt === null, isListed: listed !== null });
   }
   return copies;
 }

@@ -133,7 +133,8 @@ async function insertAll(
     const row = entry.base === null ? rowOf(rows, entry) : null;
     const base = entry.base ?? row?.raw ?? null;
     const kind = entry.kind.name;
-    return { ...entry, kind, base, isMirrored: row !== null, pushedBy: push.by, now: push.now };
+    // The answer to a create may show less than the list.
+    return { ...entry, kind, base, isMirrored: row?.isListed === true, pushedBy: push.by, now: push.now };
   });
   const [single] = fresh;
   if (fresh.length > 1 || single === undefined) return insertEntries(tx, fresh);

@@ -1,6 +1,7 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
-import { readNameOf, writeNameOf } from '../../diff/merge-update.ts';
+import { readNameOf } from '../../diff/merge-update.ts';
+import { writeNameOf } from '../../diff/shown-value.ts';
 import { MAX_DEPTH, canonicalJson, isNestedDeeper, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
 import { isStorable } from '../../lib/text/text.ts';

@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { shownValue } from '../../diff/merge-update.ts';
+import { shownValue } from '../../diff/shown-value.ts';
 import { canonicalJson, compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';

@@ -1,6 +1,6 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
-import { shownValue, writeNameOf } from '../../diff/merge-update.ts';
+import { shownValue, writeNameOf } from '../../diff/shown-value.ts';
 import { parseJson, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Row } from '../../db/session/session.ts';

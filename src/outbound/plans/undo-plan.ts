@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { isSameInAnySpelling, shownValue } from '../../diff/merge-update.ts';
+import { isSameInAnySpelling } from '../../diff/merge-update.ts';
+import { shownValue } from '../../diff/shown-value.ts';
 import { canonicalJson, compactJson, isArray, parseObject, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';

@@ -86,7 +86,7 @@ async function claimReady(
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
 }
 
-/** An update without a base from its author takes the mirror's row as base. */
+/** An update without a base from its author takes the mirror's row as base, once its list has shown it. */
 async function baseFromMirror(
   tx: Transaction,
   entry: Entry,
@@ -95,7 +95,7 @@ async function baseFromMirror(
   const { operation, kind, recordId, base } = entry;
   if (operation === 'create' || base !== null || recordId === null) return null;
   const row = (await readOwnRows(tx, kind, [recordId])).get(recordId);
-  return row === undefined ? null : { base: row.raw, baseAt: formatInstant(now) };
+  return row?.isListed !== true ? null : { base: row.raw, baseAt: formatInstant(now) };
 }
 
 const RETRY_MS = 60_000;

@@ -1,6 +1,7 @@
 import { findSentField, type Kind } from '../../catalog/kind.ts';
 import { canComeFrom } from '../../diff/rule-out.ts';
-import { isBlank, isSameInAnySpelling, compareReadBack } from '../../diff/merge-update.ts';
+import { isSameInAnySpelling, compareReadBack, readNameOf } from '../../diff/merge-update.ts';
+import { isBlank, shownValue, withBlanks } from '../../diff/shown-value.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
@@ -9,13 +10,14 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { finishEntry, scheduleRetry, retryDelayMs } from '../attempt/conclude.ts';
+import { awaitFields, finishEntry, scheduleRetry, retryDelayMs } from '../attempt/conclude.ts';
 import { grade } from '../attempt/grade.ts';
 import { closeWithAnswer } from '../attempt/journal.ts';
 import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { readUnprovenFields } from '../attempt/base.ts';
 import { readFailure, readRemote } from './read-remote.ts';
+import { completeRecord, type CompletedRecord } from './shown-fields.ts';
 
 /** An update in work, with the record as the service has it. */
 export interface UpdateInWork {
@@ -36,7 +38,7 @@ const MAX_ROUNDS = 2;
 /** Reads a record back after a write: only this, never the answer to the write, proves whether the write was done. */
 export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
   const { kind, entry } = written;
-  const after = await readRemote(parts, kind, entry.recordId ?? '').catch((error: unknown) => {
+  const seen = await readAfter(parts, written).catch((error: unknown) => {
     if (error instanceof SourceError) return error; // It is unknown.
     throw error;
   });
@@ -44,10 +46,25 @@ export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate
     const now = parts.clock.now();
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
     // A record that is not there is looked for again before the next write.
-    if (after === null) return retryUnconfirmed(tx, parts, written, { verdict: 'unreachable' });
-    if (after instanceof SourceError) return retryUnconfirmed(tx, parts, written, readFailure(after));
-    return concludeUpdate(tx, parts, written, after);
+    if (seen === null) return retryUnconfirmed(tx, parts, written, { verdict: 'unreachable' });
+    if (seen instanceof SourceError) return retryUnconfirmed(tx, parts, written, readFailure(seen));
+    if (seen.hidden.length === 0) return concludeUpdate(tx, parts, written, seen.record);
+    await closeWithAnswer(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
+    return awaitFields(tx, entry, seen.hidden, now);
   });
+}
+
+/** Reads the record after the write. A field that it showed before the write, and does not now, is blank. */
+async function readAfter(parts: OutboundParts, written: WrittenUpdate): Promise<CompletedRecord | null> {
+  const { kind, entry, remote, body } = written;
+  const id = entry.recordId ?? '';
+  const shown = await readRemote(parts, kind, id);
+  if (shown === null) return null;
+  const before = Object.keys(remote);
+  const record = withBlanks(kind, shown, before, new Set(before));
+  const names = Object.keys(body).map((name) => readNameOf(kind, name));
+  const absent = names.filter((name) => shownValue(kind, record, name) === undefined);
+  return completeRecord(parts, kind, { id, record, names: absent });
 }
 
 async function retryUnconfirmed(
@@ -76,7 +93,8 @@ async function concludeUpdate(
     (states) => !isSameInAnySpelling(kind, states.field, states.wanted, states.remote),
   );
   // Unless the service confirmed our values, another person may have written the same ones.
-  if (differing.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, { verdict: 'no_answer' });
+  if (differing.length > 0 && !isAccepted)
+    return retryUnconfirmed(tx, parts, written, { verdict: 'no_answer' });
   // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
   const unapplied = differing.filter((states) => {
     const isAsBefore = JSON.stringify(remote[states.field] ?? null) === JSON.stringify(states.remote);

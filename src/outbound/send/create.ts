@@ -1,7 +1,8 @@
 import { withUsableRetrieve, type Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/compare-page.ts';
 import { alteredFields, keyFields } from '../../diff/match.ts';
-import { readNameOf, shownValue } from '../../diff/merge-update.ts';
+import { readNameOf } from '../../diff/merge-update.ts';
+import { shownValue } from '../../diff/shown-value.ts';
 import { canComeFrom, showsSentValue } from '../../diff/rule-out.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
@@ -83,21 +84,30 @@ async function readNamedRecord(
   entry: Entry,
   answer: WriteAnswer,
 ): Promise<NamedRecord | null> {
-  const graded = grade(answer);
-  const location = answer.is === 'answered' && answer.locationId !== undefined ? answer.locationId : null;
-  const inBody = graded.is === 'accepted' ? graded.record : null;
-  const shown = inBody ?? (location === null ? null : { id: location });
-  const read = shown && recordId(shown);
-  if (shown === null || read === null || !('id' in read)) return null;
+  const shown = shownIn(answer);
+  const read = recordId(shown);
+  if (shown === null || 'fault' in read) return null;
   const { id } = read;
   const full = await readFullRecord(parts, kind, entry, { id, shown });
-  const isBelieved = inBody === null || (full === undefined && isCreated(answer));
   const payload = payloadOf(entry);
   // What was retrieved may be another record, of the same number: it must show what was sent as it was, unless the answer did.
   const isLike = showsSentValue(kind, payload, shown, canComeFrom) ? canComeFrom : undefined;
-  if (!isBelieved && !showsSentValue(kind, payload, full ?? shown, isLike)) return { id };
-  return { id, shown: full ?? shown, isWhole: Boolean(full) };
+  const isNamed =
+    locationOf(answer) === id ||
+    (full === undefined && isCreated(answer)) ||
+    showsSentValue(kind, payload, full ?? shown, isLike);
+  return isNamed ? { id, shown: full ?? shown, isWhole: Boolean(full) } : { id };
 }
+
+function shownIn(answer: WriteAnswer): JsonObject | null {
+  const graded = grade(answer);
+  const location = locationOf(answer);
+  if (graded.is === 'accepted' && graded.record !== null) return graded.record;
+  return location === null ? null : { id: location };
+}
+
+const locationOf = (answer: WriteAnswer): string | null =>
+  (answer.is === 'answered' ? answer.locationId : null) ?? null;
 
 /**
  * The created record: from the answer if it shows all sent fields, else retrieved. Null = the service shows none; undefined =

@@ -25,8 +25,12 @@ const MAX_READINGS = 3;
  * @throws {SourceError} If no answer settles the question.
  */
 export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
-  const record = await readByPath(parts, kind, id);
-  if (record !== null || !isListed(kind)) return record;
+  return (await readByPath(parts, kind, id)) ?? (await readInList(parts, kind, id));
+}
+
+/** The record as its list shows it; null if the list shows none. */
+export async function readInList(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
+  if (!isListed(kind)) return null;
   const page = await readPageOf(parts.session, kind.name, id); // The page that showed it last.
   let found = page === null ? null : await findOnPages(parts, kind, id, { from: page, to: page });
   for (let reading = 0; reading < MAX_READINGS && found === null; reading++)
@@ -35,7 +39,7 @@ export async function readRemote(parts: OutboundParts, kind: Kind, id: string): 
 }
 
 /** The record as its path shows it; null if there is none, or the path cannot be relied on. */
-async function readByPath(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
+export async function readByPath(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
   const askable = withUsableRetrieve(kind);
   const { controlFailures } = await readStanding(parts.session, kind.name);
   if (askable === null || controlFailures >= MAX_CONTROL_FAILURES) return null;

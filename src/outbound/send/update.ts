@@ -7,6 +7,7 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import {
+  awaitFields,
   blockKind,
   finishEntry,
   postponeForbidden,
@@ -19,7 +20,8 @@ import { recordFailure, journalRequest, sendJournalled } from '../attempt/journa
 import { landOwnWrite } from '../attempt/land-own-write.ts';
 import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { mergeUpdate, readUnprovenFields } from '../attempt/base.ts';
+import { mergeUpdate, readDoubtfulFields, readUnprovenFields } from '../attempt/base.ts';
+import { completeRecord, type CompletedRecord } from './shown-fields.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';
 
@@ -27,9 +29,12 @@ import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-rem
  * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
  */
 export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entry): Promise<void> {
-  const remote = await readOrPostpone(parts, kind, entry);
-  if (remote === null) return;
+  const seen = await readOrPostpone(parts, kind, entry);
+  if (seen === null) return;
+  const { record: remote, hidden } = seen;
   const otherSigns = await findOtherTarget(parts.session, kind, entry, remote);
+  if (otherSigns === null && hidden.length > 0)
+    return parts.session.atomically((tx) => awaitFields(tx, entry, hidden, parts.clock.now()));
   const merged = await mergeUpdate(parts.session, kind, entry, remote);
   if (merged.is === 'set' && otherSigns === null)
     return writeUpdate(parts, { kind, entry, remote }, merged.body);
@@ -51,7 +56,11 @@ export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entr
 }
 
 /** Reads the record; if that fails, puts the entry into its next state and returns null. */
-async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry): Promise<JsonObject | null> {
+async function readOrPostpone(
+  parts: OutboundParts,
+  kind: Kind,
+  entry: Entry,
+): Promise<CompletedRecord | null> {
   try {
     const id = entry.recordId ?? '';
     if (entry.attempts === 0 && (await isNoSuchRecord(parts, kind, id))) {
@@ -60,8 +69,11 @@ async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry): P
       return null;
     }
     const record = await readRemote(parts, kind, id);
-    if (record === null) await concludeGone(parts, kind, entry);
-    return record;
+    if (record !== null) {
+      const names = await readDoubtfulFields(parts.session, kind, entry, record);
+      return await completeRecord(parts, kind, { id, record, names });
+    }
+    await concludeGone(parts, kind, entry);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     const { reason } = error;

@@ -1,6 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { hasAllSentValues } from '../../diff/match.ts';
-import { readNameOf, shownValue } from '../../diff/merge-update.ts';
+import { readNameOf } from '../../diff/merge-update.ts';
+import { shownValue } from '../../diff/shown-value.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { isObject, parseJson, type JsonObject } from '../../lib/json/json.ts';
 import { saveDuplicates } from '../../store/records/issue-store.ts';

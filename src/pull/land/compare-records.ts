@@ -1,4 +1,3 @@
-import type { Kind } from '../../catalog/kind.ts';
 import {
   compacted,
   isOutdated,
@@ -6,9 +5,15 @@ import {
   compareFirstListing,
   type IncomingRecord,
 } from '../../diff/compare-page.ts';
+import { listViewOf } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readUpdatedSince } from '../../store/outbox/outbox-queue.ts';
-import { compareRetrieved, type RecordWithChange, type StoredRow } from '../../store/records/stored-rows.ts';
+import {
+  compareRetrieved,
+  type KindWithView,
+  type RecordWithChange,
+  type StoredRow,
+} from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
 import type { LandingSweep } from './land-together.ts';
@@ -29,17 +34,18 @@ interface Received extends AnswerTicks {
 
 /** Compares records with their rows. @returns With the ids of those that may be older than their rows, and are not compared. */
 export async function compareRecords(tx: Transaction, sweep: LandingSweep, received: Received) {
-  const { kind, sending } = sweep;
+  const { kind, sending, effects } = sweep;
   const { records, rows, sent, answered } = received;
   const lagging = await readLaggingIds(tx, sweep, received);
   const compare = sweep.isListed ? compareListed : compareRetrieved;
+  const shape = { kind, list: listViewOf(effects.fields) };
   const compared: RecordWithChange[] = [];
   const overtaken: string[] = [];
   for (const record of records) {
     const row = rows.get(record.id);
     const isSame = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
     if (isOutdated(row, sent) || sending.has(record.id) || lagging.has(record.id)) overtaken.push(record.id);
-    else compared.push(compare(kind, row, isSame ? record : compacted(record), answered));
+    else compared.push(compare(shape, row, isSame ? record : compacted(record), answered));
   }
   return { compared, overtaken };
 }
@@ -60,14 +66,14 @@ async function readLaggingIds(
 }
 
 function compareListed(
-  kind: Kind,
+  { kind, list }: KindWithView,
   stored: StoredRow | undefined,
   received: IncomingRecord,
   response: number,
 ): RecordWithChange {
   const isFirst = stored?.listed === null && !stored.isDeleted;
   const change = isFirst
-    ? compareFirstListing(kind, stored.raw, received)
+    ? compareFirstListing(kind, stored.raw, received, list)
     : compareRecord(kind, stored, received);
   const { id, raw, record } = received;
   return { id, raw, record, response, stored, change }; // A spread would take a microsecond for each record.

@@ -3,10 +3,11 @@ import { findTypeDrift } from '../../diff/field-drift.ts';
 import { withoutSuppressed, type IncomingRecord, type SplitPage } from '../../diff/compare-page.ts';
 import { MAX_FIELDS, observeFields } from '../../diff/observe-fields.ts';
 import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
 import { refuseExcluded } from '../../store/kinds/exclusions.ts';
-import { saveFields } from '../../store/kinds/field-store.ts';
+import { changeFields, saveFields } from '../../store/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../store/records/issue-store.ts';
 import { readStoredRows, writeRows, type RecordWithChange } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
@@ -194,7 +195,7 @@ const LONGEST_EXAMPLE = 40;
  */
 async function saveNewFields(
   tx: Transaction,
-  { kind, lease, now, effects: { fields } }: LandingSweep,
+  { kind, lease, now, isListed, effects: { fields } }: LandingSweep,
   changed: readonly RecordWithChange[],
 ): Promise<void> {
   const records = changed.map(({ record }) => record);
@@ -212,5 +213,11 @@ async function saveNewFields(
   const drifts = lease.completeSweeps === 0 ? [] : findTypeDrift(fields, seen);
   const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));
   await saveDrift(tx, noted, now);
-  for (const [field, shown] of seen) fields.set(field, shown);
+  // What a single record shows first is no field of the list, until a list shows it.
+  const unlisted = isListed ? [] : [...seen.keys()].filter((name) => !fields.has(name));
+  await changeFields(tx, kind.name, unlisted, { vanishedAt: formatInstant(now) });
+  for (const [field, shown] of seen) {
+    const vanishedAt = unlisted.includes(field) ? formatInstant(now) : null;
+    fields.set(field, { ...shown, vanishedAt });
+  }
 }

@@ -64,7 +64,7 @@ export interface SweepState {
   latestWrite: number;
   /** Keys of the open issues about whole records. */
   readonly quarantined: Set<string>;
-  readonly fields: Map<string, SeenField>;
+  readonly fields: Map<string, SeenField & { readonly vanishedAt?: string | null }>;
   /** The latest request whose response has landed in this sweep. */
   newestSent: number;
 }

@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { isExcludedName } from '../../catalog/exclude.ts';
 import { columnType, type Field, type Kind, type Shape } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
+import { listViewOf, type ShownFields } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
@@ -34,6 +35,10 @@ export async function readFields(
   const shown = rows.filter((row) => excluded.every(({ name }) => name !== row.field));
   return new Map(shown.map((row) => [row.field, { ...seenField(row), vanishedAt: row.vanishedAt }]));
 }
+
+/** The fields that the list of a kind shows. */
+export const readListView = async (db: Queryable, kind: string): Promise<ShownFields> =>
+  listViewOf(await readFields(db, kind));
 
 /**
  * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight, each column of texts

@@ -1,9 +1,10 @@
+import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { readDamage } from '../integrity-check.ts';
 import { readFailingSince, readFreshness } from '../kinds/status-store.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
-import { countEntries, listEntries } from '../outbox/outbox-store.ts';
+import { countEntries, entriesWhere, listEntries } from '../outbox/outbox-store.ts';
 import { readDisappeared } from '../records/deletion-store.ts';
 import { readRepeats } from '../runs/repeats.ts';
 import { readVolatile } from '../runs/volatile-fields.ts';
@@ -33,6 +34,7 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], froz
     ...(await blockNeeds(db)),
     ...(await readingNeeds(db, stale)),
     ...(await volatileNeeds(db)),
+    ...(await hiddenFieldNeeds(db)),
     ...(await endpointNeeds(db)),
   ];
 }
@@ -108,6 +110,15 @@ async function volatileNeeds(db: Queryable) {
   const volatile = await readVolatile(db);
   if (volatile === null) return [];
   return [need('field.volatile', { fields: volatile.fields.join(', '), setting: volatile.setting })];
+}
+
+async function hiddenFieldNeeds(db: Queryable) {
+  const waiting = await entriesWhere(db, sql`state = 'ready' and verdict = 'field_not_shown' order by id`);
+  if (waiting.length === 0) return [];
+  const paths = waiting.flatMap(({ kind, settlement }) =>
+    (settlement.hidden ?? []).map((name) => `${kind}.${name}`),
+  );
+  return [need('field.not_shown', { fields: [...new Set(paths)].join(', '), entries: waiting.length })];
 }
 
 async function endpointNeeds(db: Queryable) {

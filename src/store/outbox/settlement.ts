@@ -51,6 +51,8 @@ const settlement = z
     goneSince: z.string(),
     /** Readings of the record to update that have failed. */
     failedReads: z.number(),
+    /** Fields of an update that the service does not show any more. */
+    hidden: names,
     /** Fields of a finished update that another user may have written. */
     unproven: names,
   })

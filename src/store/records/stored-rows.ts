@@ -10,6 +10,7 @@ import {
   type RecordChange,
   type ChangeEvent,
 } from '../../diff/compare-page.ts';
+import type { ShownFields } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
@@ -57,15 +58,21 @@ export async function readStoredRows(
   return stored;
 }
 
+/** A kind, and the fields that its list shows. */
+export interface KindWithView {
+  readonly kind: Kind;
+  readonly list: ShownFields;
+}
+
 /** Compares a record that was retrieved singly with its row, in the shape that its list shows; an unchanged one keeps its text. */
 export function compareRetrieved(
-  kind: Kind,
+  { kind, list }: KindWithView,
   stored: StoredRow | undefined,
   received: IncomingRecord,
   response: number,
 ): RecordWithChange {
   const hasShape = stored !== undefined && stored.listed !== null;
-  const { id, raw, record } = hasShape ? toListShape(received, stored.raw) : received;
+  const { id, raw, record } = hasShape ? toListShape(kind, received, stored.raw, list) : received;
   const change = compareRecord(kind, stored, { id, raw, record });
   return {
     id,
