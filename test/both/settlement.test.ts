@@ -23,13 +23,13 @@ function releaseBefore(): Release {
   return { version: THIS_RELEASE.version - 1, name: 'before', migrations };
 }
 
-const ASKED = { first: 3, final: null, look: 4, due: 4166.666, times: 1, atMs: 5000 };
+const SEARCH = { due: 4166.666, run: 4 };
 const AWAITS = { since: '2026-01-01 12:00:00.000', why: 'it was never read', records: ['7'] };
 const UNPROVEN = { alsoChanged: ['fax'], unproven: ['name'] };
 
 /** State, operation and result as they were, and as they are now. */
 const ENTRIES = [
-  ['unsettled', 'create', { ids: ['7'], asked: ASKED, awaits: AWAITS, isAskedFor: true }, 'moved'],
+  ['unsettled', 'create', { ids: ['7'], search: SEARCH, awaits: AWAITS, isAskedFor: true }, 'moved'],
   ['ready', 'create', { awaits: { ...AWAITS, run: 2 } }, 'moved'],
   ['ready', 'update', { goneSince: '2026-01-01 12:00:00.000', failedReads: 2 }, 'moved'],
   ['sending', 'update', null, 'moved'],

@@ -1,5 +1,5 @@
 import type { Reading } from '../../store/kinds/kind-standing.ts';
-import type { AskedSweeps } from '../../store/outbox/settlement.ts';
+import type { Search } from '../../store/outbox/settlement.ts';
 import type { OutboundRules } from '../parts.ts';
 
 /** The known facts about a create with an unknown outcome. */
@@ -16,9 +16,11 @@ export interface SettlementFacts {
   readonly isCreationConfirmed: boolean;
   /** The only possible match; null = none, or several. */
   readonly soleId: string | null;
-  /** Sweeps that have ended since the first one was asked for, oldest first. */
+  readonly search: Search | null;
+  /** Sweeps since the latest search began that have ended, oldest first. */
   readonly readings: readonly Reading[];
-  readonly asked: AskedSweeps | null;
+  /** A sweep that counts for the search has not ended yet. */
+  readonly isReading: boolean;
   /** What the mirror knows of the list is a short time old. */
   readonly isFresh: boolean;
   /** Equal records are legitimate in this kind. */
@@ -49,7 +51,6 @@ export type Settlement =
       /** Records without a row are the ones in doubt. */
       readonly hasUnreadable?: true;
     }
-  /** `asks`: a sweep must be asked for. */
   | { readonly is: 'wait'; readonly untilMs: number; readonly needsSweep: boolean }
   | { readonly is: 'resend' };
 
@@ -57,7 +58,7 @@ export type Settlement =
  * Decides the next step for a create with an unknown outcome.
  *
  * A record equal to what was sent is taken for ours: this sends nothing, so it cannot create a duplicate. To send again, patience must have
- * ended, the latest sweep must have been asked for since and ended certified, and nothing in the list may be what the service made
+ * ended, the latest sweep must have been requested since and ended certified, and nothing in the list may be what the service made
  * of the create. A sweep that knew the list exactly and still distrusted it, since rows have left it, ends otherwise.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
@@ -65,14 +66,13 @@ export function decideSettlement(facts: SettlementFacts): Settlement {
 }
 
 function decideUnnamed(facts: SettlementFacts): Settlement {
-  const { asked, equalIds, repeats, isFresh } = facts;
+  const { equalIds, repeats, isFresh } = facts;
   const [id] = equalIds;
-  if (asked !== null && id !== undefined && hasShownAll(facts, asked.first)) {
+  if (id !== undefined && hasShownAll(facts)) {
     if (repeats) return { is: 'park', verdict: 'repeats', ids: equalIds };
     return equalIds.length > 1 ? { is: 'park', verdict: 'twins', ids: equalIds } : { is: 'adopt', id };
   }
-  const final = asked?.final ?? null;
-  const isKnown = final !== null && isKnownSince(facts, final) && isFresh;
+  const isKnown = isSearched(facts) && isListKnown(facts) && isFresh;
   return isKnown && isFinal(facts) ? decideFinally(facts) : waitOrPark(facts);
 }
 
@@ -83,24 +83,25 @@ const ASK_AGAIN_MS = 60_000;
 /** Complete sweeps that must show a record where none certifies; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
 
-function hasShownAll(facts: SettlementFacts, run: number): boolean {
-  const complete = facts.readings.filter(
-    (reading) => reading.runId >= run && (reading.state === 'certified' || reading.state === 'complete'),
-  );
-  return complete.length >= SWEEPS_TO_ADOPT || hasCertified(facts, run);
+function hasShownAll({ readings }: SettlementFacts): boolean {
+  const complete = readings.filter(({ state }) => state === 'certified' || state === 'complete');
+  return complete.length >= SWEEPS_TO_ADOPT || hasCertified(readings);
 }
 
-/** Whether a sweep from this run on has ended certified. */
-const hasCertified = (facts: SettlementFacts, run: number): boolean =>
-  facts.readings.some((reading) => reading.runId >= run && reading.state === 'certified');
+const hasCertified = (readings: readonly Reading[]): boolean =>
+  readings.some((reading) => reading.state === 'certified');
 
-/** The latest sweep from a run on; none is one that found the kind being read by another process. */
-export const latestReadingSince = (readings: readonly Reading[], run = 0): Reading | undefined =>
-  readings.findLast((reading) => reading.runId >= run && reading.state !== 'busy');
+/** The latest sweep; none is one that found the kind being read by another process. */
+export const latestReading = (readings: readonly Reading[]): Reading | undefined =>
+  readings.findLast((reading) => reading.state !== 'busy');
 
-/** Whether the latest sweep from a run on proves what the list lacks. */
-export const isKnownSince = (facts: SettlementFacts, run: number): boolean =>
-  latestReadingSince(facts.readings, run)?.state === 'certified' && facts.doubt === null;
+/** Whether the latest sweep proves what the list lacks. */
+export const isListKnown = ({ readings, doubt }: Pick<SettlementFacts, 'readings' | 'doubt'>): boolean =>
+  latestReading(readings)?.state === 'certified' && doubt === null;
+
+/** Whether the search that is due now has begun. */
+const isSearched = ({ search, elapsedMs, rules }: SettlementFacts): boolean =>
+  search !== null && search.due === searchTimes(elapsedMs, rules).due;
 
 /** Whether it is time to conclude from what the list lacks. */
 export function isFinal(facts: Pick<SettlementFacts, 'elapsedMs' | 'isAskedFor' | 'rules'>): boolean {
@@ -133,53 +134,28 @@ function decideFinally(facts: SettlementFacts): Settlement {
 }
 
 /** Whether waiting on would be in vain: time does not fix a record that cannot become a row. */
-function isHopeless(facts: SettlementFacts): boolean {
-  const final = facts.asked?.final ?? null;
-  return (
-    facts.unreadable.length > 0 &&
-    final !== null &&
-    latestReadingSince(facts.readings, final)?.state === 'complete'
-  );
-}
+const isHopeless = (facts: SettlementFacts): boolean =>
+  facts.unreadable.length > 0 &&
+  isFinal(facts) &&
+  isSearched(facts) &&
+  latestReading(facts.readings)?.state === 'complete';
 
-/** Waits for the next look. A list that keeps moving is not read over and over: it is asked for again at the next look. */
+/** Waits for the next search. A list that keeps moving is not read over and over: it is read again at the next search. */
 function waitOrPark(facts: SettlementFacts): Settlement {
-  const { elapsedMs, asked, equalIds, plausibleIds, readings, rules } = facts;
+  const { elapsedMs, equalIds, plausibleIds, readings, isReading, rules } = facts;
   const { due, next } = searchTimes(elapsedMs, rules);
   const park: Settlement = { is: 'park', verdict: 'no_certificate', ids: [...equalIds, ...plausibleIds] };
   if (isHopeless(facts)) return park;
   const wait: Settlement = { is: 'wait', untilMs: next, needsSweep: false };
   if (due === null) return wait;
-  const askNow: Settlement = {
-    is: 'wait',
-    untilMs: Math.min(next, elapsedMs + ASK_AGAIN_MS),
-    needsSweep: true,
-  };
-  if (asked?.due !== due) return askNow;
-  if (!isFinal(facts) && hasCertified(facts, asked.look)) return wait;
-  if (asked.times < SWEEPS_PER_SEARCH) {
-    const hasEnded = readings.some((reading) => reading.runId >= asked.look);
-    const nextAskMs = hasEnded ? elapsedMs : asked.atMs + ASK_AGAIN_MS; // A failed sweep does not wake the entry.
-    return elapsedMs >= nextAskMs ? askNow : { ...wait, untilMs: Math.min(next, nextAskMs) };
+  const begins = !isSearched(facts);
+  if (!begins && !isFinal(facts) && hasCertified(readings)) return wait;
+  const isExpected = elapsedMs < due + SWEEPS_PER_SEARCH * ASK_AGAIN_MS;
+  if (begins || (readings.length === 0 ? isExpected : readings.length < SWEEPS_PER_SEARCH)) {
+    const untilMs = Math.min(next, elapsedMs + ASK_AGAIN_MS); // A run that fails as a whole does not wake the entry.
+    return { is: 'wait', untilMs, needsSweep: begins || !isReading };
   }
   return elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000 ? park : wait;
-}
-
-/** The sweeps asked for, once more one is: the run with this number. */
-export function addAskedSweep(facts: SettlementFacts, run: number): AskedSweeps {
-  const { asked, elapsedMs, rules } = facts;
-  const due = searchTimes(elapsedMs, rules).due ?? 0;
-  const isSameSearch = asked?.due === due;
-  const final = asked?.final ?? null;
-  const isOutOfDate = final === null || hasCertified(facts, final);
-  return {
-    first: asked?.first ?? run,
-    final: !isFinal(facts) ? null : isOutOfDate ? run : final,
-    look: isSameSearch ? asked.look : run,
-    due,
-    times: isSameSearch ? asked.times + 1 : 1,
-    atMs: elapsedMs,
-  };
 }
 
 /** Looks after an entry should have been parked are an hour apart at least. */

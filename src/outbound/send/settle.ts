@@ -8,7 +8,7 @@ import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import { readAbsences } from '../../store/records/deletion-store.ts';
 import { readUnreadable } from '../../store/records/issue-store.ts';
 import { hasQuarantinedSince } from '../../store/records/record-store.ts';
-import { requestPull } from '../../store/runs/run-requests.ts';
+import { isPullOpen, requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
@@ -19,11 +19,11 @@ import { updateElapsed } from '../stopwatch.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { hasAlteredKeys, journalCreate, readAltered, watermarkOf } from './create.ts';
 import {
-  addAskedSweep,
   decideSettlement,
   isFinal,
-  isKnownSince,
-  latestReadingSince,
+  isListKnown,
+  latestReading,
+  searchTimes,
   type Settlement,
   type SettlementFacts,
 } from './decide-settlement.ts';
@@ -70,7 +70,6 @@ async function readSettlementFacts(
   const { kind, entry, now } = unsettled;
   const { settlement: notes } = entry;
   const isAskedFor = isRetryRequested(entry);
-  const asked = notes.asked ?? null;
   const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
   const matches = (await readPossibleMatches(tx, kind, entry)).filter(
     (match) => !dismissed.includes(match.id),
@@ -80,7 +79,8 @@ async function readSettlementFacts(
   const facts = {
     ...(await readTrust(tx, kind.name, notes, { isAskedFor, certifiedAt })),
     elapsedMs: entry.elapsedMs,
-    asked,
+    search: notes.search ?? null,
+    isReading: notes.search !== undefined && (await isPullOpen(tx, kind.name, notes.search.run)),
     isCreationConfirmed: attempts.some((attempt) => attempt.grade === 'made'),
     isFresh: isRecent(certifiedAt, now) || isRecent(lastSweepAt, now),
     repeats: kind.repeats === true,
@@ -106,17 +106,17 @@ const PARTIAL: MessageKey = 'its list shows only a part of its records';
 async function readTrust(
   tx: Transaction,
   kind: string,
-  { asked, barring = [] }: SettlementNotes,
+  { search, barring = [] }: SettlementNotes,
   { isAskedFor, certifiedAt }: { readonly isAskedFor: boolean; readonly certifiedAt: string | null },
 ): Promise<Pick<SettlementFacts, 'readings' | 'unreadable' | 'unlistedIds' | 'doubt'>> {
   const isNew = (name: string): boolean => !isAskedFor || !barring.includes(name);
   const all = await readUnreadable(tx, kind);
   const isSeen = all.length > 0 && !all.some(isNew) && (await readAbsences(tx, kind)).size === 0;
-  const readings = (asked ? await readingsSince(tx, kind, asked.first) : []).map((reading) =>
+  const readings = (search ? await readingsSince(tx, kind, search.run) : []).map((reading) =>
     isSeen && reading.reason === 'quarantined' ? { ...reading, state: 'certified', reason: null } : reading,
   );
   const unlistedIds = certifiedAt === null ? [] : (await unlistedLinks(tx, kind, certifiedAt)).filter(isNew);
-  const doubt = unlistedIds.length > 0 ? HIDDEN : reasonToDoubt(latestReadingSince(readings), isAskedFor);
+  const doubt = unlistedIds.length > 0 ? HIDDEN : reasonToDoubt(latestReading(readings), isAskedFor);
   return { readings, unreadable: isSeen ? [] : all, unlistedIds, doubt };
 }
 
@@ -190,13 +190,15 @@ async function scheduleSearch(
   const { elapsedMs, elapsedAt } = entry;
   const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
   const run = wait.needsSweep ? await requestPull(tx, pull) : null;
-  const asked = run === null ? facts.asked : addAskedSweep(facts, run);
-  const isWaiting = asked !== null && !isKnownSince(facts, asked.first);
+  const { due } = searchTimes(elapsedMs, facts.rules);
+  const begun = run === null || due === null ? null : { due, run };
+  const search = facts.search?.due === due ? facts.search : (begun ?? facts.search);
+  const isWaiting = search !== null && !isListKnown(facts);
   const awaits = isWaiting ? await awaitReading(tx, unsettled, facts) : undefined;
   return releaseEntry(tx, entry, {
     state: 'unsettled',
     verdict: isRetryRequested(entry) ? 'retry' : 'looking',
-    settlement: { ...entry.settlement, ...(asked && { asked }), awaits },
+    settlement: { ...entry.settlement, ...(search && { search }), awaits },
     nextAttemptAt: formatInstant(new Date(now.getTime() + wait.untilMs - elapsedMs)),
     elapsedMs,
     elapsedAt,

@@ -2,19 +2,12 @@ import * as z from 'zod';
 
 const names = z.array(z.string()).readonly();
 
-/** The sweeps that an entry has asked for since its last send was lost; each is known by the number of its run. */
-const askedSweeps = z.object({
-  /** The first of all: what sweeps have shown since, they may have shown of this send. */
-  first: z.number(),
-  /** The first one after patience, as long as its result is not out of date; null = none yet. */
-  final: z.number().nullable(),
-  /** The first one of the present look. */
-  look: z.number(),
-  /** The look's time, in milliseconds since the send was lost. */
+/** The latest search for the record of a lost send. */
+const search = z.object({
+  /** When it was due, in milliseconds since the send was lost. */
   due: z.number(),
-  /** How often a sweep was asked for in this look, and when last. */
-  times: z.number(),
-  atMs: z.number(),
+  /** The run that was requested then: this sweep and later ones count. */
+  run: z.number(),
 });
 
 /** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
@@ -41,7 +34,7 @@ const settlement = z
     barring: names,
     /** A person requested another try, and the service has postponed it since. */
     isAskedFor: z.boolean(),
-    asked: askedSweeps,
+    search,
     awaits: awaitedReading,
     /** Since when the service has refused it, without another outcome in between. */
     refusedSince: z.string(),
@@ -59,7 +52,7 @@ const settlement = z
   .partial()
   .readonly();
 
-export type AskedSweeps = Readonly<z.infer<typeof askedSweeps>>;
+export type Search = Readonly<z.infer<typeof search>>;
 export type AwaitedReading = Readonly<z.infer<typeof awaitedReading>>;
 export type SettlementNotes = z.infer<typeof settlement>;
 

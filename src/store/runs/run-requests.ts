@@ -45,6 +45,14 @@ export async function requestRun(
   return waiting ?? insertRequest(tx, { command, kinds, request, now });
 }
 
+/** Whether a pull of a kind that was requested with a run or later has not ended. */
+export async function isPullOpen(db: Queryable, kind: string, from: number): Promise<boolean> {
+  const open = sql`
+    select 1 from runs where command = 'pull' and state in ('requested', 'running') and id >= ${from}
+      and kinds like ${`%"${kind}"%`} limit 1`;
+  return hasRow(db, open);
+}
+
 /** Stores a run that waits for a process; returns its id. `kinds` are JSON. */
 export async function insertRequest(
   tx: Transaction,

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Reading } from '../../../src/store/kinds/kind-standing.ts';
-import type { AskedSweeps } from '../../../src/store/outbox/settlement.ts';
 import {
-  addAskedSweep,
   decideSettlement,
   type Settlement,
   type SettlementFacts,
@@ -30,8 +28,8 @@ function reading(
   };
 }
 
-const ASKED: AskedSweeps = { first: 1, final: null, look: 1, due: 300_000, times: 1, atMs: 300_000 };
-const FINAL: AskedSweeps = { first: 1, final: 5, look: 5, due: PATIENCE_MS, times: 1, atMs: PATIENCE_MS };
+const FIRST = { due: 300_000, run: 1 };
+const FINAL = { due: PATIENCE_MS, run: 5 };
 
 const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   elapsedMs: 301_000,
@@ -41,7 +39,8 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   soleId: null,
   namedId: null,
   readings: [],
-  asked: ASKED,
+  search: FIRST,
+  isReading: false,
   isFresh: true,
   repeats: false,
   isDoubtful: false,
@@ -59,8 +58,8 @@ const decide = (facts: Partial<SettlementFacts>): Settlement => decideSettlement
 /** Patience has ended, and the list is known since. */
 const KNOWN = {
   elapsedMs: PATIENCE_MS + 1_000,
-  asked: FINAL,
-  readings: [reading(1, 'certified'), reading(5, 'certified')],
+  search: FINAL,
+  readings: [reading(5, 'certified')],
 };
 
 describe('a record that equals what was sent', () => {
@@ -68,7 +67,6 @@ describe('a record that equals what was sent', () => {
     const equalIds = ['7'];
     expect(decide({ equalIds, readings: [reading(1, 'certified')] })).toEqual({ is: 'adopt', id: '7' });
     expect(decide({ equalIds, readings: [] })).toMatchObject({ is: 'wait' });
-    expect(decide({ equalIds, asked: null })).toMatchObject({ is: 'wait' });
   });
 
   test('is not adopted by a certificate of an earlier sweep', () => {
@@ -113,14 +111,17 @@ describe('a create that is not found', () => {
 
   test.each<[string, Partial<SettlementFacts>]>([
     ['before patience has ended', { elapsedMs: PATIENCE_MS - 1 }],
-    ['where the last certificate is older than patience', { readings: [reading(1, 'certified')] }],
+    [
+      'where the last certificate is older than patience',
+      { search: FIRST, readings: [reading(1, 'certified')] },
+    ],
     ['where the sweep was complete and not certified', { readings: [reading(5, 'complete')] }],
     [
       'where the certificate is of a sweep before',
       { readings: [reading(5, 'certified earlier', { at: 10, point: 3 })] },
     ],
     ['where what is known is out of date', { isFresh: false }],
-    ['where no sweep was asked for since', { asked: { ...FINAL, final: null } }],
+    ['where no sweep was asked for since', { search: null }],
   ])('is not sent again %s', (_what, facts) => {
     expect(decide({ ...KNOWN, ...facts })).toMatchObject({ is: 'wait' });
   });
@@ -136,10 +137,9 @@ describe('a create that is not found', () => {
   });
 
   test('is sent again at once where a person asks for it, but for what is left', () => {
-    const asked = { ...ASKED, final: 1 };
     const known = {
+      elapsedMs: 301_000,
       isAskedFor: true,
-      asked,
       readings: [reading(1, 'certified')],
       lostSends: 3,
       hasAlteredKeys: true,
@@ -151,15 +151,15 @@ describe('a create that is not found', () => {
   });
 
   test('is parked where no sweep certifies until three times patience has passed', () => {
-    const asked = { ...FINAL, due: 3 * PATIENCE_MS, times: 2 };
-    const never = { asked, readings: [reading(5, 'complete')] };
+    const search = { ...FINAL, due: 3 * PATIENCE_MS };
+    const never = { search, readings: [reading(5, 'complete'), reading(6, 'invalid')] };
     expect(decide({ ...never, elapsedMs: 3 * PATIENCE_MS })).toEqual({
       is: 'park',
       verdict: 'no_certificate',
       ids: [],
     });
     expect(decide({ ...never, elapsedMs: 3 * PATIENCE_MS, equalIds: ['7'] })).toMatchObject({ ids: ['7'] });
-    const before = { ...never, asked: { ...asked, due: 2 * PATIENCE_MS } };
+    const before = { ...never, search: { ...search, due: 2 * PATIENCE_MS } };
     expect(decide({ ...before, elapsedMs: 3 * PATIENCE_MS - 1 })).toMatchObject({
       is: 'wait',
       needsSweep: false,
@@ -168,28 +168,22 @@ describe('a create that is not found', () => {
 });
 
 describe('a wait', () => {
-  test('asks for a sweep at each look, once more after a minute, and no third time', () => {
-    expect(decide({ elapsedMs: 1_000, asked: null })).toEqual({
-      is: 'wait',
-      untilMs: 300_000,
-      needsSweep: false,
-    });
-    expect(decide({ elapsedMs: 300_000, asked: null })).toEqual({
-      is: 'wait',
-      untilMs: 360_000,
-      needsSweep: true,
-    });
-    expect(decide({ elapsedMs: 330_000 })).toEqual({ is: 'wait', untilMs: 360_000, needsSweep: false });
-    expect(decide({ elapsedMs: 360_000 })).toEqual({ is: 'wait', untilMs: 420_000, needsSweep: true });
+  const wait = (untilMs: number, needsSweep: boolean) => ({ is: 'wait', untilMs, needsSweep });
+
+  test('requests a sweep at each search, a second one where the first proves nothing, and no third', () => {
+    expect(decide({ elapsedMs: 1_000, search: null })).toEqual(wait(300_000, false));
+    expect(decide({ elapsedMs: 300_000, search: null })).toEqual(wait(360_000, true));
+    expect(decide({ elapsedMs: 330_000, isReading: true })).toEqual(wait(390_000, false));
     const readings = [reading(1, 'complete')];
-    expect(decide({ elapsedMs: 310_000, readings })).toMatchObject({ needsSweep: true });
-    const asked = { ...ASKED, times: 2, atMs: 360_000 };
-    expect(decide({ elapsedMs: 420_000, asked })).toEqual({
-      is: 'wait',
-      untilMs: 3_600_000,
-      needsSweep: false,
-    });
-    expect(decide({ elapsedMs: 3_600_000, asked })).toMatchObject({ needsSweep: true });
+    expect(decide({ elapsedMs: 900_000, readings })).toEqual(wait(960_000, true));
+    const both = [...readings, reading(2, 'invalid')];
+    expect(decide({ elapsedMs: 960_000, readings: both })).toEqual(wait(3_600_000, false));
+    expect(decide({ elapsedMs: 3_600_000, readings: both })).toEqual(wait(3_660_000, true));
+  });
+
+  test('requests a run again that failed as a whole, for two minutes', () => {
+    expect(decide({ elapsedMs: 360_000 })).toEqual(wait(420_000, true));
+    expect(decide({ elapsedMs: 420_000 })).toEqual(wait(3_600_000, false));
   });
 
   test('asks for none where the look has been answered', () => {
@@ -200,19 +194,6 @@ describe('a wait', () => {
       needsSweep: false,
     });
   });
-
-  test('notes the first sweep, that of the look, and the first one after patience', () => {
-    const first = addAskedSweep(factsOf({ elapsedMs: 300_000, asked: null }), 4);
-    expect(first).toEqual({ first: 4, final: null, look: 4, due: 300_000, times: 1, atMs: 300_000 });
-    const again = addAskedSweep(factsOf({ elapsedMs: 360_000, asked: first }), 5);
-    expect(again).toEqual({ ...first, times: 2, atMs: 360_000 });
-    const last = addAskedSweep(factsOf({ elapsedMs: PATIENCE_MS, asked: again }), 9);
-    expect(last).toEqual({ first: 4, final: 9, look: 9, due: PATIENCE_MS, times: 1, atMs: PATIENCE_MS });
-    const waiting = factsOf({ elapsedMs: PATIENCE_MS + 60_000, asked: last });
-    expect(addAskedSweep(waiting, 10)).toMatchObject({ final: 9 });
-    const isOutOfDate = { ...waiting, readings: [reading(9, 'certified')] };
-    expect(addAskedSweep(isOutOfDate, 11)).toMatchObject({ final: 11 });
-  });
 });
 
 test('nothing is sent again without patience, a certificate since, and an empty search', () => {
@@ -221,20 +202,14 @@ test('nothing is sent again without patience, a certificate since, and an empty 
     .array(states, { maxLength: 4 })
     .map((all) => all.map((state, at) => reading(at + 3, state)));
   const ids = fc.uniqueArray(fc.constantFrom('7', '8'), { maxLength: 2 });
-  const asked = fc.record({
-    first: fc.integer({ min: 1, max: 6 }),
-    final: fc.option(fc.integer({ min: 1, max: 6 })),
-    look: fc.integer({ min: 1, max: 6 }),
-    due: fc.constantFrom(300_000, PATIENCE_MS),
-    times: fc.integer({ min: 1, max: 2 }),
-    atMs: fc.constantFrom(300_000, PATIENCE_MS),
-  });
+  const search = fc.record({ run: fc.constant(3), due: fc.constantFrom(300_000, PATIENCE_MS) });
   const some = fc.record({
     elapsedMs: fc.integer({ min: 0, max: 4 * PATIENCE_MS }),
     equalIds: ids,
     plausibleIds: ids,
     readings,
-    asked: fc.option(asked),
+    search: fc.option(search),
+    isReading: fc.boolean(),
     isFresh: fc.boolean(),
     repeats: fc.boolean(),
     isDoubtful: fc.boolean(),
@@ -252,10 +227,9 @@ test('nothing is sent again without patience, a certificate since, and an empty 
       expect(facts.plausibleIds).toEqual([]);
       expect(facts.isFresh && !facts.isDoubtful).toBe(true);
       expect(facts.elapsedMs).toBeGreaterThanOrEqual(facts.isAskedFor ? 300_000 : PATIENCE_MS);
-      const final = facts.asked?.final ?? Infinity;
-      expect(facts.readings.some(({ runId, certifiedAt }) => runId >= final && certifiedAt !== null)).toBe(
-        true,
-      );
+      const since = facts.isAskedFor ? 300_000 : PATIENCE_MS;
+      expect(facts.search?.due).toBeGreaterThanOrEqual(since);
+      expect(facts.readings.some(({ state }) => state === 'certified')).toBe(true);
       if (!facts.isAskedFor) expect(facts.lostSends === 1 && !facts.hasAlteredKeys).toBe(true);
     }),
     { numRuns: 2000 },
