@@ -6,6 +6,7 @@ import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { readLiveOwners } from '../store/runs/worker-store.ts';
 import type { SendCounter } from '../outbound/freeze.ts';
+import { createOwnSends } from '../outbound/own-sends.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
 import type { PullParts } from '../pull/run/parts.ts';
@@ -28,6 +29,7 @@ export function outboundQueue(config: Config, parts: PullParts, sendCounter: Sen
   const work = outboxWork({
     ...parts,
     sendCounter,
+    ownSends: createOwnSends(),
     waits: { stopwatch: startStopwatch(clock), random: Math.random },
     kinds: allKinds(config),
     rules: {

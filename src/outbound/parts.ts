@@ -3,6 +3,7 @@ import { parseInstant } from '../lib/time/clock.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Source } from '../source/source.ts';
 import type { SendCounter } from './freeze.ts';
+import type { OwnSends } from './own-sends.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** The dependencies of sending. The composition root makes them, and a test may replace any of them. */
@@ -11,6 +12,7 @@ export interface OutboundParts extends ProcessContext {
   readonly kinds: readonly Kind[];
   readonly rules: OutboundRules;
   readonly sendCounter: SendCounter;
+  readonly ownSends: OwnSends;
   readonly waits: Waits;
 }
 

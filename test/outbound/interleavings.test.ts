@@ -7,6 +7,7 @@ import { compactJson } from '../../src/lib/json/json.ts';
 import { readAttempts } from '../../src/store/outbox/attempts-and-links.ts';
 import { findEntry, insertEntry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts } from '../../src/outbound/parts.ts';
@@ -99,6 +100,7 @@ function worker(
       },
     },
     sendCounter: { read: () => Promise.resolve(0), write: () => turns.take() },
+    ownSends: createOwnSends(),
     clock,
     logger,
     owner: ownerNamed(name),

@@ -7,6 +7,7 @@ import { claimRun, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Owner } from '../../src/lib/owner.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
@@ -86,6 +87,7 @@ export function stage(
     clock,
     logger,
     owner: ownerNamed('us:1:a'),
+    ownSends: createOwnSends(),
     kinds: KINDS,
     waits: { stopwatch: startStopwatch(clock), random: () => 0 },
     rules: { ...OUTBOUND_RULES, ...rules },

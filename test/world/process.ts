@@ -5,6 +5,7 @@ import { claimRun, closeStaleRuns, requestedRuns } from '../../src/store/runs/ru
 import type { Session } from '../../src/db/session/session.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
+import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
@@ -63,6 +64,7 @@ function openProcess(stage: Stage, owner: string): Process {
     logger,
     kinds,
     sendCounter,
+    ownSends: createOwnSends(),
     owner: { name: owner, isDead: (other) => stage.dead.has(other) },
     rules,
     waits: { stopwatch: startStopwatch(clock), random: fraction },

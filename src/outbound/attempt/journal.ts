@@ -1,10 +1,11 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { parseObject, isObject, type JsonObject, type Json } from '../../lib/json/json.ts';
-import { formatInstant, type Clock } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { readTick } from '../../store/kinds/kind-standing.ts';
 import { closeAttempt, openAttempt } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { countWorkerSend } from '../../store/runs/worker-store.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import type { Watermark } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
@@ -29,6 +30,8 @@ export interface JournalledRequest {
   readonly body: string;
   /** Sends from this database so far. */
   readonly sends: number;
+  /** Those of this process among them. */
+  readonly ownSends: number;
   /** When it was journalled, on the clock that never runs backwards. */
   readonly atMs: number;
 }
@@ -36,8 +39,9 @@ export interface JournalledRequest {
 /** Journals a request before it is sent: from then on every process must assume that it was sent. */
 export async function journalRequest(
   tx: Transaction,
+  { clock, owner }: OutboundParts,
   entry: Entry,
-  { body, path, clock }: { readonly body: string; readonly path: string; readonly clock: Clock },
+  { body, path }: { readonly body: string; readonly path: string },
 ): Promise<JournalledRequest> {
   const now = clock.now();
   const atMs = clock.monotonicMs();
@@ -50,7 +54,8 @@ export async function journalRequest(
   await postponeProbe(tx, entry.kind, now);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
-  return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), atMs };
+  const ownSends = await countWorkerSend(tx, owner.name);
+  return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), ownSends, atMs };
 }
 
 const MAX_PAUSE_MS = 2_000;
@@ -66,6 +71,7 @@ export async function sendJournalled(
   kind: Kind,
   journalled: JournalledRequest,
 ): Promise<WriteAnswer> {
+  parts.ownSends.count = Math.max(parts.ownSends.count, journalled.ownSends);
   await parts.sendCounter.write(journalled.sends, noteOf(journalled.entry, parts.clock.now()));
   if (parts.clock.monotonicMs() - journalled.atMs > MAX_PAUSE_MS) return { is: 'unsent', why: 'paused' };
   const { operation, recordId } = journalled.entry;

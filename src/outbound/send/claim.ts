@@ -20,7 +20,7 @@ import type { JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { journalCreate } from './create.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
-import { readFrozen } from '../../store/outbox/freeze-store.ts';
+import { isPaused } from '../own-sends.ts';
 import { validateStored } from '../intake/validate-entry.ts';
 import { findRecordsWithKey } from '../intake/duplicate-check.ts';
 import { isRecent, type OutboundParts } from '../parts.ts';
@@ -37,7 +37,7 @@ type Concluded = { readonly step: 'ended' } | { readonly step: 'put_off'; readon
 export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<ClaimedWork | Concluded | null> {
   const { session, clock, owner } = parts;
   return session.atomically(async (tx) => {
-    if ((await readFrozen(tx)) !== null) return null;
+    if (await isPaused(tx, parts)) return null;
     const now = clock.now();
     const entry = await claimEntry(tx, { ...due, owner: owner.name, now });
     if (entry === null) return null;

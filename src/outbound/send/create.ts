@@ -36,11 +36,7 @@ export function journalCreate(
   kind: Kind,
   entry: Entry,
 ): Promise<JournalledRequest> {
-  return journalRequest(tx, entry, {
-    body: entry.payload,
-    path: kind.create?.path ?? '',
-    clock: parts.clock,
-  });
+  return journalRequest(tx, parts, entry, { body: entry.payload, path: kind.create?.path ?? '' });
 }
 
 /** Sends a journalled create, once, and stores the result. */

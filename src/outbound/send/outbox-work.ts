@@ -7,6 +7,8 @@ import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
 import { watchDuplicates } from './watch-duplicates.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
+import { readWorkerSends } from '../../store/runs/worker-store.ts';
+import { isPaused } from '../own-sends.ts';
 import type { OutboundParts } from '../parts.ts';
 import { explain } from '../../words/verdicts.ts';
 import { updateRecord } from './update.ts';
@@ -20,8 +22,14 @@ export function outboxWork(parts: OutboundParts) {
   const { session, clock, owner } = parts;
   const working = new Set<number>();
   return {
-    due: async (limit: number) =>
-      (await readFrozen(session)) === null ? await dueEntries(session, clock.now(), limit) : [],
+    due: async (limit: number) => {
+      // Also a process with nothing to send compares: another one may be about to send its entries again.
+      const hasGoneBack = (await readWorkerSends(session, owner.name)) < parts.ownSends.count;
+      const isStopped = hasGoneBack
+        ? await session.atomically((tx) => isPaused(tx, parts))
+        : (await readFrozen(session)) !== null;
+      return isStopped ? [] : dueEntries(session, clock.now(), limit);
+    },
     raise: (due: WorkRef) => session.atomically((tx) => raiseEntry(tx, due, clock.now())),
     work: async (due: WorkRef): Promise<WorkResult> => {
       if (working.has(due.id)) return null;

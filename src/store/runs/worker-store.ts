@@ -6,7 +6,7 @@ import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
 import { textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
-import { insertInto, readRows, select } from '../../db/rows/rows.ts';
+import { insertInto, readNumber, readRows, select } from '../../db/rows/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
 export interface Worker {
@@ -42,6 +42,15 @@ export async function saveHeartbeat(session: Session, worker: Worker, now: Date)
     await tx.query(sql`delete from workers where seen_at < ${old}`);
   });
 }
+
+/** The sends that a process has journalled, as far as the database knows. */
+export const readWorkerSends = async (db: Queryable, owner: string): Promise<number> =>
+  (await readNumber(db, sql`select sends from workers where owner = ${owner}`)) ?? 0;
+
+/** Counts a send of a process within the transaction that journals it; returns its sends so far. */
+export const countWorkerSend = async (tx: Transaction, owner: string): Promise<number> =>
+  (await readNumber(tx, sql`update workers set sends = sends + 1 where owner = ${owner} returning sends`)) ??
+  0;
 
 /** Removes a process that ended without claimed rows. One with claimed rows stays, and dies when its heartbeat lapses. */
 export async function removeWorker(session: Session, owner: string): Promise<void> {

@@ -117,6 +117,7 @@ export const WORKERS = {
     timestampColumn('started_at'),
     timestampColumn('seen_at'),
     optionalText('schedules'), // Its pull schedules, as JSON; null = it does not pull.
+    withDefault(bigint('sends'), '0'), // How many requests of the outbox it has journalled.
   ],
   primaryKey: ['owner'],
 } as const satisfies EngineTable;

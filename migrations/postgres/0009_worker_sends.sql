@@ -1,0 +1,1 @@
+ALTER TABLE "workers" ADD COLUMN "sends" bigint DEFAULT 0 NOT NULL;

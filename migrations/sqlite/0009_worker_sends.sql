@@ -1,0 +1,1 @@
+ALTER TABLE `workers` ADD `sends` BIGINT DEFAULT 0 NOT NULL;
