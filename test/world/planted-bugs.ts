@@ -13,7 +13,7 @@ import type { claimEntry, dueEntries, readSending } from '../../src/store/outbox
 import { readEntries } from '../../src/store/outbox/outbox-store.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { grade } from '../../src/outbound/attempt/grade.ts';
-import type { addAskedSweep, decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
+import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
 import type {
   equalMatches,
   plausibleMatches,
@@ -27,7 +27,6 @@ import type { createWriteSender } from '../../src/source/write.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
-  addAskedSweep: typeof addAskedSweep;
   bodyWithoutExcluded: typeof bodyWithoutExcluded;
   certify: typeof certify;
   keepKnownFields: typeof keepKnownFields;
@@ -183,7 +182,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'sent again after one certified look, without patience',
     parts: {
       decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }),
-      addAskedSweep: (real) => (facts, run) => real({ ...facts, isAskedFor: true }, run),
     },
   },
   {
