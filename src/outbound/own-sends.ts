@@ -3,7 +3,7 @@ import { RESUME, freeze, readFrozen } from '../store/outbox/freeze-store.ts';
 import { readWorkerSends } from '../store/runs/worker-store.ts';
 import { addNotification, frozenNotification } from '../store/webhooks/notifications.ts';
 import type { Transaction } from '../db/session/session.ts';
-import type { OutboundParts } from './parts.ts';
+import type { ProcessContext } from '../db/mirror-context.ts';
 
 /**
  * The sends of this process, as it remembers them. Its row in the database counts them too, in the transactions that journal them:
@@ -16,10 +16,14 @@ export interface OwnSends {
   pausedIn: string | null;
 }
 
+interface SendingProcess extends ProcessContext {
+  readonly ownSends: OwnSends;
+}
+
 export const createOwnSends = (): OwnSends => ({ count: 0, pausedIn: null });
 
 /** Returns whether nothing may be sent now; pauses all sends where the database knows fewer sends of this process than it made. */
-export async function isPaused(tx: Transaction, parts: OutboundParts): Promise<boolean> {
+export async function isPaused(tx: Transaction, parts: SendingProcess): Promise<boolean> {
   const { owner, ownSends, clock, logger } = parts;
   const isFrozen = (await readFrozen(tx)) !== null;
   const known = await readWorkerSends(tx, owner.name);
