@@ -21,12 +21,7 @@ const schema = {
     'With `Accept: text/event-stream` it is a stream of server-sent events: `id` is the seq, `data` one event.',
   tags: ['Mirror'],
   headers,
-  response: {
-    200: {
-      description: 'Done',
-      content: { 'application/json': { schema: page }, 'text/event-stream': { schema: z.string() } },
-    },
-  },
+  response: { 200: page },
 };
 
 /** Change events: a page, or a stream until the caller goes or the server closes. */

@@ -9,7 +9,7 @@ import { decodeBody } from '../http/frame.ts';
 import { preferredWait } from '../http/limits.ts';
 import { abortWhenGone, sendDocument } from '../http/send.ts';
 import { recordIdOrNumber } from '../operations/inputs.ts';
-import { jsonObject } from '../lib/json/document.ts';
+import { objectNamed } from '../lib/json/document.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { isRoleAllowed } from '../store/users/user-store.ts';
 import type { RouteContext, Server } from '../http/server.ts';
@@ -18,8 +18,8 @@ const change = z.strictObject({
   operation: z.enum(['create', 'update']),
   kind: z.string().max(100),
   id: recordIdOrNumber.nullish().describe('of the record to update'),
-  data: jsonObject.describe('the fields to write'),
-  base: jsonObject.nullish().describe('the record as seen before the update'),
+  data: objectNamed('Data').describe('the fields to write'),
+  base: objectNamed('Record').nullish().describe('the record as seen before the update'),
   allowUnknown: z.boolean().optional().describe('true: unknown fields are sent, too'),
   allowDouble: z.boolean().optional().describe('true: made although a record has its natural key'),
 });

@@ -4,7 +4,7 @@ import { findRecords } from '../store/records/find-records.ts';
 import { findRecord, recordsAfter, type MirroredRecord } from '../store/records/record-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { knownKindName, recordIdText, requireKind, wholeNumber } from '../operations/inputs.ts';
-import { documentOf, instant, jsonObject } from '../lib/json/document.ts';
+import { documentOf, instant, objectNamed } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const recordHead = z.object({
@@ -15,7 +15,7 @@ const recordHead = z.object({
 });
 
 const record = recordHead.extend({
-  record: jsonObject.describe('exactly as the service sent it'),
+  record: objectNamed('Record').describe('exactly as the service sent it'),
 });
 
 const SHOW = {

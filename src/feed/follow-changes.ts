@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { documentOf, instant, jsonObject } from '../lib/json/document.ts';
+import { documentOf, instant, jsonObject, objectNamed } from '../lib/json/document.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { streamChanges, readChanges, type KeyedChange } from './read-changes.ts';
@@ -79,8 +79,8 @@ const eventEnd = z.object({
 
 /** An event as `changeLine` writes it. */
 export const changeDocument = eventHead.extend({
-  before: jsonObject.nullable(),
-  after: jsonObject.nullable(),
+  before: objectNamed('Record').nullable(),
+  after: objectNamed('Record').nullable(),
   fields: jsonObject,
   ...eventEnd.shape,
 });

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import * as z from 'zod';
 import { SESSION_COOKIE } from './credentials.ts';
+import { recordSchemas } from './record-schemas.ts';
 import { PROBLEM_TYPE, sendJsonText } from './send.ts';
 import type { RouteContext, Server } from './server.ts';
 
@@ -18,7 +19,13 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
   app.addHook('onRoute', (route) => {
     const schema = route.schema ?? {};
     const query = route.url.startsWith('/v1/') && { querystring: strictQuery(schema.querystring) };
-    route.schema = { ...schema, ...query, response: { ...(schema.response as object), default: REFUSAL } };
+    const operationId = schema.operationId ?? operationIdOf(String(route.method), route.url);
+    route.schema = {
+      ...schema,
+      ...query,
+      operationId,
+      response: { ...(schema.response as object), default: REFUSAL },
+    };
   });
   await app.register(swagger, {
     openapi: {
@@ -29,6 +36,7 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
         description: 'The mirror, the changes for the service, and decisions on both.',
       },
       components: {
+        schemas: recordSchemas(context.kinds),
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },
           cookie: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
@@ -50,11 +58,26 @@ function strictQuery(schema: unknown) {
   });
 }
 
-/** Serves the description of this API. */
+/** Names an operation by its route: `GET /v1/runs/:id` is `getRunsId`. */
+const operationIdOf = (method: string, url: string): string =>
+  method.toLowerCase() +
+  url.replace(/^\/v1/, '').replace(/[^a-z0-9]+(\w?)/gi, (_, letter: string) => letter.toUpperCase());
+
+const OF_BROWSERS = ['Pages', 'Sign-in'];
+
+/** Serves the description of this API, without the pages and forms of the dashboard. */
 export function openapiRoute(app: Server): void {
   const schema = { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } };
   app.get('/openapi.json', { schema }, (_request, reply) =>
-    sendJsonText(reply, JSON.stringify(app.swagger())),
+    sendJsonText(reply, JSON.stringify({ ...app.swagger(), paths: pathsOfPrograms(app.swagger().paths) })),
+  );
+}
+
+function pathsOfPrograms(paths: object = {}): object {
+  const isOfBrowsers = (operation: { readonly tags?: readonly string[] }): boolean =>
+    operation.tags?.some((tag) => OF_BROWSERS.includes(tag)) === true;
+  return Object.fromEntries(
+    Object.entries(paths).filter(([, methods]) => !Object.values(methods as object).some(isOfBrowsers)),
   );
 }
 
@@ -71,5 +94,5 @@ const problem = z.object({
 
 const REFUSAL = {
   description: 'Why it was not carried out',
-  content: { [PROBLEM_TYPE]: { schema: problem }, 'text/html': { schema: z.string() } }, // A browser gets a page.
+  content: { [PROBLEM_TYPE]: { schema: problem } },
 };

@@ -5,7 +5,13 @@ import { isArray, isObject, type Json, type JsonObject } from './json.ts';
 /** A JSON object whose numbers keep their digits. */
 export const jsonObject = z
   .custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object')
-  .meta({ type: 'object' });
+  .meta({ type: 'object', additionalProperties: true });
+
+/** The same, described by a schema of that name in the description of the API. */
+export const objectNamed = (name: string) =>
+  z
+    .custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object')
+    .meta({ $ref: `#/components/schemas/${name}` });
 
 /** Any JSON; numbers keep their digits. */
 export const anyJson: z.ZodType<Json> = z.any().describe('JSON');

@@ -1,0 +1,40 @@
+import type { Field, FieldType, Kind } from '../catalog/kind.ts';
+
+/** The JSON of a value by its type in the catalogue: the service also sends numbers as text, and takes them so. */
+const TYPES: Readonly<Record<FieldType, readonly string[]>> = {
+  integer: ['integer', 'string', 'null'],
+  flag: ['integer', 'boolean', 'string', 'null'],
+  decimal: ['number', 'string', 'null'],
+  date: ['string', 'null'],
+  time: ['string', 'null'],
+  timestamp: ['string', 'null'],
+  text: ['string', 'null'],
+  json: ['array', 'object', 'null'],
+};
+
+/** The schemas that the routes name: `Record` as the service sends it, `Data` as a write takes it, and one of each kind. */
+export function recordSchemas(kinds: readonly Kind[]) {
+  const written = kinds.filter((kind) => kind.create !== null || kind.update !== null);
+  const records = kinds.map((kind) => [kind.name, objectOf(kind, (field) => field.name)] as const);
+  const data = written.map(
+    (kind) => [`${kind.name}_data`, objectOf(kind, (field) => field.write?.name ?? field.name)] as const,
+  );
+  const oneOf = (named: readonly (readonly [name: string, schema: object])[]) => ({
+    anyOf: named.map(([name]) => ({ $ref: `#/components/schemas/${name}` })),
+  });
+  return { ...Object.fromEntries([...records, ...data]), Record: oneOf(records), Data: oneOf(data) };
+}
+
+function objectOf({ fields, hints, excluded = [] }: Kind, nameOf: (field: Field) => string) {
+  const names = new Set(excluded.map((field) => field.name));
+  const shown = [...fields, ...hints].filter((field) => !names.has(field.name));
+  const properties = Object.fromEntries(shown.map((field) => [nameOf(field), valueOf(field)]));
+  return { type: 'object', properties, additionalProperties: true } as const; // A service sends more than it documents.
+}
+
+function valueOf({ type, items }: Field): object {
+  if (type !== 'json') return { type: TYPES[type] };
+  const properties = Object.fromEntries((items ?? []).map((item) => [item.name, valueOf(item)]));
+  const element = items === undefined ? {} : { type: 'object', properties, additionalProperties: true };
+  return { type: TYPES.json, items: element, additionalProperties: true };
+}
