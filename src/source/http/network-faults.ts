@@ -60,11 +60,11 @@ type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector
 
 export type OpenTunnel = (target: string | URL, options: TunnelOptions) => Dispatcher;
 
-/** Sends through the tunnels of a proxy. @param tls For the connections to the proxy, and within its tunnels. */
+/** Sends through the tunnels of a proxy. @param encryption For the connections to the proxy, and within its tunnels. */
 export function createProxyAgent(
   proxyUrl: string,
   options: Pool.Options,
-  tls: buildConnector.BuildOptions,
+  encryption: buildConnector.BuildOptions,
   openClient: OpenTunnel,
 ): Dispatcher {
   return new ProxyAgent({
@@ -72,8 +72,8 @@ export function createProxyAgent(
     uri: proxyUrl,
     clientFactory: connectToProxy,
     proxyTunnel: true,
-    proxyTls: tls,
-    requestTls: tls,
+    proxyTls: encryption,
+    requestTls: encryption,
     factory: (target, tunnel) => openClient(target, tunnel as TunnelOptions),
   });
 }

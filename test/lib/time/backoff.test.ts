@@ -6,9 +6,7 @@ const HALF_FIXED = { firstMs: 10_000, mostMs: 600_000, fixedShare: 0.5 };
 
 test('the bound of a wait doubles with every attempt, up to the longest', () => {
   const longest = (attempt: number): number => backoffMs(HALF_FIXED, attempt, () => 1);
-  expect([1, 2, 6, 7, 50, 10_000].map(longest)).toEqual([
-    10_000, 20_000, 320_000, 600_000, 600_000, 600_000,
-  ]);
+  expect([1, 2, 6, 7, 50, 10_000].map(longest)).toEqual([10_000, 20_000, 320_000, 600_000, 600_000, 600_000]);
 });
 
 test('the fixed share of every wait is certain, the rest is chance', () => {
