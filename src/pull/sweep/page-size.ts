@@ -22,7 +22,7 @@ export async function restorePageSize(parts: PullParts, kind: string, isSweep: b
 
 /**
  * Chooses the page size of a kind's next sweep: half, where a page took too long to make, or where two sweeps in turn missed the same
- * number of rows. Where many records are alike in what the list is sorted by, a service may order them anew for each page; pages that
+ * number of rows, and showed others twice. Where many records are alike in what the list is sorted by, a service may order them anew for each page; pages that
  * begin elsewhere show others. When halving no longer helps, it is the size of the settings again.
  */
 export async function saveNextPageSize(
@@ -36,7 +36,7 @@ export async function saveNextPageSize(
   let next = latest;
   if (kind.list.paging === 'documented') {
     const rows = tally.firstPageRows(); // The service may send fewer than it was asked for.
-    if (await hasMissedAsMany(tx, kind.name, ending))
+    if (tally.isDoubled() && (await hasMissedAsMany(tx, kind.name, ending)))
       next = halfOf(Math.min(latest, rows), LEAST_OF_TIED, wanted);
     else if (ending.state !== 'complete' && ending.isTooSlow)
       next = halfOf(rows === 0 ? 0 : latest, wanted / 4, wanted);
