@@ -29,7 +29,9 @@ test('the description has what each route takes, what it answers, and how it ref
         ['application/problem+json'],
       ]);
   expect(paths['/v1/outbox']?.['post']).toMatchObject({
-    parameters: [{ in: 'header', name: 'idempotency-key', required: true, schema: { type: 'string' } }],
+    parameters: expect.arrayContaining([
+      expect.objectContaining({ in: 'header', name: 'idempotency-key', required: true }),
+    ]) as unknown,
     requestBody: { required: true },
   });
   expect(paths['/v1/runs']?.['get']?.parameters).toContainEqual(
