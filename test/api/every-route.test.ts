@@ -142,8 +142,8 @@ test('a parameter that a route of the API does not know is refused by name; open
     const body = isChange ? { body: '{}' } : {};
     const type = isChange ? { 'content-type': 'application/json' } : {};
     const headers = { ...type, ...BEARER };
-    const { status, text } = await ask({ method, path: `${path}?satte=parked`, ...body, headers });
-    const isNamed = text.includes('querystring/: unknown: satte; the parameters are: ');
+    const { status, text } = await ask({ method, path: `${path}?colour=parked`, ...body, headers });
+    const isNamed = text.includes('querystring/: unknown: colour; the parameters are: ');
     const isApi = path.startsWith('/v1/') && method !== 'DELETE';
     const hasOtherFault = status === 400 && text.includes('"detail":"body'); // It is reported alone.
     if (isApi ? !isNamed && !hasOtherFault : isNamed) wrong.push(`${method} ${path}: ${status} ${text}`);

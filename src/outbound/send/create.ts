@@ -85,14 +85,22 @@ async function readNamedRecord(
   if (shown === null || 'fault' in read) return null;
   const { id } = read;
   const full = await readFullRecord(parts, kind, entry, { id, shown });
-  const payload = payloadOf(entry);
-  // What was retrieved may be another record, of the same number: it must show what was sent as it was, unless the answer did.
-  const isLike = showsSentValue(kind, payload, shown, canComeFrom) ? canComeFrom : undefined;
   const isNamed =
     locationOf(answer) === id ||
     (full === undefined && isCreated(answer)) ||
-    showsSentValue(kind, payload, full ?? shown, isLike);
+    showsWhatWasSent(kind, payloadOf(entry), shown, full);
   return isNamed ? { id, shown: full ?? shown, isWhole: Boolean(full) } : { id };
+}
+
+/** What was retrieved may be another record, of the same number: it must show what was sent as it was, unless the answer did. */
+function showsWhatWasSent(
+  kind: Kind,
+  payload: JsonObject,
+  shown: JsonObject,
+  full: JsonObject | null | undefined,
+): boolean {
+  const isLike = showsSentValue(kind, payload, shown, canComeFrom) ? canComeFrom : undefined;
+  return showsSentValue(kind, payload, full ?? shown, isLike);
 }
 
 function shownIn(answer: WriteAnswer): JsonObject | null {
