@@ -24,6 +24,7 @@ export default {
   dictionaries: [
     'typescript',
     'node',
+    'python',
     'npm',
     'softwareTerms',
     'networking-terms',

@@ -219,13 +219,10 @@ describe.each(DATABASES)('a batch, over a mirror in %s', (_name, open) => {
         session.atomically((tx) => tx.query(sql`update outbox set owner = null where id = 0`)),
       ),
     ];
-    const startMs = performance.now();
     const stored = await batch(stage, linesOf(...lines));
-    const ms = Math.round(performance.now() - startMs);
     isOver = true;
     await Promise.all(others);
     expect([stored.status, await countEntries(session)]).toEqual([202, 1_000]);
-    if (process.env['BMS_SHOW_PAUSES'] !== undefined) console.log(_name, ms, pauses);
     expect(Math.max(pauses.health, pauses.write)).toBeLessThan(byTheClock(100));
   });
 });

@@ -59,6 +59,7 @@ const CLOCK_FILES = pathsOf([
 const SIZED_FILES = pathsOf([
   'report/verify/compare-record',
   'cli/verify',
+  'api/push',
   'diff/certify',
   'end-to-end/demo-and-sandbox',
   'end-to-end/kill',
