@@ -7,7 +7,7 @@ import type { Entry } from '../outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { insertRows, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
-import { ENTRY_DONE, followsEntries, readEndpoints } from './endpoint-store.ts';
+import { ENTRY_DONE, followsEntries, readEndpoints, type WebhookEndpoint } from './endpoint-store.ts';
 
 /** Fields that change in every sweep, such as `clients.last_seen`, and the setting that ignores them. */
 export interface VolatileFields {
@@ -124,24 +124,29 @@ export const digestNotification = (facts: JsonObject, day: string, now: Date): A
   return { type: 'digest.daily', kind: null, facts, key: day, now };
 };
 
-/** Adds one delivery per active endpoint that subscribes to the kind (digests: e-mail only). Runs in the transaction that causes the notification. */
+/** Adds one delivery per endpoint that subscribes to the kind; it waits while the endpoint is disabled (digests: to active ones, by e-mail only). Runs in the transaction that causes the notification. */
 export async function addNotification(tx: Transaction, notification: AppNotification): Promise<void> {
   const { type, kind, facts, key, now } = notification;
   const data = kind === null ? facts : { kind, ...facts };
   const body = compactJson({ type, timestamp: now.toISOString(), data });
   const at = formatInstant(now);
-  const endpoints = await readEndpoints(tx, sql`where state = 'active' order by id`);
+  const endpoints = await readEndpoints(tx, sql`order by id`);
   for (const endpoint of endpoints) {
-    const { id, publicId, kinds, format } = endpoint;
-    if (type === 'digest.daily' && format !== 'email') continue;
-    if (type === ENTRY_DONE && !followsEntries(endpoint)) continue;
-    if (kinds !== null && kind !== null && !kinds.includes(kind)) continue;
+    if (!wants(endpoint, type, kind)) continue;
+    const { id, publicId } = endpoint;
     const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);
     const isAdded = sql`select 1 from webhook_deliveries where endpoint_id = ${id} and webhook_id = ${webhookId}`;
     if (await hasRow(tx, isAdded)) continue;
     const delivery = { endpointId: id, webhookId, type, kind, body, nextAttemptAt: at, createdAt: at };
     await insertRows(tx, WEBHOOK_DELIVERIES, [delivery]);
   }
+}
+
+function wants(endpoint: WebhookEndpoint, type: AppNotification['type'], kind: string | null): boolean {
+  const { kinds, format, state } = endpoint;
+  if (type === 'digest.daily' && (format !== 'email' || state !== 'active')) return false;
+  if (type === ENTRY_DONE && !followsEntries(endpoint)) return false;
+  return kinds === null || kind === null || kinds.includes(kind);
 }
 
 /** The id under which an endpoint gets an event, on every attempt and every replay. */

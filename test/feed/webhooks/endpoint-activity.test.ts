@@ -6,6 +6,7 @@ import {
   replayEvents,
 } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
+import { addNotification, damagedNotification } from '../../../src/store/webhooks/notifications.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage, type DeliveryStage } from './stage.ts';
@@ -31,6 +32,7 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     const now = on.now();
     expect(await disableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'disabled' });
     await commit(on, '3');
+    await on.session.atomically((tx) => addNotification(tx, damagedNotification('a page', now)));
     on.pass(90_000_000);
     await on.deliver();
     expect(receiver.requests).toHaveLength(2);
@@ -38,7 +40,9 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     on.pass(-90_000_000); // The retry is not due yet.
     expect(await enableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'active' });
     await on.deliver();
-    expect(seqsOf(receiver.taken).toSorted()).toEqual([1, 2, 3, 4]);
+    const notified = receiver.taken.findIndex(({ body }) => body.includes('"mirror.damaged"'));
+    expect(notified).toBeGreaterThanOrEqual(0);
+    expect(seqsOf(receiver.taken.toSpliced(notified, 1)).toSorted()).toEqual([1, 2, 3, 4]);
   });
 });
 

@@ -29,7 +29,7 @@ test.for(DATABASES)(
       document(await run(['webhooks', 'test', 'erp', '--json'], here)) as Tested;
 
     expect(await tested()).toMatchObject({ byService: false, delivered: false, error: 'address_refused' });
-    expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toContain('this command sent it');
+    expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toContain('This command sent it');
 
     const source = { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: 'token-of-no-service' };
     const serving = start(['serve', '--only', 'webhooks'], { env: { ...inside, ...source } });
