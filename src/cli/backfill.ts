@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
-import { backfill, missingText, type BackfillReport, type Extent } from '../pull/backfill.ts';
-import type { Progress } from '../pull/run/parts.ts';
+import { backfill, missingText, type BackfillReport } from '../pull/backfill.ts';
 import { parseExtent, writeExtent } from '../runs/extent.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { readingService } from './parts/progress.ts';
@@ -26,26 +25,14 @@ export function backfillCommand(context: CommandContext): Command {
       const request = writeExtent(kind, options);
       const extent = parseExtent(request);
       const wanted = { kind, extent, request, ...pullSettings(config) };
-      let lastPage: number | null = null;
-      const report = await readingService(context, config, { open: openMirror }, (parts) => {
-        const onProgress = (progress: Progress): void => {
-          lastPage = progress.lastPage;
-          parts.onProgress?.(progress);
-        };
-        return backfill({ ...parts, onProgress }, wanted);
-      });
-      context.printResult(options, report, [...reportLines(report), ...beyondLines(extent, lastPage)]);
+      const report = await readingService(context, config, { open: openMirror }, (parts) =>
+        backfill(parts, wanted),
+      );
+      context.printResult(options, report, reportLines(report));
       const { state, reason, rows } = report;
       const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
       context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);
     });
-}
-
-/** @param lastPage The last page that the service has named; null = unknown. */
-function beyondLines(extent: Extent, lastPage: number | null): readonly string[] {
-  if ('ids' in extent || lastPage === null || extent.pages.to === Infinity || extent.pages.to <= lastPage)
-    return [];
-  return [`The list has only ${lastPage} ${lastPage === 1 ? 'page' : 'pages'}.`];
 }
 
 function* reportLines(report: BackfillReport): Iterable<string> {

@@ -60,20 +60,21 @@ const COUNTS = [
 function reportTable(reports: readonly KindReport[], reader: Reader): Html {
   const { t, count, tenths } = reader;
   if (reports.length === 0) return emptyNote(t('No kind has been read yet.'));
-  const rows = reports.map(
-    (report) =>
-      html`<tr>
-        <th scope="row"><a href="/kinds/${report.kind}">${labelledKind(reader, report.kind)}</a></th>
-        <td class="parts">
-          ${stateBadge(reader, report)}
-          <p class="small quiet brief" title="${report.detail}">${describeOutcome(report, reader).why}</p>
-          ${isFailedReading(report.state) ? html`<p class="small quiet brief" lang="en">${report.detail}</p>` : null}
-        </td>
-        ${COUNTS.map(({ of, text }) => countCell(reader, text, report[of]))}
-        <td class="number wide">${count(report.requests)}</td>
-        <td class="number wide">${tenths(report.durationMs)}</td>
-      </tr>`,
-  );
+  const rows = reports.map((report) => {
+    const { why } = describeOutcome(report, reader);
+    const isDetailed = why === null || isFailedReading(report.state);
+    return html`<tr>
+      <th scope="row"><a href="/kinds/${report.kind}">${labelledKind(reader, report.kind)}</a></th>
+      <td class="parts">
+        ${stateBadge(reader, report)}
+        <p class="small quiet brief" title="${report.detail}">${why}</p>
+        ${isDetailed ? html`<p class="small quiet brief" lang="en">${report.detail}</p>` : null}
+      </td>
+      ${COUNTS.map(({ of, text }) => countCell(reader, text, report[of]))}
+      <td class="number wide">${count(report.requests)}</td>
+      <td class="number wide">${tenths(report.durationMs)}</td>
+    </tr>`;
+  });
   const numbers = [...COUNTS.map(({ text }) => text), 'requests', 'took'] as const;
   const headings = [t('kind'), t('end'), ...numbers.map((number) => ({ number: t(number) }))];
   return dataTable(t('What the run found, kind by kind'), headings, rows, 'cards');

@@ -126,13 +126,21 @@ async function readExtent(
       const onLanded = ({ page, walk: { lastPage } }: ListResponse): void => {
         onProgress?.({ kind: kind.name, pages: page, lastPage });
       };
-      await landResponses(parts, { sweep, tally, responses, onLanded });
+      const last = await landResponses(parts, { sweep, tally, responses, onLanded });
+      return { state: 'complete', reason: null, detail: beyondText(extent.pages, last) };
     }
     return { state: 'complete', reason: null, detail: null };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { state: error.state, reason: error.reason, detail: errorText(error) };
   }
+}
+
+/** That the wanted pages reach beyond the list, by what the service has named; null if they do not, or it names nothing. */
+function beyondText({ to }: PageRange, last: ListResponse | null): string | null {
+  const lastPage = last?.walk.lastPage ?? null;
+  if (lastPage === null || to === Infinity || to <= lastPage) return null;
+  return `The list has only ${lastPage} ${lastPage === 1 ? 'page' : 'pages'}.`;
 }
 
 /**

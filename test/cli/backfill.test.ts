@@ -46,11 +46,16 @@ test('reads records by ids and ranges of ids, and names those that the service d
 });
 
 test('shows how many pages the list has if fewer than the wanted ones', async () => {
-  const { env } = await scene(260);
+  const { path, env } = await scene(260);
   const read = async (pages: string) => (await run(['backfill', 'clients', '--pages', pages], env)).stdout;
   expect(await read('2-9')).toMatch(/^clients: 160 records read: .*\nThe list has only 3 pages\.\n$/);
   expect(await read('7')).toMatch(/^clients: 0 records read: .*\nThe list has only 3 pages\.\n$/);
   expect(await read('3')).toMatch(/^clients: 60 records read: .*\n$/);
+  expect(ask(path, 'select detail from run_kinds order by run_id')).toEqual([
+    { detail: 'The list has only 3 pages.' },
+    { detail: 'The list has only 3 pages.' },
+    { detail: null },
+  ]);
 });
 
 test('reads pages, or all of them', async () => {
