@@ -2,6 +2,8 @@ import type { Kind } from '../catalog/kind.ts';
 import { TECHNICAL } from '../lib/text/translator.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { findUnscheduled, nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
+import { formatInstant } from '../lib/time/clock.ts';
+import { readRepeats } from '../store/runs/repeats.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import { readVolatile } from '../store/runs/volatile-fields.ts';
@@ -31,11 +33,18 @@ import { readStale } from './stale-kinds.ts';
 import type { StatusDocument } from './status-document.ts';
 import { hasOtherSchedules, readServing } from './serving.ts';
 
-/** Returns when `serve` pulls each scheduled kind next (UTC) and the schedule, in the order of the kinds. */
-export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]) {
+/** Returns when `serve` pulls each scheduled kind next (UTC), be it again, and the schedule, in the order of the kinds. */
+export function nextPulls(
+  slots: readonly ScheduleSlot[],
+  kinds: readonly string[],
+  repeats: Awaited<ReturnType<typeof readRepeats>>,
+) {
   return kinds.flatMap((kind) => {
     const slot = slots.find((slot) => slot.kinds.includes(kind));
-    return slot === undefined ? [] : [{ kind, schedule: slot.name, at: slot.at }];
+    if (slot === undefined) return [];
+    const again = repeats.find((repeat) => repeat.kind === kind);
+    const at = again === undefined ? slot.at : [formatInstant(again.dueAt), slot.at].sort()[0];
+    return [{ kind, schedule: slot.name, at: at ?? slot.at }];
   });
 }
 
@@ -97,7 +106,7 @@ export async function readStatusReport(
     frozen,
     needs: (await readNeeds(session, stale, frozen)).map(needDocument),
     schedules: slots,
-    nextPulls: nextPulls(slots, names),
+    nextPulls: nextPulls(slots, names, await readRepeats(session)),
     unscheduled: findUnscheduled(inForce, listed),
     isServed: serving.isPulling,
     isSending: serving.isSending,

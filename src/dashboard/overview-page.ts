@@ -55,8 +55,9 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
 function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const { t, when } = reader;
   const [oldest] = kinds.map((kind) => kind.certifiedAt ?? '').sort();
+  const isCertified = kinds.every((kind) => kind.state === 'certified');
   const proof =
-    oldest === undefined || oldest === ''
+    oldest === undefined || !isCertified
       ? t('Some lists are not certified yet; the next pulls continue.')
       : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>

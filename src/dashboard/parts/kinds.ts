@@ -6,6 +6,7 @@ import { describeOutcome } from '../../words/outcome-texts.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
+import { readRepeats } from '../../store/runs/repeats.ts';
 import { badge, panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
 import type { Translator } from '../../lib/text/translator.ts';
@@ -37,7 +38,8 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
     counts.hours(now),
     readStale(session, schedules, startedAt, now),
   ]);
-  const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
+  const slots = nextPulls(nextSlots(schedules, now), names, await readRepeats(session));
+  const next = new Map(slots.map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;
     return {
@@ -56,7 +58,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const note = t(
     certified === kinds.length
       ? 'All are certified: the mirror has exactly the rows of the service’s lists'
-      : certified === 0
+      : kinds.every((kind) => kind.certifiedAt === null)
         ? 'None is certified yet: rows may be missing'
         : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
