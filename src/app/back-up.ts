@@ -40,7 +40,10 @@ export async function backUp(
     await using copy = await openSession(`file:${draft}`);
     const [fault] = await checkIntegrity(copy);
     if (fault !== undefined) throw damagedCopy(session.location, fault);
-    await copy.atomically((tx) => writeMeta(tx, 'outbox.place', 'copy'));
+    await copy.atomically(async (tx) => {
+      await writeMeta(tx, 'outbox.place', 'copy');
+      await tx.query(sql`delete from workers`); // They work on the original.
+    });
   });
   if (existsSync(counter.from)) {
     copyFileSync(counter.from, counter.to);

@@ -2,7 +2,9 @@ import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, document } from '../../support/command-line.ts';
-import { dump } from '../../support/mirror-file.ts';
+import { openSession } from '../../../src/db/open-session.ts';
+import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
+import { ask, dump } from '../../support/mirror-file.ts';
 import { GROWN_URLS } from '../../support/grown-urls.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -23,8 +25,12 @@ test('a back-up that is put back in place pauses sends, though file and count ar
   const path = await grownMirror();
   const env = { DATABASE_URL: `file:${path}` };
   await run(['push', 'create', 'clients', '--data', '{"code":"B-1","name":"B"}'], env);
+  const session = await openSession(`file:${path}`);
+  await saveHeartbeat(session, { owner: 'here', roles: ['pulls'] }, new Date());
+  await session.close();
   const copy = join(tempFolder(), 'copy.db');
   expect(await run(['backup', copy], env)).toMatchObject({ code: 0 });
+  expect(ask(copy, 'select owner from workers')).toEqual([]); // They work on the original.
   copyFileSync(copy, path); // The same inode and birth time.
   const status = document(await run(['status', '--json'], env)) as { frozen: { reason: string } | null };
   expect(status.frozen?.reason).toContain('copy of another');
