@@ -92,7 +92,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 const SENT_HERE =
-  'No background service is running, so this command sent it, with its own network and webhooks.allowHosts.';
+  'This command sent it, with its own network and webhooks.allowHosts: no background service works for the endpoint.';
 
 /** Describes how a receiver answered a test event. */
 function testLines(document: object): readonly string[] {

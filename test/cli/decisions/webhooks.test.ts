@@ -220,7 +220,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(await hooks('test', 'erp')).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^Delivery to erp failed: it answered 503\.\nNo background service .*\n$/,
+        /^Delivery to erp failed: it answered 503\.\nThis command sent it.*\n$/,
       ) as string,
     });
   });
