@@ -185,7 +185,7 @@ const INDEXES: Record<Dialect, (table: string) => SQL> = {
 };
 
 /** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
-export function indexName(table: string, column: string): string {
+function indexName(table: string, column: string): string {
   const name = `${table}_${column}_index`;
   if (Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES) return name;
   return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;
