@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger';
+import type { FastifySchema } from 'fastify';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import * as z from 'zod';
 import { SESSION_COOKIE } from './credentials.ts';
@@ -44,8 +45,16 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
       },
       security: [{ bearer: [] }, { cookie: [] }],
     },
-    transform: jsonSchemaTransform,
+    transform: (route) => jsonSchemaTransform({ ...route, schema: withoutEmptyBody(route.schema) }),
   });
+}
+
+/** Leaves out a body that has no members: generators make of it one that nobody can write. */
+function withoutEmptyBody(schema: FastifySchema): FastifySchema {
+  const { body, ...rest } = schema;
+  const inner = body instanceof z.ZodNullable ? body.unwrap() : body;
+  const isEmpty = inner instanceof z.ZodObject && Object.keys(inner.shape).length === 0;
+  return isEmpty ? rest : schema;
 }
 
 /** Refuses parameters that a route of the API does not know: with a mistyped filter, it would answer for everything. */

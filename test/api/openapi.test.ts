@@ -42,6 +42,8 @@ test('the description has what each route takes, what it answers, and how it ref
       schema: expect.objectContaining({ type: 'integer', minimum: 0 }) as unknown,
     }),
   );
+  expect(paths['/v1/outbox/{id}/abandon']?.['post']).not.toHaveProperty('requestBody');
+  expect(paths['/v1/outbox/{id}/retry']?.['post']).toHaveProperty('requestBody');
   const routes = Object.values(paths).flatMap((methods) => Object.values(methods));
   const ids = routes.map((route) => route.operationId ?? '');
   expect(ids.filter((id) => !/^[a-z]\w+$/.test(id))).toEqual([]);
