@@ -2,16 +2,13 @@ import * as z from 'zod';
 import { formatRfc3339 } from '../time/clock.ts';
 import { isArray, isObject, type Json, type JsonObject } from './json.ts';
 
+const anyObject = z.custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object');
+
 /** A JSON object whose numbers keep their digits. */
-export const jsonObject = z
-  .custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object')
-  .meta({ type: 'object', additionalProperties: true });
+export const jsonObject = anyObject.meta({ type: 'object', additionalProperties: true });
 
 /** The same, described by a schema of that name in the description of the API. */
-export const objectNamed = (name: string) =>
-  z
-    .custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object')
-    .meta({ $ref: `#/components/schemas/${name}` });
+export const objectNamed = (name: string) => anyObject.meta({ $ref: `#/components/schemas/${name}` });
 
 /** Any JSON; numbers keep their digits. */
 export const anyJson: z.ZodType<Json> = z.any().describe('JSON');
