@@ -77,9 +77,10 @@ const OF_BROWSERS = ['Pages', 'Sign-in'];
 /** Serves the description of this API, without the pages and forms of the dashboard. */
 export function openapiRoute(app: Server): void {
   const schema = { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } };
-  app.get('/openapi.json', { schema }, (_request, reply) =>
-    sendJsonText(reply, JSON.stringify({ ...app.swagger(), paths: pathsOfPrograms(app.swagger().paths) })),
-  );
+  app.get('/openapi.json', { schema }, (_request, reply) => {
+    const api = app.swagger();
+    return sendJsonText(reply, JSON.stringify({ ...api, paths: pathsOfPrograms(api.paths) }));
+  });
 }
 
 function pathsOfPrograms(paths: object = {}): object {

@@ -33,12 +33,13 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const lines = new Map(fresh.map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map((kind) => kind.name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
-  const [rows, hours, stale] = await Promise.all([
+  const [rows, hours, stale, repeats] = await Promise.all([
     counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
     readStale(session, schedules, startedAt, now),
+    readRepeats(session),
   ]);
-  const slots = nextPulls(nextSlots(schedules, now), names, await readRepeats(session));
+  const slots = nextPulls(nextSlots(schedules, now), names, repeats);
   const next = new Map(slots.map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;

@@ -3,6 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { shownValue, withBlanks } from '../../diff/shown-value.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { readTexts } from '../../db/rows/rows.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { readFields, readListView, readMirroredKind } from '../../store/kinds/field-store.ts';
 import type { OutboundParts } from '../parts.ts';
 import { readByPath, readInList } from './read-remote.ts';
@@ -29,8 +30,12 @@ export async function completeRecord(
   const known = await readFields(session, kind.name, kind.excluded);
   let { record } = seen;
   let hidden = seen.names.filter((name) => known.has(name));
+  if (hidden.length === 0) return { record, hidden };
   const controls = new Map<string, readonly string[]>();
-  for (const name of hidden) controls.set(name, await readFilled(parts, kind, seen.id, name));
+  const { fields } = await readMirroredKind(session, kind);
+  const columns = new Set(fields.map((field) => field.name));
+  for (const name of hidden)
+    controls.set(name, columns.has(name) ? await readFilled(session, kind, seen.id, name) : []);
   for (const read of [readByPath, readInList]) {
     if (hidden.length === 0) break;
     const shown = new Set<string>();
@@ -54,18 +59,11 @@ const pick = (record: JsonObject, names: readonly string[]): JsonObject =>
 /** Others may have been changed, or deleted, since the mirror read them. */
 const CONTROLS = 3;
 
-/** Other live records that have a value of a field, as far as the mirror knows. */
-async function readFilled(
-  { session }: OutboundParts,
-  kind: Kind,
-  id: string,
-  name: string,
-): Promise<readonly string[]> {
-  const { fields } = await readMirroredKind(session, kind);
-  if (!fields.some((field) => field.name === name)) return [];
+/** Other live records that have a value in a column, as far as the mirror knows. */
+async function readFilled(db: Queryable, kind: Kind, id: string, name: string): Promise<readonly string[]> {
   const isOther = sql`_deleted_at is null and _listed is not null and k.id <> ${id}`;
   return readTexts(
-    session,
+    db,
     sql`select cast(k.id as text) as id from ${sql.identifier(kind.name)} as k
       where ${sql.identifier(name)} is not null and ${isOther} order by k.id desc limit ${CONTROLS}`,
   );

@@ -69,8 +69,9 @@ const halfOf = (size: number, least: number, otherwise: number): number =>
 
 async function hasMissedAsMany(tx: Transaction, kind: string, ending: ReadingEnd): Promise<boolean> {
   const { reason, detail } = ending;
+  if (reason !== 'rows_unseen') return false;
   const [before] = await latestReadings(tx, kind, 1);
-  return reason === 'rows_unseen' && before?.reason === reason && before.detail === detail;
+  return before?.reason === reason && before.detail === detail;
 }
 
 type Sizes = NonNullable<Awaited<ReturnType<typeof readSizes>>>;
