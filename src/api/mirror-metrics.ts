@@ -86,6 +86,6 @@ function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
 }
 
 const OLDEST_WAITING = 'bms_sync_webhook_oldest_waiting_age_seconds';
-const OLDEST_WAITING_HELP = 'Age of the oldest pending delivery; 0 if there is none.';
+const OLDEST_WAITING_HELP = 'Age of the oldest event or notification that waits; 0 if there is none.';
 const FAILING_HELP = 'Whether the endpoint accepts no deliveries, or was disabled for that reason.';
 const DELIVERY_STATES: readonly DeliveryState[] = ['ready', 'waiting', 'delivered', 'failed', 'dropped'];

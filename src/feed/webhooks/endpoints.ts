@@ -112,7 +112,7 @@ const endpoint = z.object({
   notBefore: instant.nullable().describe('the receiver has asked for a pause until then'),
   cursor: z.int().describe('the events up to here were taken into deliveries'),
   replayAfter: z.int().nullable(),
-  pending: z.int().describe('deliveries that are neither taken nor given up'),
+  pending: z.int().describe('events and notifications that are neither taken nor given up'),
   pendingSince: instant.nullable(),
   nextAttemptAt: instant
     .nullable()

@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { literal, sqlList, withoutEscapes } from '../../db/session/sql-text.ts';
 import {
   assignments,
   pickColumns,
@@ -49,9 +50,9 @@ type EndpointHealth = 'healthy' | 'failing' | 'disabled';
 /** An endpoint with the state of its deliveries, as people see it. */
 export interface EndpointWithHealth extends WebhookEndpoint {
   readonly health: EndpointHealth;
-  /** Deliveries that are neither taken nor given up. */
+  /** Deliveries that are neither taken nor given up, and the events that are still to become some. */
   readonly pending: number;
-  /** When the oldest of them was planned. */
+  /** The instant of the oldest of them. */
   readonly pendingSince: string | null;
   /** When a delivery is tried again; null if none waits for that. */
   readonly nextAttemptAt: string | null;
@@ -61,12 +62,16 @@ export interface EndpointWithHealth extends WebhookEndpoint {
 export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]> {
   const endpoints: EndpointWithHealth[] = [];
   for (const endpoint of await readEndpoints(db, sql`order by name`)) {
+    const { id, cursor, replayAfter } = endpoint;
+    const isKept = replayAfter === null ? sql`` : sql` and coalesce(seq, 0) <= ${replayAfter}`;
     // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
     const waiting = sql`
-      select count(*) as pending, min(created_at) as pending_since,
-        min(case when attempts > 0 then next_attempt_at end) as next_attempt_at
-      from webhook_deliveries
-      where endpoint_id = ${endpoint.id} and state in ('ready', 'waiting')`;
+      select count(*) as pending, min(since) as pending_since, min(next_at) as next_attempt_at from (
+        select created_at as since, case when attempts > 0 then next_attempt_at end as next_at
+        from webhook_deliveries where endpoint_id = ${id} and state in ('ready', 'waiting')${isKept}
+        union all
+        select observed_at, null from changes where seq > ${replayAfter ?? cursor} and ${isWantedBy(endpoint)}
+      ) as waiting`;
     const {
       pending = 0,
       pendingSince = null,
@@ -77,6 +82,23 @@ export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]
   }
   return endpoints;
 }
+
+/** A condition of change events: the endpoint is sent them. The filter of fields judges updates only: other changes concern all fields. */
+export function isWantedBy({ format, kinds, changes, fields }: WebhookEndpoint): SQL {
+  if (format !== 'json') return NOTHING; // People get notifications only.
+  const isAmong = (column: string, names: readonly string[] | null): readonly SQL[] => {
+    if (names === null) return [];
+    return [names.length === 0 ? NOTHING : sql`${sql.raw(column)} in (${sqlList(names)})`];
+  };
+  const hasField = (name: string): SQL =>
+    sql.raw(`json(${withoutEscapes('fields')}) -> ${literal(name)} is not null`);
+  const judged = fields === null ? [] : [sql`change <> 'updated'`, ...fields.map(hasField)];
+  const ofFields = judged.length === 0 ? [] : [sql`(${sql.join(judged, sql` or `)})`];
+  const conditions = [...isAmong('kind', kinds), ...isAmong('change', changes), ...ofFields];
+  return conditions.length === 0 ? sql`1 = 1` : sql.join(conditions, sql` and `);
+}
+
+const NOTHING = sql`1 = 0`;
 
 const PENDING = [bigint('pending'), optionalTimestamp('pending_since'), optionalTimestamp('next_attempt_at')];
 
