@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { changeDocument, changeLine, readChangesPage, waitForChanges } from '../feed/follow-changes.ts';
+import { changeLine, readChangesPage, waitForChanges } from '../feed/follow-changes.ts';
 import { abortWhenGone, sendJsonText } from '../http/send.ts';
 import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
+import { objectNamed } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const headers = z.looseObject({
@@ -11,14 +12,14 @@ const headers = z.looseObject({
 });
 
 const page = z.object({
-  changes: z.array(changeDocument),
+  changes: z.array(objectNamed('Change')),
   next: z.int().describe('the next value of `after`'),
 });
 
 const schema = {
   summary: 'Read change events in order',
   description:
-    'With `Accept: text/event-stream` it is a stream of server-sent events: `id` is the seq, `data` one event.',
+    'With `Accept: text/event-stream` it is a stream of server-sent events: `id` is the seq, `data` one `Change`.',
   tags: ['Mirror'],
   headers,
   response: { 200: page },

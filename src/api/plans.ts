@@ -52,6 +52,7 @@ const uploadSchema = {
   summary: 'Make a plan of an edited export, which is the body',
   tags,
   consumes: SHEETS,
+  body: z.any().meta({ type: 'string', format: 'binary' }),
   querystring: z.strictObject({
     name: z.string().min(1).max(1000).optional().describe('name of the file, as plans show it'),
     kind: z.string().max(100).optional().describe('its record kind, if the columns do not show it'),

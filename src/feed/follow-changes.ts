@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { documentOf, instant, jsonObject, objectNamed } from '../lib/json/document.ts';
+import { anyJson, documentOf, instant, objectNamed } from '../lib/json/document.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { streamChanges, readChanges, type KeyedChange } from './read-changes.ts';
@@ -81,7 +81,7 @@ const eventEnd = z.object({
 export const changeDocument = eventHead.extend({
   before: objectNamed('Record').nullable(),
   after: objectNamed('Record').nullable(),
-  fields: jsonObject,
+  fields: z.record(z.string(), z.tuple([anyJson, anyJson])).describe('old and new value'),
   ...eventEnd.shape,
 });
 

@@ -2,6 +2,8 @@ import swagger from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import * as z from 'zod';
+import { changeDocument } from '../feed/follow-changes.ts';
+import { anyJson } from '../lib/json/document.ts';
 import { SESSION_COOKIE } from './credentials.ts';
 import { recordSchemas } from './record-schemas.ts';
 import { PROBLEM_TYPE, sendJsonText } from './send.ts';
@@ -37,7 +39,10 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
         description: 'The mirror, the changes for the service, and decisions on both.',
       },
       components: {
-        schemas: recordSchemas(context.kinds),
+        schemas: {
+          ...recordSchemas(context.kinds),
+          Change: CHANGE,
+        },
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },
           cookie: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
@@ -72,11 +77,18 @@ const operationIdOf = (method: string, url: string): string =>
   method.toLowerCase() +
   url.replace(/^\/v1/, '').replace(/[^a-z0-9]+(\w?)/gi, (_, letter: string) => letter.toUpperCase());
 
+/** An event of the stream and of the pages. */
+const CHANGE: object = z.toJSONSchema(changeDocument, { unrepresentable: 'any' });
+
 const OF_BROWSERS = ['Pages', 'Sign-in'];
 
 /** Serves the description of this API, without the pages and forms of the dashboard. */
 export function openapiRoute(app: Server): void {
-  const schema = { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } };
+  const schema = {
+    summary: 'Describe this API',
+    tags: ['Health'],
+    response: { 200: z.record(z.string(), anyJson) },
+  };
   app.get('/openapi.json', { schema }, (_request, reply) => {
     const api = app.swagger();
     return sendJsonText(reply, JSON.stringify({ ...api, paths: pathsOfPrograms(api.paths) }));

@@ -12,7 +12,18 @@ const TYPES: Readonly<Record<FieldType, readonly string[]>> = {
   json: ['array', 'object', 'null'],
 };
 
-/** The schemas that the routes name: `Record` as the service sends it, `Data` as a write takes it, and one of each kind. */
+const JSON_REF = { $ref: '#/components/schemas/Json' };
+
+const NO_LIST = [
+  { type: 'object', additionalProperties: JSON_REF },
+  { type: ['string', 'number', 'boolean', 'null'] },
+];
+/** Any JSON, as clients can read it. TypeScript refuses a list that refers to itself. */
+const ANY_JSON: object = {
+  anyOf: [...NO_LIST, { type: 'array', items: { anyOf: [...NO_LIST, { type: 'array' }] } }],
+};
+
+/** The schemas that the routes name: `Record` as the service sends it, `Data` as a write takes it, one of each kind, and `Json`. */
 export function recordSchemas(kinds: readonly Kind[]) {
   const written = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const records = kinds.map((kind) => [kind.name, objectOf(kind, (field) => field.name)] as const);
@@ -22,19 +33,25 @@ export function recordSchemas(kinds: readonly Kind[]) {
   const oneOf = (named: readonly (readonly [name: string, schema: object])[]) => ({
     anyOf: named.map(([name]) => ({ $ref: `#/components/schemas/${name}` })),
   });
-  return { ...Object.fromEntries([...records, ...data]), Record: oneOf(records), Data: oneOf(data) };
+  return {
+    ...Object.fromEntries([...records, ...data]),
+    Record: oneOf(records),
+    Data: oneOf(data),
+    Json: ANY_JSON,
+  };
 }
 
 function objectOf({ fields, hints, excluded = [] }: Kind, nameOf: (field: Field) => string) {
   const names = new Set(excluded.map((field) => field.name));
   const shown = [...fields, ...hints].filter((field) => !names.has(field.name));
   const properties = Object.fromEntries(shown.map((field) => [nameOf(field), valueOf(field)]));
-  return { type: 'object', properties, additionalProperties: true } as const; // A service sends more than it documents.
+  return { type: 'object', properties, additionalProperties: JSON_REF } as const; // A service sends more than it documents.
 }
 
 function valueOf({ type, items }: Field): object {
   if (type !== 'json') return { type: TYPES[type] };
   const properties = Object.fromEntries((items ?? []).map((item) => [item.name, valueOf(item)]));
-  const element = items === undefined ? {} : { type: 'object', properties, additionalProperties: true };
-  return { type: TYPES.json, items: element, additionalProperties: true };
+  const element =
+    items === undefined ? JSON_REF : { type: 'object', properties, additionalProperties: JSON_REF };
+  return { type: TYPES.json, items: element, additionalProperties: JSON_REF };
 }

@@ -4,14 +4,18 @@ import { isArray, isObject, type Json, type JsonObject } from './json.ts';
 
 const anyObject = z.custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object');
 
-/** A JSON object whose numbers keep their digits. */
-export const jsonObject = anyObject.meta({ type: 'object', additionalProperties: true });
+/** Refers to a schema of that name in the description of the API. */
+const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** The same, described by a schema of that name in the description of the API. */
-export const objectNamed = (name: string) => anyObject.meta({ $ref: `#/components/schemas/${name}` });
+/** A JSON object of a named schema; numbers keep their digits. */
+export const objectNamed = (name: string) => anyObject.meta(named(name));
 
 /** Any JSON; numbers keep their digits. */
-export const anyJson: z.ZodType<Json> = z.any().describe('JSON');
+export const anyJson: z.ZodType<Json> = z.any().meta(named('Json'));
+
+/** Stored JSON, usually an object of a named schema: an application may have stored other JSON, or text. */
+export const storedJson = (name: string): z.ZodType<Json> =>
+  z.any().meta({ anyOf: [named(name), named('Json')] });
 
 /** Our instants: texts as the mirror stores them, which `documentOf` writes in RFC 3339. */
 export const instant = z.iso.datetime();

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { anyJson, documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
+import { anyJson, documentOf, instant, storedJson, type DocumentOf } from '../../lib/json/document.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Watermark } from '../../store/records/record-store.ts';
 import { explain } from '../../words/verdicts.ts';
@@ -19,7 +19,7 @@ const entry = z.object({
   createdAt: instant,
   updatedAt: instant,
   pushedBy: z.string().nullable().describe('who has pushed it; null: a program, by SQL'),
-  payload: anyJson,
+  payload: storedJson('Data'),
   result: anyJson,
 });
 
@@ -41,12 +41,14 @@ export const shownEntry = entry.extend({
   allowUnknown: z.boolean().describe('unknown fields are sent, too'),
   allowDouble: z.boolean().describe('made although a record has its natural key'),
   isMaker: z.boolean(),
-  base: anyJson,
+  base: storedJson('Record'),
   preimage: z
     .object({ tick: z.int(), at: instant, seq: z.int().nullable() })
     .nullable()
     .describe('the state of the mirror before the last send'),
-  candidates: z.array(z.object({ id: z.string(), record: anyJson })).describe('what a create may have made'),
+  candidates: z
+    .array(z.object({ id: z.string(), record: storedJson('Record') }))
+    .describe('what a create may have made'),
   history: z.array(attempt),
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { documentOf, instant, jsonObject } from '../../../src/lib/json/document.ts';
+import { documentOf, instant, objectNamed } from '../../../src/lib/json/document.ts';
 
 const STORED = '2026-11-29 00:54:06.966';
 const SHOWN = '2026-11-29T00:54:06.966Z';
@@ -12,7 +12,7 @@ test('an instant is in RFC 3339 where the schema names one, and a text that look
     until: instant.optional(),
     rows: z.array(z.object({ at: instant, note: z.string() })),
     stop: z.object({ since: instant }).nullable(),
-    record: jsonObject,
+    record: objectNamed('Record'),
   });
   const row = { at: STORED, note: STORED };
   const record = { at: STORED };
