@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -5,6 +6,7 @@ export default tseslint.config(
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true } },
+    plugins: { regexp },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
@@ -12,6 +14,8 @@ export default tseslint.config(
       'max-params': ['error', 4],
       'max-depth': ['error', 3],
       complexity: ['error', 12],
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
       eqeqeq: 'error',
       'no-duplicate-imports': 'error',
       'no-console': 'error',
@@ -34,6 +38,8 @@ export default tseslint.config(
   {
     files: ['test/**', 'bench/**', 'scripts/**', '*.config.ts'],
     rules: {
+      'regexp/no-super-linear-backtracking': 'off', // They read no stranger's text.
+      'regexp/no-super-linear-move': 'off',
       'max-lines': 'off',
       'max-params': 'off', // A table of cases has as many as it has columns.
       'max-lines-per-function': 'off',

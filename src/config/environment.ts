@@ -90,7 +90,8 @@ function readPlainVariable(node: SettingNode, env: Environment): readonly ReadLa
 
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
-export const readValueFile = (file: string): string => decodeText(readFileSync(file)).replace(/[\r\n]+$/, '');
+export const readValueFile = (file: string): string =>
+  decodeText(readFileSync(file)).replace(/(?<![\r\n])[\r\n]+$/, '');
 
 function readFileVariable(node: SettingNode, name: string, file: string): ReadLayer {
   const origin = `${node.name} (from ${name}): the file ${file}`;

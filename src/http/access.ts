@@ -133,7 +133,7 @@ export function createAccess(
         return proxies.check(request.ip, familyOf(request.ip))
           ? await findProxyUser(String(proxyUser))
           : FORGED_HEADER;
-      const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
+      const bearer = /^bearer +(\S.*)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (bearer === undefined)
         return toRequestUser(await findCookieUser(request), 'cookie') ?? NOT_SIGNED_IN;
       return toRequestUser(await findTokenUser(bearer), 'bearer') ?? (await refuse(request, WRONG_TOKEN));

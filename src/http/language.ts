@@ -10,7 +10,8 @@ export function chooseLanguages(app: Server, context: RouteContext): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { cookies, headers } = request;
     const chosen = LANGUAGES.find((language) => language === cookies[LANGUAGE_COOKIE]);
-    request.language = chosen ?? acceptedLanguage(headers['accept-language'] ?? '') ?? context.language;
+    const accepted = headers['accept-language']?.slice(0, LONGEST_HEADER) ?? '';
+    request.language = chosen ?? acceptedLanguage(accepted) ?? context.language;
     done();
   });
 }
@@ -40,7 +41,7 @@ export function sendHtml(reply: FastifyReply, page: Html): FastifyReply {
 /** The supported language that a browser prefers; undefined if it names none. */
 function acceptedLanguage(header: string): Language | undefined {
   const ranges = header.split(',').map((range) => {
-    const { tag = '', weight = '1' } = LANGUAGE_RANGE.exec(range)?.groups ?? {};
+    const { tag = '', weight = '1' } = LANGUAGE_RANGE.exec(range.trim())?.groups ?? {};
     const language = LANGUAGES.find((supported) => supported === tag.toLowerCase());
     return { language, weight: Number(weight) };
   });
@@ -49,4 +50,5 @@ function acceptedLanguage(header: string): Language | undefined {
 }
 
 /** `fr-CA;q=0.8`: the first part of the tag, and its weight. */
-const LANGUAGE_RANGE = /^\s*(?<tag>[a-z]+)(?:-[\w-]+)?\s*(?:;\s*q=(?<weight>[01](?:\.\d*)?))?\s*$/i;
+const LANGUAGE_RANGE = /^(?<tag>[a-z]+)(?:-[\w-]+)?(?:\s*;\s*q=(?<weight>[01](?:\.\d*)?))?$/i;
+const LONGEST_HEADER = 500;

@@ -19,7 +19,7 @@ export function createPing(
   return async (isWhole) => {
     if (pingUrl === null) return;
     const url = new URL(pingUrl);
-    if (!isWhole) url.pathname = url.pathname.replace(/\/*$/, '/fail');
+    if (!isWhole) url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/fail`;
     try {
       const { ok, status, body } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
       await body?.cancel();

@@ -88,7 +88,7 @@ const SERVICE_URL = 'an http or https URL without user, query or fragment';
 export const serviceUrl = z
   .url({ protocol: /^https?$/, normalize: true, abort: true, error: SERVICE_URL })
   .refine((url) => !/[?#]/.test(url) && new URL(url).username + new URL(url).password === '', SERVICE_URL)
-  .overwrite((url) => url.replace(/\/+$/, ''));
+  .overwrite((url) => url.replace(/(?<!\/)\/+$/, ''));
 export const originUrl = serviceUrl.refine(
   (url) => (URL.parse(url)?.pathname ?? '/') === '/',
   'an http or https URL without a path: the dashboard needs a host name of its own',

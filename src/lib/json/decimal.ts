@@ -28,7 +28,7 @@ export function shortNumber(text: string): string {
   const plain = canonicalNumber(text) ?? text;
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(plain) ?? [];
   if (plain.length <= LONGEST_PLAIN || whole === '') return plain;
-  const digits = `${whole}${fraction}`.replace(/^0+|0+$/g, '');
+  const digits = `${whole}${fraction}`.replace(/^0+|(?<!0)0+$/g, '');
   const exponent = fraction === '' ? whole.length - digits.length : -fraction.length;
   const short = `${sign}${digits}e${exponent}`;
   return short.length < plain.length ? short : plain;

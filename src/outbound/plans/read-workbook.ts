@@ -173,7 +173,7 @@ async function readDateStyles(parts: Parts): Promise<(style: number) => boolean>
 }
 
 const isDateCode = (code: string): boolean => {
-  const [first = ''] = code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, '').split(';');
+  const [first = ''] = code.replace(/"[^"]*"|\[[^[\]]*\]|\\./g, '').split(';');
   return /d|m|y|h|s/i.test(first) && !/[@0#]/.test(first.replace(/s\.0+/i, ''));
 };
 
@@ -236,14 +236,12 @@ function columnIn(place: string | undefined): number | null {
   return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-const LONGEST_TEXT = 32_767;
 const LONGEST_NUMBER = 400;
 
 function textOf(cell: OpenCell, formats: CellFormats): string {
   const { attributes, value } = cell;
   const { t: type = 'n', s: style = '0' } = attributes;
   const text = type === 's' ? (formats.strings[Number(value)] ?? '') : value;
-  if (text.length > LONGEST_TEXT) throw sheetTooLarge(`${LONGEST_TEXT} characters in a cell`);
   if (type === 'n') return numberText(text, formats.isDate(Number(style)), formats.is1904);
   if (type === 'b') return value === '0' ? 'false' : 'true';
   if (type === 'd') return withoutMidnight(text.replace('T', ' ').replace(/Z$/, ''));

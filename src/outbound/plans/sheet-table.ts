@@ -23,6 +23,7 @@ export const MAX_CELLS = 3_000_000;
 const MAX_ROWS = 300_000;
 const MAX_COLUMNS = 1_000;
 const LONGEST_NAME = 255;
+const LONGEST_CELL = 32_767; // As in a workbook.
 
 export const unreadableSheet = (message: string, cause?: unknown): UsageError =>
   new UsageError(message, {
@@ -61,6 +62,7 @@ export function collectRows() {
     if (index > MAX_COLUMNS || (text === '' && !isFormula)) return;
     if (++cellCount > MAX_CELLS) throw sheetTooLarge(`${MAX_CELLS} cells`);
     if (columns !== null && index >= columns.length) return;
+    if (text.length > LONGEST_CELL) throw sheetTooLarge(`${LONGEST_CELL} characters in a cell`);
     const storable = workbookText(text);
     if (storable === '' && !isFormula) return;
     characters += storable.length;

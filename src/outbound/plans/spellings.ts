@@ -99,7 +99,7 @@ function dateOrder(first: string, [a, b]: DateParts['parts'], sign: string): Dat
 /** Whether dates of a file have the day before the month; null unless unambiguous dates show it. */
 export function detectDayFirst(texts: Iterable<string>): boolean | null {
   const orders = new Set<DateParts['order'] | undefined>();
-  for (const text of texts) orders.add(parseDateParts(text.replace(/[ T,]+\d{1,2}[:h].*$/, ''))?.order);
+  for (const text of texts) orders.add(parseDateParts(splitInstant(text)[0])?.order);
   const isDayFirst = orders.has('day first');
   return isDayFirst === orders.has('month first') ? null : isDayFirst;
 }
@@ -153,12 +153,19 @@ function isSameTime(text: string, shown: string): boolean {
 
 const secondsIn = (time: string): number => Date.parse(`1970-01-01T${time}Z`) / 1000;
 
+const BEFORE_CLOCK = /(?<![ T,])[ T,]+(?=\d{1,2}(?::| ?h))/;
+
+/** The day of an instant, and its time of day; an empty text if it has none. */
+function splitInstant(text: string): readonly [string, string] {
+  const [day = '', ...clocks] = text.trim().split(BEFORE_CLOCK);
+  return [day, clocks.join(' ')];
+}
+
 function isSameInstant(text: string, shown: string, dayFirst: boolean | null): boolean {
   const [date = '', time = ''] = shown.split(' ');
   if (SERIAL.test(text)) return Math.abs(secondsOf(text) - Date.parse(`${date}T${time}Z`) / 1000) <= 1;
-  const [, day, clock] = /^(.*?)[ T,]+(\d{1,2}(?::| ?h).*)$/.exec(text.trim()) ?? [];
-  if (day === undefined || clock === undefined)
-    return time === '00:00:00' && isSameDate(text, date, dayFirst);
+  const [day, clock] = splitInstant(text);
+  if (clock === '') return time === '00:00:00' && isSameDate(text, date, dayFirst);
   const clockTime = parseTime(clock);
   return clockTime !== null && time.startsWith(clockTime) && isSameDate(day, date, dayFirst);
 }

@@ -45,7 +45,7 @@ const WHOLE_SECONDS = 'YYYY-MM-DD HH:MM:SS'.length;
 
 /** Texts that Excel reads as a number, an amount, a date, a time or a truth value: `000123`, `3-4`, `12 h`, `5 mars`, `1e5`, `VRAI`. */
 const TYPED_FORMS = [
-  /^[\s\d.,:/%$€'+-]*\d[\s\d.,:/%$€'+ehapm-]*$/i,
+  /^[\s.,:/%$€'+-]*\d[\s\d.,:/%$€'+ehapm-]*$/i,
   /^\(\s*\d[\d.,\s]*\)$/,
   /^[\s\d./-]*(?:jan|f[eé]v|feb|mar|a[vp]r|ma[iy]|ju[inl]|ao[uû]|aug|sep|oct|nov|d[eé]c)[a-zéû]*[\s\d.,/-]*$/i,
   /^\s*(?:true|false|vrai|faux)\s*$/i,
@@ -54,10 +54,7 @@ const EXACT_DIGITS = 15;
 
 /** Whether a spreadsheet keeps all digits of a number: it rounds to fifteen. */
 export const hasFewDigits = (text: string): boolean =>
-  text
-    .replace(/[eE].*$/, '')
-    .replace(/\D/g, '')
-    .replace(/^0+/, '').length <= EXACT_DIGITS;
+  (text.split(/e/i, 1)[0] ?? '').replace(/\D/g, '').replace(/^0+/, '').length <= EXACT_DIGITS;
 
 /** The first sign of a formula, after optional spaces; East Asian keyboards write the wide ones. */
 const SIGN = '[=+\\-@\uff1d\uff0b\uff0d\uff20]';

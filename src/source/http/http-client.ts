@@ -22,7 +22,7 @@ const DEFAULT_HEADERS = {
 
 export function createHttpClient(settings: SourceSettings): HttpClient {
   const { origin, pathname } = new URL(settings.baseUrl);
-  const prefix = pathname.replace(/\/+$/, '');
+  const prefix = pathname.replace(/(?<!\/)\/+$/, '');
   const dispatcher = createDispatcher(settings, origin);
   const { maxBodyBytes: maxBytes, timeoutSeconds } = settings;
   const timeoutMs = timeoutSeconds * 1000;

@@ -110,6 +110,12 @@ const LARGE: readonly (readonly [string, string, () => Uint8Array, string])[] = 
     '32767 characters in a cell',
   ],
   [
+    'a cell of CSV that no workbook holds',
+    'a.csv',
+    () => csv(`id,_version,name\n7,v0123456789,${repeated(' ', 40_000)}x`),
+    '32767 characters in a cell',
+  ],
+  [
     'elements within elements',
     'a.xlsx',
     () => workbookOf(repeated('<a>', 1_000_000)),
