@@ -21,7 +21,7 @@ export function mcpRoutes(app: Server, context: RouteContext): void {
   const handler = createHttpHandler({
     ...context,
     readSql: createSqlReader(database.url, database.readerRole),
-    readStale: () => readStale(session, schedules, startedAt, clock.now()),
+    readStale: () => readStale(session, schedules, { startedAt, now: clock.now() }),
   });
   app.addHook('onClose', handler.close);
   void app.register((route: Server, _options, done) => {

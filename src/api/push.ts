@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { pushedDocument, pushedEntry, storedEntry } from '../outbound/decisions/entry-document.ts';
-import { waitForEntries, whyUnsent } from '../outbound/decisions/entry-list.ts';
+import { readSendStop, unsentMarker, waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { deciderOf } from '../http/access.ts';
@@ -76,10 +76,10 @@ export function pushRoutes(app: Server, context: RouteContext): void {
     request.entryId = id;
     void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
     const pushed = pushedDocument(result, await waitForOutcome(context, request, reply, id));
-    const unsent = pushed.state === 'ready' ? await whyUnsent(session, { now: clock.now(), isDead }) : null;
+    const stop = pushed.state === 'ready' ? await readSendStop(session, { now: clock.now(), isDead }) : null;
     return sendDocument(reply, pushedEntry, {
       ...pushed,
-      notes: [...pushed.notes, unsent ?? []].flat(),
+      notes: [...pushed.notes, ...(stop === null ? [] : [stop.note])],
     });
   });
 }
@@ -101,11 +101,11 @@ function batchRoute(app: Server, context: RouteContext): void {
         });
       const entries = await store(context, request, withOwnKeys(requests));
       const { session, clock, isDead } = context;
-      const unsent = await whyUnsent(session, { now: clock.now(), isDead });
+      const stop = await readSendStop(session, { now: clock.now(), isDead });
       const status = entries.some((entry) => entry.isNew) ? 202 : 200;
       return sendDocument(reply.code(status), batch, {
         entries,
-        notes: unsent === null ? [] : [unsent],
+        notes: stop === null ? [] : [stop.note],
       });
     },
   );
@@ -133,14 +133,14 @@ async function waitForOutcome(
   reply: FastifyReply,
   id: number,
 ) {
-  const { session, clock, waitLimit, closing } = context;
+  const { session, clock, isDead, waitLimit, closing } = context;
   const seconds = preferredWait(request.headers['prefer']?.toString());
   const release = seconds > 0 ? waitLimit.reserve(request.user?.name ?? '') : null;
   if (release === null) return undefined;
   void reply.header('preference-applied', `wait=${seconds}`);
   const waiting = { clock, timeoutMs: seconds * 1000, signal: abortWhenGone(reply, closing) };
   const [outcome] = await waitForEntries(session, [id], waiting).finally(release);
-  return outcome;
+  return outcome && (await unsentMarker(session, { now: clock.now(), isDead }))(outcome);
 }
 
 /** Checks and stores requests, all or none. */

@@ -23,7 +23,7 @@ export function startPulling(config: Config, process: ProcessContext): () => Pro
 export function staleReader(config: Config, context: MirrorContext) {
   const schedules = schedulesOf(config);
   const startedAt = context.clock.now();
-  return () => readStale(context.session, schedules, startedAt, context.clock.now());
+  return () => readStale(context.session, schedules, { startedAt, now: context.clock.now() });
 }
 
 /** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */

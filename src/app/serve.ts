@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
 import { watchReplacement } from '../checks/replaced-database.ts';
+import { describeSending } from '../checks/schedules.ts';
 import type { Config } from '../config/settings.ts';
 import { startAlerts } from '../feed/alerts.ts';
 import { startDigest } from '../feed/digest.ts';
@@ -14,9 +15,10 @@ import { createOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSourceBinding } from '../store/kinds/source-binding.ts';
-import { listLiveOwners, registerOnlyWorker, type Worker } from '../store/runs/worker-store.ts';
+import { hasLiveRole, listLiveOwners, registerOnlyWorker, type Worker } from '../store/runs/worker-store.ts';
+import { readFrozen } from '../store/outbox/freeze-store.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
-import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
+import type { ProcessContext } from '../db/mirror-context.ts';
 import { watchInserts, watchWrites } from '../db/session/write-watch.ts';
 import { freezeIfRestored, type OpenSendCounter } from '../outbound/freeze.ts';
 import { openSendCounter } from '../outbound/send-counter.ts';
@@ -149,7 +151,7 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
       engine.add(webhooksQueue(config, parts, sender, signal));
       stops.push(...startNotifications(config, parts));
     }
-    logStart(config, parts, roles);
+    await logStart(config, parts, roles);
     if (!signal.aborted) await once(signal, 'abort');
     parts.logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
@@ -161,13 +163,18 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
 const loadHttp = () => import('./serve-http.ts');
 
 /** Starts what is sent beside events: alerts, the digest. */
-function startNotifications(config: Config, mirror: MirrorContext) {
+function startNotifications(config: Config, mirror: ProcessContext) {
+  const { session, clock, owner } = mirror;
   const { digestAt: at } = config.mail;
   const { timezone } = config.schedules;
   const alerts = startAlerts(mirror, config.alerts);
-  return at === null
-    ? [alerts]
-    : [alerts, startDigest(mirror, { at, timezone }, staleReader(config, mirror))];
+  if (at === null) return [alerts];
+  const readStale = staleReader(config, mirror);
+  const readOutlook = async () => {
+    const liveness = { now: clock.now(), isDead: owner.isDead };
+    return { stale: await readStale(), isSending: await hasLiveRole(session, 'outbound', liveness) };
+  };
+  return [alerts, startDigest(mirror, { at, timezone }, readOutlook)];
 }
 
 async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
@@ -205,18 +212,14 @@ const alreadyRunning = (otherOwner: string, session: Session): SyncError =>
   });
 
 /** Logs what this process is going to do. */
-function logStart(config: Config, context: ProcessContext, roles: readonly Role[]): void {
+async function logStart(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<void> {
   const { writes } = config.outbound;
   const pulls = roles.includes('pulls') ? describePulls(config, context.clock.now()) : null;
   const { schedules = [], unscheduled = [] } = pulls ?? {};
   const { location: mirror } = context.session;
-  const facts = { owner: context.owner.name, roles, mirror, schedules, unscheduled, writes };
+  const frozen = await readFrozen(context.session);
+  const facts = { owner: context.owner.name, roles, mirror, schedules, unscheduled, writes, frozen };
   const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
-  if (roles.includes('outbound')) words.push(WRITES_TEXTS[writes]);
+  if (roles.includes('outbound')) words.push(describeSending(writes, frozen !== null));
   context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));
 }
-
-const WRITES_TEXTS = {
-  on: 'writes are on: entries of the outbox are sent',
-  off: 'writes are off (outbound.writes): entries stay in the outbox',
-};

@@ -40,6 +40,7 @@ export async function checkAll(
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
   const { serving, swept } = isMirror ? await readMirror(open, outlook) : NO_MIRROR;
+  const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
@@ -50,7 +51,7 @@ export async function checkAll(
     ...database,
     ...(isMirror ? await checkTenants(config, open, readable) : []),
     ...checkServing(serving),
-    ...checkSchedules(config, schedules, serving, now),
+    ...checkSchedules(config, schedules, { serving, isPaused, now }),
     ...(await checkQueue(config.queue.url)),
     ...service,
   ];

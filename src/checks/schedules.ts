@@ -2,6 +2,7 @@ import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { findUnscheduled, nextSlots, type Schedule } from '../runs/schedule.ts';
 import { passedCheck, type CheckResult } from '../lib/check-result.ts';
+import { RESUME } from '../store/outbox/freeze-store.ts';
 import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving.ts';
 
 /** Lists the running background services. */
@@ -19,14 +20,14 @@ export function* checkServing(serving: Serving): Iterable<CheckResult> {
  * Reports when the running background service pulls, or would pull by these settings; and whether it sends, what it removes and
  * rereads by these settings.
  *
- * @param schedules Those of the settings.
+ * @param schedules Those of the settings. @param state `isPaused`: sends wait for a user.
  */
 export function* checkSchedules(
   config: Config,
   schedules: readonly Schedule[],
-  serving: Serving,
-  now: Date,
+  state: { readonly serving: Serving; readonly isPaused: boolean; readonly now: Date },
 ): Iterable<CheckResult> {
+  const { serving, isPaused, now } = state;
   const all = requireListedKinds(config).map((kind) => kind.name);
   const inForce = serving.schedules ?? schedules;
   const slots = nextSlots(inForce, now);
@@ -40,9 +41,7 @@ export function* checkSchedules(
   }
   if (slots.length > 0 && unscheduled.length > 0)
     yield passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`);
-  yield config.outbound.writes === 'on'
-    ? passedCheck('writes', 'outbound.writes is on: serve sends the entries of the outbox')
-    : passedCheck('writes', 'outbound.writes is off: entries stay in the outbox');
+  yield passedCheck('writes', describeSending(config.outbound.writes, isPaused));
   const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
   const kept = {
     'change events': changesDays,
@@ -58,4 +57,12 @@ export function* checkSchedules(
   yield budget === null
     ? passedCheck('freshness', 'serve does not read between sweeps (freshness.requestsPerMinute)')
     : passedCheck('freshness', `serve makes up to ${budget} requests per minute between sweeps`);
+}
+
+/** Whether `serve` sends the entries of the outbox. */
+export function describeSending(writes: Config['outbound']['writes'], isPaused: boolean): string {
+  if (isPaused) return `sends are paused. ${RESUME}`;
+  return writes === 'on'
+    ? 'writes are on (outbound.writes): serve sends the entries of the outbox'
+    : 'writes are off (outbound.writes): entries stay in the outbox';
 }

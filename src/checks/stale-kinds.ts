@@ -8,14 +8,21 @@ import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { addNotification, staleNotification } from '../store/webhooks/notifications.ts';
 
-/** Reads which scheduled kinds are stale now; one that is read or about to be read is not. @param startedAt When this process started. */
+interface Moment {
+  /** When this process started. */
+  readonly startedAt: Date;
+  readonly now: Date;
+  /** If they were read already. */
+  readonly repeats?: Awaited<ReturnType<typeof readRepeats>>;
+}
+
+/** Reads which scheduled kinds are stale now; one that is read or about to be read is not. */
 export async function readStale(
   session: Queryable,
   schedules: readonly Schedule[],
-  startedAt: Date,
-  now: Date,
+  moment: Moment,
 ): Promise<readonly StaleKind[]> {
-  const stale = await readAllStale(session, schedules, startedAt, now);
+  const stale = await readAllStale(session, schedules, moment);
   return stale.flatMap(({ kind, since, isBeingRead }) =>
     isBeingRead ? [] : [{ kind, since: since && formatInstant(since) }],
   );
@@ -24,10 +31,11 @@ export async function readStale(
 /** A kind is stale, too, once a slot and the repeats of an hour could not read it. */
 const LONG_REPEATED_MS = 3_600_000;
 
-async function readAllStale(db: Queryable, schedules: readonly Schedule[], startedAt: Date, now: Date) {
+async function readAllStale(db: Queryable, schedules: readonly Schedule[], moment: Moment) {
+  const { startedAt, now, repeats = await readRepeats(db) } = moment;
   const kinds = await readFreshness(db);
   const off = kinds.filter(isOff).map((freshness) => freshness.kind); // A kind that is off misses no reading.
-  const longRepeated = (await readRepeats(db))
+  const longRepeated = repeats
     .filter(({ slot }) => now.getTime() - slot.getTime() >= LONG_REPEATED_MS)
     .map((repeat) => repeat.kind);
   const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), longRepeated, startedAt, now });
@@ -52,7 +60,7 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
   return async (): Promise<void> => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
-    const stale = await readAllStale(session, schedules, startedAt, now);
+    const stale = await readAllStale(session, schedules, { startedAt, now });
     for (const logged of loggedKinds)
       if (stale.every(({ kind }) => kind !== logged)) loggedKinds.delete(logged);
     const newlyStale = stale.filter(({ kind, isBeingRead }) => !loggedKinds.has(kind) && !isBeingRead);

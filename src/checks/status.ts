@@ -96,20 +96,22 @@ export async function readStatusReport(
 ): Promise<StatusDocument> {
   const { schedules, isDead, now, frozen = await readFrozen(session) } = outlook;
   const serving = await readServing(session, { now, isDead });
+  const { isSending } = serving;
   const inForce = serving.schedules ?? schedules;
-  const stale = await readStale(session, inForce, now, now);
+  const repeats = await readRepeats(session);
+  const stale = await readStale(session, inForce, { startedAt: now, now, repeats });
   const slots = nextSlots(inForce, now);
   const names = kinds.map((kind) => kind.name);
   const listed = kinds.filter((kind) => kind.list !== null).map((kind) => kind.name);
   return {
     ...(await readMirrorStatus(session, kinds)),
     frozen,
-    needs: (await readNeeds(session, stale, frozen)).map(needDocument),
+    needs: (await readNeeds(session, stale, { frozen, isSending, repeats })).map(needDocument),
     schedules: slots,
-    nextPulls: nextPulls(slots, names, await readRepeats(session)),
+    nextPulls: nextPulls(slots, names, repeats),
     unscheduled: findUnscheduled(inForce, listed),
     isServed: serving.isPulling,
-    isSending: serving.isSending,
+    isSending,
     schedulesDiffer: hasOtherSchedules(serving, schedules),
   };
 }

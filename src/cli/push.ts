@@ -7,7 +7,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { pushedDocument } from '../outbound/decisions/entry-document.ts';
-import { waitForEntries, whyUnsent } from '../outbound/decisions/entry-list.ts';
+import { readSendStop, unsentMarker, waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
@@ -114,10 +114,14 @@ async function checkAndStore(
     return;
   }
   const stored = await storeChecked(session, checked, systemClock.now(), commandLineDecider());
-  const reason = await whyUnsent(session, liveness());
-  if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued. ${reason}`);
+  const stop = await readSendStop(session, liveness());
+  if (stop !== null && !options.wait) printLine(context.io.stderr, `Queued. ${stop.note}`);
   const ids = stored.map((entry) => entry.id);
-  const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
+  const { timeout = TIMEOUT_SECONDS } = options;
+  const timeoutMs = stop === null ? timeout * 1000 : 0; // Nothing would come of waiting.
+  const waiting = { clock: systemClock, timeoutMs, signal: context.io.signal };
+  const read = options.wait ? await waitForEntries(session, ids, waiting) : [];
+  const outcomes = read.map(await unsentMarker(session, liveness()));
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({
     entry,
@@ -146,20 +150,6 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
     await checkEntries(allKinds(config), lenient, new Map());
     throw error;
   }
-}
-
-/** Waits until entries are done or cannot continue by themselves; if nothing is sent, prints why and reads their states once. */
-async function awaitOutcomes(
-  { io: { stderr, signal } }: CommandContext,
-  session: Session,
-  ids: readonly number[],
-  { timeout = TIMEOUT_SECONDS, reason }: PushOptions & { readonly reason: string | null },
-): Promise<readonly Entry[]> {
-  const timeoutMs = reason === null ? timeout * 1000 : 0;
-  const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
-  const isOnItsWay = outcomes.some((outcome) => ['ready', 'sending', 'unsettled'].includes(outcome.state));
-  if (reason !== null && isOnItsWay) printLine(stderr, `Queued. Not waiting. ${reason}`);
-  return outcomes;
 }
 
 /** Entries that the service refused or a person abandoned have failed; those under way, or waiting for a person, are incomplete. */

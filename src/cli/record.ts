@@ -18,11 +18,12 @@ import {
   type RecordStory,
 } from '../store/records/record-story.ts';
 import { entryDocument, shownEntry } from '../outbound/decisions/entry-document.ts';
-import { jsonOrText } from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { truncateText, textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
+import { liveness } from './parts/operation-command.ts';
 
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record')
@@ -38,7 +39,10 @@ export function recordCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
       if (story !== null) {
-        context.printResult(options, documentOf(shownStory, storyDocument(story)), storyTexts(story));
+        const markUnsent = await unsentMarker(session, liveness());
+        const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
+        const shown = { ...story, entries };
+        context.printResult(options, documentOf(shownStory, storyDocument(shown)), storyTexts(shown));
         return;
       }
       const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });

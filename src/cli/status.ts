@@ -3,7 +3,6 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { VERDICTS } from '../words/verdicts.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import { findFreeze } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
@@ -40,7 +39,6 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   yield* disappearedTexts(status.disappeared);
   const counts = Object.entries(outbox).filter(([, count]) => count > 0);
   if (counts.length > 0) yield `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`;
-  if (outbox.ready > 0 && !status.isSending) yield VERDICTS.writes_off.meaning;
   if (issues.length > 0) {
     yield '\nOpen issues (details: `issues.detail`; original values: `_raw`):';
     const rows = issues.map((issue) => [issue.kind, issue.field, issue.code, issue.count]);

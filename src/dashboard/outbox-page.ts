@@ -5,7 +5,7 @@ import {
   jsonOrText,
   OPEN_ENTRY_STATES,
   ENTRY_STATES,
-  withWritesOff,
+  unsentMarker,
 } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
@@ -31,7 +31,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     const states = wanted === '' ? ENTRY_STATES : wanted === 'open' ? OPEN_ENTRY_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows: page, next } = listPage(read, (entry) => entry.id);
-    const rows = await withWritesOff(session, page, { now: clock.now(), isDead });
+    const rows = page.map(await unsentMarker(session, { now: clock.now(), isDead }));
     const counts = await countEntries(session);
     const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;

@@ -31,7 +31,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     const waiting = await planNeeds(dashboard, { ...dashboard.plans, user }, reader);
     const stale = kinds.filter((kind) => kind.isStale);
     const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.lastSweepAt }));
-    const needs = [...(await readNeedCards(session, staleKinds, reader)), ...waiting];
+    const needs = [...(await readNeedCards(dashboard, staleKinds, reader)), ...waiting];
     const none = emptyNote(t('No change yet: the first pull is the baseline.'));
     const latest =
       changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));

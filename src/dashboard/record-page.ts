@@ -12,6 +12,7 @@ import {
   STORY_STATES,
   type RecordStory,
 } from '../store/records/record-story.ts';
+import { unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { payloadText } from './outbox-page.ts';
 import { explain } from '../words/verdicts.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
@@ -28,7 +29,7 @@ import { ellipsize, fieldRows, groupFields, labelledField, listPanels } from './
 const CHANGES_SHOWN = 20;
 
 export function addRecordPage(app: Server, dashboard: Dashboard): void {
-  const { session, kinds } = dashboard;
+  const { session, kinds, clock, isDead } = dashboard;
   const params = z.strictObject({ kind: knownKindName(kinds), id: recordIdText });
   const page = { path: '/records/:kind/:id', summary: 'Show everything that is known of one record', params };
   addPage(app, dashboard, page, async ({ params: { kind: name, id }, reader }) => {
@@ -39,6 +40,8 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
+    const markUnsent = await unsentMarker(session, { now: clock.now(), isDead });
+    const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
     const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
     const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
     const body = html`<div class="body">
@@ -60,7 +63,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
           <div>${fieldPanel(kind.name, story, reader)} ${referredPanel(story, reader)}</div>
           <div>
             ${panel({ id: 'versions', title: t('Versions'), note }, versions)}
-            ${issuePanel(kind.name, story, reader)} ${entryPanel(story.entries, reader)}
+            ${issuePanel(kind.name, story, reader)} ${entryPanel(entries, reader)}
           </div>
         </div>
         ${listPanels(reader, kind.name, parseObjectText(story.row?.raw ?? null))}

@@ -9,8 +9,8 @@ import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 import { digestNotification, addNotification } from '../store/webhooks/notifications.ts';
 
-/** Reads which kinds are stale by their schedules. */
-type ReadStale = () => Promise<readonly StaleKind[]>;
+/** Reads which kinds are stale by their schedules, and whether a process at work sends. */
+type ReadOutlook = () => Promise<{ readonly stale: readonly StaleKind[]; readonly isSending?: boolean }>;
 
 /** When people get the digest: `HH:MM` in a time zone. */
 interface DigestTime {
@@ -24,9 +24,9 @@ const POLL_MS = 30_000;
 export function startDigest(
   mirror: MirrorContext,
   time: DigestTime,
-  readStale: ReadStale,
+  readOutlook: ReadOutlook,
 ): () => Promise<void> {
-  const task = (): Promise<void> => addDigest(mirror.session, time, mirror.clock.now(), readStale);
+  const task = (): Promise<void> => addDigest(mirror.session, time, mirror.clock.now(), readOutlook);
   return repeatTask(mirror, 'writing the digest', POLL_MS, task).stop;
 }
 
@@ -41,7 +41,7 @@ export async function addDigest(
   session: Session,
   digestTime: DigestTime,
   now: Date,
-  readStale: ReadStale = () => Promise.resolve([]),
+  readOutlook: ReadOutlook = () => Promise.resolve({ stale: [] }),
 ): Promise<void> {
   const { day, time } = localDate(digestTime.timezone, now);
   const { day: latest } = localDate(digestTime.timezone, latestPlausible(now));
@@ -49,13 +49,16 @@ export async function addDigest(
   const isDue = (stored: string | null): boolean =>
     time >= digestTime.at && (stored === null || isAnotherDay(parseDigestPosition(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
-  const stale = await readStale();
+  const { stale, ...outlook } = await readOutlook();
   await session.atomically(async (tx) => {
     const stored = await readMeta(tx, 'digest');
     if (!isDue(stored)) return;
     const seq = await latestSeq(tx);
     const after = stored === null ? await seqADayAgo(tx, now) : parseDigestPosition(stored).seq;
-    const needs = (await readNeeds(tx, stale)).map(({ type, facts: data }) => ({ type, data: { ...data } }));
+    const needs = (await readNeeds(tx, stale, outlook)).map(({ type, facts: data }) => ({
+      type,
+      data: { ...data },
+    }));
     const facts = { needs, changes: await countChanges(tx, after) };
     await addNotification(tx, digestNotification(facts, day, now));
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));

@@ -1,15 +1,16 @@
 import * as z from 'zod';
 import { abandonEntry, adoptRecord, retryEntry, type DecidedEntry } from '../outbound/decisions/decide.ts';
 import { decidedEntry, entryDocument } from '../outbound/decisions/entry-document.ts';
+import { unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { instant } from '../lib/json/document.ts';
 import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
-import { operation } from './operation.ts';
+import { operation, type OperationContext } from './operation.ts';
 
-const documentOf = (decidedEntry: DecidedEntry) => ({
-  ...entryDocument(decidedEntry.entry),
-  warning: decidedEntry.warning,
-});
+async function documentOf({ session, clock, isDead }: OperationContext, { entry, warning }: DecidedEntry) {
+  const markUnsent = await unsentMarker(session, { now: clock.now(), isDead });
+  return { ...entryDocument(markUnsent(entry)), warning };
+}
 
 export const retryOutboxEntry = operation({
   name: 'retry',
@@ -28,8 +29,10 @@ export const retryOutboxEntry = operation({
       .describe('replace the values that a conflict has shown'),
   }),
   answer: decidedEntry,
-  run: async ({ session, kinds, clock }, input) =>
-    documentOf(await retryEntry(session, kinds, input, clock.now())),
+  run: async (context, input) => {
+    const { session, kinds, clock } = context;
+    return documentOf(context, await retryEntry(session, kinds, input, clock.now()));
+  },
 });
 
 export const adoptOutboxEntry = operation({
@@ -44,7 +47,7 @@ export const adoptOutboxEntry = operation({
   answer: decidedEntry,
   run: async (context, input) => {
     const { session, kinds, clock } = context;
-    return documentOf(await adoptRecord(session, { kinds, ...input, now: clock.now() }));
+    return documentOf(context, await adoptRecord(session, { kinds, ...input, now: clock.now() }));
   },
 });
 
@@ -60,7 +63,7 @@ export const abandonOutboxEntry = operation({
   input: rowPath,
   answer: decidedEntry,
   run: async (context, input) =>
-    documentOf(await abandonEntry(context.session, input.id, context.clock.now())),
+    documentOf(context, await abandonEntry(context.session, input.id, context.clock.now())),
 });
 
 export const resumeOutbox = operation({

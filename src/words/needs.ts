@@ -4,12 +4,13 @@ import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
 import { describeOutcome } from './outcome-texts.ts';
 import { translateReason } from './stored-reasons.ts';
-import { explain, type NotedFacts } from './verdicts.ts';
+import { VERDICTS, explain, type NotedFacts } from './verdicts.ts';
 
 /** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
 interface NeedFacts {
   readonly 'mirror.damaged': { readonly reason: string };
   readonly 'outbox.frozen': { readonly reason: string; readonly unknown?: readonly string[] };
+  readonly 'outbox.unsent': { readonly entries: number };
   readonly 'kind.held': { readonly kind: string; readonly records: number; readonly why?: string | null };
   readonly 'entry.parked': EntryFacts;
   /** Needs no decision; receivers are notified. */
@@ -121,23 +122,20 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox resume',
   }),
+  'outbox.unsent': ({ entries: n }, translator) => ({
+    title: translator.t('{n, plural, one {# entry waits} other {# entries wait}} to be sent', { n }),
+    why: [translator.t(VERDICTS.writes_off.meaning)],
+    page: '/outbox?state=ready',
+    command: 'BMS_WRITES=on bms-sync serve',
+  }),
   'kind.held': ({ kind, records: n, why = null }, translator) => ({
-    title: translator.t(
-      '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
-      { n, kind: kindLabel(translator, kind) },
-    ),
+    title: translator.t(HELD, { n, kind: kindLabel(translator, kind) }),
     why: [sentence(heldBecause(why, translator))],
     page: '/deletions',
     command: 'bms-sync deletions',
   }),
-  'entry.parked': (facts, translator) => ({
-    title: translator.t('Entry {id} is parked: {operation} of {record}', entryValues(facts, translator)),
-    ...entryWords(facts, 'parked', translator),
-  }),
-  'entry.rejected': (facts, translator) => ({
-    title: translator.t('Entry {id} is rejected: {operation} of {record}', entryValues(facts, translator)),
-    ...entryWords(facts, 'rejected', translator),
-  }),
+  'entry.parked': (facts, translator) => entryWords(facts, 'parked', translator),
+  'entry.rejected': (facts, translator) => entryWords(facts, 'rejected', translator),
   'entries.parked': (facts, translator) => ({
     title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', {
       n: facts.entries,
@@ -178,21 +176,16 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     why: [
       sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state),
     ],
-    effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...wayTo(facts.kinds),
+    ...wayTo(facts.kinds, translator),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
-    title: translator.t(
-      '{n, plural, one {The list of {names} is stale} other {# lists are stale: {names}}}',
-      valuesOf(kinds, translator),
-    ),
+    title: translator.t(STALE, valuesOf(kinds, translator)),
     why: [
       translator.t(
         since === null ? 'It was never read to its end.' : 'Its scheduled pulls failed or did not run.',
       ),
     ],
-    effect: translator.t('Pull reads the list as soon as a background service is free.'),
-    ...wayTo(kinds),
+    ...wayTo(kinds, translator),
   }),
   'field.volatile': (facts, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
@@ -252,32 +245,39 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, translator) => ({
     title: translator.t('Plan {id} waits for approval', { id }),
-    why: [
-      translator.t(
-        '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
-        { who, n, kind: kindLabel(translator, kind), origin },
-      ),
-    ],
+    why: [translator.t(PLANNED, { who, n, kind: kindLabel(translator, kind), origin })],
     effect: translator.t('Review its cells first. Once approved, it can be applied.'),
     page: `/plans/${id}`,
     command: `bms-sync approve ${id}`,
   }),
 };
 
-function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, translator: Translator) {
+const ENTRY_TITLES = {
+  parked: 'Entry {id} is parked: {operation} of {record}',
+  rejected: 'Entry {id} is rejected: {operation} of {record}',
+} as const satisfies Record<string, MessageKey>;
+
+function entryWords(facts: EntryFacts, state: keyof typeof ENTRY_TITLES, translator: Translator) {
+  const { entryId: id, kind, operation: name, recordId } = facts;
+  const operation = translator.term(name);
+  const record =
+    recordId === null ? kindLabel(translator, kind) : `${kindLabel(translator, kind, 'one')} ${recordId}`;
   return {
-    id,
-    operation: translator.term(operation),
-    record:
-      recordId === null ? kindLabel(translator, kind) : `${kindLabel(translator, kind, 'one')} ${recordId}`,
+    title: translator.t(ENTRY_TITLES[state], { id, operation, record }),
+    why: [explain({ ...facts, id, state }, translator).meaning],
+    page: `/outbox/${id}`,
+    command: `bms-sync outbox show ${id}`,
   };
 }
 
-const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', translator: Translator) => ({
-  why: [explain({ ...facts, id: facts.entryId, state }, translator).meaning],
-  page: `/outbox/${facts.entryId}`,
-  command: `bms-sync outbox show ${facts.entryId}`,
-});
+const HELD: MessageKey =
+  '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}';
+
+const STALE: MessageKey =
+  '{n, plural, one {The list of {names} is stale} other {# lists are stale: {names}}}';
+
+const PLANNED: MessageKey =
+  '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.';
 
 const UNREAD: MessageKey =
   '{n, plural, one {The list of {names} was not read to its end} other {# lists were not read to their end: {names}}}';
@@ -295,7 +295,8 @@ const valuesOf = (kinds: readonly string[], translator: Translator) => ({
   names: kinds.map((kind) => kindLabel(translator, kind)).join(', '),
 });
 
-const wayTo = (kinds: readonly string[]) => ({
+const wayTo = (kinds: readonly string[], translator: Translator) => ({
+  effect: translator.t('Pull reads the list as soon as a background service is free.'),
   page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',
   command: `bms-sync pull ${kinds.join(' ')}`,
 });

@@ -54,6 +54,10 @@ export const VERDICTS = {
     meaning: 'Nothing is sent: no bms-sync serve is running with writes on (outbound.writes, BMS_WRITES=on).',
     next: [() => 'Start bms-sync serve with BMS_WRITES=on.'],
   },
+  paused: {
+    meaning: 'Sends are paused until a user resumes them.',
+    next: [() => 'To see why: bms-sync status. After checking: bms-sync outbox resume'],
+  },
   waits: {
     meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
     next: [() => 'Nothing, unless that one needs you: bms-sync outbox'],

@@ -7,6 +7,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
+import { VERDICTS } from '../../src/words/verdicts.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_JSON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -79,6 +80,10 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     const paused = await jsonOf(await stage.post('/v1/outbox', ADA, KEY));
     expect(paused).toMatchObject({ notes: [expect.stringContaining('Sends are paused: restored.')] });
+    expect(await jsonOf(await stage.get('/v1/outbox/1'))).toMatchObject({
+      ...{ state: 'ready', verdict: 'paused', meaning: VERDICTS.paused.meaning },
+      next: [expect.stringContaining('bms-sync outbox resume')],
+    });
   });
 
   test('a conflict is refused as it is, and settled by the API and by the page', async () => {

@@ -4,6 +4,7 @@ import { preferredWait } from '../../src/http/limits.ts';
 import { insertUser, type UserRole } from '../../src/store/users/user-store.ts';
 import { changeEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { VERDICTS } from '../../src/words/verdicts.ts';
 import { jsonOf, serveMirror, TOKEN, type Stage } from '../http/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
@@ -55,7 +56,11 @@ describe.each(ONE_DATABASE)('pushes that wait, over a mirror in %s', (_name, ope
     await stage.app.close();
     const answer = await waiting;
     expect([answer.status, answer.headers.get('preference-applied')]).toEqual([202, 'wait=30']);
-    expect(await jsonOf(answer)).toMatchObject({ state: 'ready', verdict: null });
+    const { meaning } = VERDICTS.writes_off; // The one reason why it waits.
+    expect(await jsonOf(answer)).toMatchObject({
+      ...{ state: 'ready', verdict: 'writes_off', meaning },
+      notes: [`${meaning} (writes_off)`],
+    });
   });
 
   test('are eight of a user; the next is answered at once, and a place is free once a caller has hung up', async () => {

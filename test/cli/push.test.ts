@@ -223,9 +223,12 @@ describe('push --wait', () => {
       BMS_WRITES: writes,
     });
     expect(ended.code).toBe(3);
-    expect(ended.stderr).toContain(`Queued. Not waiting. ${UNSENT}`);
+    expect(ended.stderr).toBe('');
     expect(waits).not.toHaveBeenCalled();
-    expect(document(ended)).toMatchObject({ id: 1, state: 'ready' });
+    const { meaning } = VERDICTS.writes_off;
+    expect(document(ended)).toMatchObject({ id: 1, state: 'ready', verdict: 'writes_off', meaning });
+    const again = await run([...keyed, '--wait'], { ...env, BMS_WRITES: writes });
+    expect(again.stdout).toContain(`It is ready. ${meaning}\n`);
   });
 
   test('waits for a process that sends, even if its own settings have writes off', async () => {

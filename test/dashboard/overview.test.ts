@@ -9,6 +9,7 @@ import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { TOKEN, serveMirror, signIn, type Stage } from '../http/stage.ts';
 
@@ -76,6 +77,17 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
       '/webhooks/erp/replay',
     ]);
     expect(page.indexOf('Needs you')).toBeLessThan(page.indexOf('Record kinds'));
+  });
+
+  test('says that entries wait and nothing is sent, until a process sends', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await stage.post('/v1/outbox', ADA, { 'idempotency-key': 'ada' });
+    expect(await pageOf(stage)).toMatch(
+      /1 entry waits to be sent.*Nothing is sent: no bms-sync serve is running/s,
+    );
+    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['outbound'] }, new Date());
+    expect(await pageOf(stage)).not.toContain('waits to be sent');
   });
 
   test('shows the latest changes with the values before and after, and the changes of each hour', async () => {

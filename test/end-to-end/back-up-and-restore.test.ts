@@ -183,9 +183,16 @@ test('a copy of a SQLite mirror and of its count does not send what the first on
     frozen: { reason: string } | null;
   };
   expect(frozen?.reason).toContain('copy of another');
+  const paused = expect.stringMatching(/^sends are paused\..* bms-sync outbox resume$/) as string;
+  const { checks } = document(await run(['doctor', '--json'], there)) as { checks: readonly object[] };
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'writes', detail: paused }));
   expect(posts(service)).toBe(1);
   child.kill('SIGTERM');
-  expect(await ended).toMatchObject({ code: 0 });
+  const { code, stderr } = await ended;
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/"serve.started".*; sends are paused\..* outbox resume/),
+  ]);
 });
 
 /** Runs statements on the server of the tests, beside all mirrors. */

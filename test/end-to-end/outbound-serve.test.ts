@@ -70,7 +70,7 @@ test('with writes off nothing is sent, and entries wait (D22)', async ({ onTestF
   const pushed = await pushCreate(quiet, 'NEW');
   expect(pushed.stderr).toContain('BMS_WRITES');
   const waited = await pushCreate(env, 'AWAITED', '--wait');
-  expect([waited.code, waited.stderr]).toEqual([3, expect.stringContaining('(writes_off)')]);
+  expect([waited.code, document(waited)]).toMatchObject([3, { verdict: 'writes_off' }]);
   await workTwice(quiet);
 
   child.kill('SIGTERM');

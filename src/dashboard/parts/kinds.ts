@@ -33,11 +33,11 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const lines = new Map(fresh.map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map((kind) => kind.name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
-  const [rows, hours, stale, repeats] = await Promise.all([
+  const repeats = await readRepeats(session);
+  const [rows, hours, stale] = await Promise.all([
     counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
-    readStale(session, schedules, startedAt, now),
-    readRepeats(session),
+    readStale(session, schedules, { startedAt, now, repeats }),
   ]);
   const slots = nextPulls(nextSlots(schedules, now), names, repeats);
   const next = new Map(slots.map((slot) => [slot.kind, slot]));

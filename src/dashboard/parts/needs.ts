@@ -1,9 +1,9 @@
 import { kindLabel } from '../../catalog/descriptions.ts';
-import type { Session } from '../../db/session/session.ts';
 import { html, type Html, type Part } from '../../http/html.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
 import { readRecordNames } from '../../store/needs/record-names.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
 import { needWords, type NeedWords, type Quoted } from '../../words/needs.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type DecisionButton,
 } from './decisions.ts';
 import { panel } from './layout.ts';
+import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 
 export interface NeedCard extends NeedWords {
@@ -28,12 +29,13 @@ export interface NeedCard extends NeedWords {
 
 /** Reads everything that needs a person, with the decisions on it. @param stale The kinds that are stale by their schedules. */
 export async function readNeedCards(
-  session: Session,
+  { session, clock, isDead }: Dashboard,
   stale: readonly StaleKind[],
   reader: Reader,
 ): Promise<readonly NeedCard[]> {
   const cards: NeedCard[] = [];
-  for (const need of await readNeeds(session, stale)) {
+  const isSending = await hasLiveRole(session, 'outbound', { now: clock.now(), isDead });
+  for (const need of await readNeeds(session, stale, { isSending })) {
     const names = await readRecordNames(session, need);
     const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;
     const words = needWords(withResult(need, entry), reader, names);

@@ -57,28 +57,24 @@ export async function listOutbox(
       : after === undefined
         ? await listByUrgency(db, states, limit)
         : await entriesAfter(db, { states, after, limit });
-  const entries = await withWritesOff(db, read, liveness);
+  const entries = read.map(await unsentMarker(db, liveness));
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
 }
 
-/** Entries as they stand: while no process at work sends, those that are due have a verdict that is never stored. */
-export async function withWritesOff(
-  db: Queryable,
-  entries: readonly Entry[],
-  liveness: LivenessCheck,
-): Promise<readonly Entry[]> {
-  if (await hasLiveRole(db, 'outbound', liveness)) return entries;
-  return entries.map((entry) =>
-    entry.state === 'ready' && entry.verdict === null ? { ...entry, verdict: 'writes_off' } : entry,
-  );
+/** What keeps all entries from being sent at present: a verdict and a note, neither stored; null where a process at work sends. */
+export async function readSendStop(db: Queryable, liveness: LivenessCheck) {
+  const frozen = await readFrozen(db);
+  if (frozen !== null)
+    return { verdict: 'paused', note: `Sends are paused: ${frozen.reason}. ${RESUME}` } as const;
+  if (await hasLiveRole(db, 'outbound', liveness)) return null;
+  return { verdict: 'writes_off', note: `${VERDICTS.writes_off.meaning} (writes_off)` } as const;
 }
 
-/** Why no entry is sent at present; null where a process at work sends. */
-export async function whyUnsent(db: Queryable, liveness: LivenessCheck): Promise<string | null> {
-  const frozen = await readFrozen(db);
-  if (frozen !== null) return `Sends are paused: ${frozen.reason}. ${RESUME}`;
-  const isSending = await hasLiveRole(db, 'outbound', liveness);
-  return isSending ? null : `${VERDICTS.writes_off.meaning} (writes_off)`;
+/** Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent. */
+export async function unsentMarker(db: Queryable, liveness: LivenessCheck): Promise<(entry: Entry) => Entry> {
+  const stop = await readSendStop(db, liveness);
+  const isDue = (entry: Entry): boolean => entry.state === 'ready' && entry.verdict === null;
+  return (entry) => (stop !== null && isDue(entry) ? { ...entry, verdict: stop.verdict } : entry);
 }
 
 async function listByKey(db: Queryable, key: string): Promise<Entry[]> {
@@ -130,8 +126,8 @@ export async function findEntryId(db: Queryable, idOrKey: string): Promise<numbe
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
 export async function readHistory(db: Queryable, id: number, liveness: LivenessCheck): Promise<EntryHistory> {
   const found = await findEntry(db, id);
-  const [entry] = await withWritesOff(db, found === null ? [] : [found], liveness);
-  if (entry === undefined) throw await entryGoneError(db, id);
+  if (found === null) throw await entryGoneError(db, id);
+  const entry = (await unsentMarker(db, liveness))(found);
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await findCreator(db, kind, recordId);
   const candidates: Candidate[] = [];

@@ -20,19 +20,30 @@ export interface StaleKind {
 /** A problem that needs a decision. Its facts hold no content of a record, which `forget` would have to find. */
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
+/** What a caller knows that the mirror's tables do not say, or has read already. */
+interface Outlook {
+  /** Why sends are paused, or would be once `serve` starts. */
+  readonly frozen?: Frozen | null;
+  /** False if no process at work sends. */
+  readonly isSending?: boolean;
+  readonly repeats?: Awaited<ReturnType<typeof readRepeats>>;
+}
+
 /**
  * Reads everything that needs a person, the most urgent first.
  * @param stale The kinds that are stale by their schedules.
- * @param frozen Why sends are paused, where the caller knows more than the mirror.
  */
-export async function readNeeds(db: Queryable, stale: readonly StaleKind[], frozen?: Frozen | null) {
+export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outlook: Outlook = {}) {
+  const { frozen = await readFrozen(db), isSending = true, repeats = await readRepeats(db) } = outlook;
+  const readAgain = repeats.map((repeat) => repeat.kind);
   return [
     ...(await damageNeeds(db)),
-    ...frozenNeeds(frozen === undefined ? await readFrozen(db) : frozen),
+    ...(frozen === null ? [] : [need('outbox.frozen', frozen)]),
+    ...(frozen === null && !isSending ? await unsentNeeds(db) : []),
     ...(await heldNeeds(db)),
     ...(await parkedNeeds(db)),
     ...(await blockNeeds(db)),
-    ...(await readingNeeds(db, stale)),
+    ...(await readingNeeds(db, stale, readAgain)),
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),
     ...(await endpointNeeds(db)),
@@ -46,8 +57,9 @@ async function damageNeeds(db: Queryable) {
   return damage === null ? [] : [need('mirror.damaged', damage)];
 }
 
-function frozenNeeds(frozen: Frozen | null) {
-  return frozen === null ? [] : [need('outbox.frozen', frozen)];
+async function unsentNeeds(db: Queryable) {
+  const { ready: entries = 0 } = await countEntries(db);
+  return entries === 0 ? [] : [need('outbox.unsent', { entries })];
 }
 
 async function heldNeeds(db: Queryable) {
@@ -76,9 +88,8 @@ async function blockNeeds(db: Queryable) {
 }
 
 /** One need per cause: kinds whose readings ended alike share it. */
-async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
+async function readingNeeds(db: Queryable, stale: readonly StaleKind[], readAgain: readonly string[]) {
   const kinds = await readFreshness(db);
-  const readAgain = (await readRepeats(db)).map((repeat) => repeat.kind);
   const isStale = (name: string): boolean => stale.some((kind) => kind.kind === name);
   const failed = kinds.filter(
     ({ kind, state }) =>

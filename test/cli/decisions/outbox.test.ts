@@ -168,20 +168,24 @@ describe('while no process sends', () => {
     within(path, (session) => saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }, new Date()));
 
   test('what is due says so everywhere, beside a process that only pulls as well', async () => {
-    const { path, env } = await outboxOf({}, { verdict: 'waits' }, { state: 'done' });
+    const { path, env } = await outboxOf({}, { verdict: 'waits' }, { state: 'done' }, { state: 'parked' });
     for (const roles of [[], ['pulls', 'http']]) {
       if (roles.length > 0) await serve(path, ...roles);
       expect(document(await run(['outbox', '--json'], env))).toMatchObject({
         entries: [
+          { id: 4 },
           { id: 2, verdict: 'waits' },
           { id: 1, state: 'ready', verdict: 'writes_off', meaning: words },
         ],
       });
       expect((await run(['outbox'], env)).stdout).toContain(`\n${words}\n`);
       expect((await run(['outbox', 'show', '1'], env)).stdout).toContain(`ready (writes_off): ${words}`);
-      expect((await run(['status'], env)).stdout).toContain(`\n${words}\n`);
+      const need = `Needs you: 2 entries wait to be sent. ${words} (BMS_WRITES=on bms-sync serve)`;
+      expect((await run(['status'], env)).stdout.split('\n')).toContain(need);
       expect(document(await run(['status', '--json'], env))).toMatchObject({ isSending: false });
     }
+    const retried = document(await run(['outbox', 'retry', '4', '--json'], env));
+    expect(retried).toMatchObject({ id: 4, state: 'ready', verdict: 'writes_off' });
     expect(ask(path, 'select verdict from outbox where id = 1')).toEqual([{ verdict: null }]);
   });
 
@@ -286,7 +290,7 @@ describe('a decision on an entry', () => {
     expect(document(await run(['outbox', 'retry', '1', '--json'], env))).toMatchObject({
       id: 1,
       state: 'ready',
-      verdict: null,
+      verdict: 'writes_off',
       warning: null,
     });
     expect(await run(['outbox', 'retry', '2'], env)).toEqual({

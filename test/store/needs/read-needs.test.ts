@@ -100,7 +100,9 @@ test.each(DATABASES)(
     const wish = { ...anna, kinds: null, changes: null, fields: null };
     await addEndpoint(session, wish, { allowHosts: [], now: NOON });
     for (const day of [0, 86_400_000])
-      await addDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () => Promise.resolve(STALE));
+      await addDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () =>
+        Promise.resolve({ stale: STALE }),
+      );
     const [digest] = await session.query(sql`select body from webhook_deliveries`);
     const body = String(digest?.['body']);
     expect(body).not.toContain(PRIVATE);
