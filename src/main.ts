@@ -37,6 +37,7 @@ process.channel?.unref();
 const { runCommandLine } = await import('./cli/program.ts');
 const { addEnvFile: withEnvFile } = await import('./config/environment.ts');
 const { describeFileFault: fileFault } = await import('./lib/sync-error.ts');
+const { trustAuthorities } = await import('./lib/net/extra-authorities.ts');
 
 const stop = new AbortController();
 let grace = { seconds: 25, code: 3 }; // Until the settings are read.
@@ -97,10 +98,25 @@ function environment(): ReturnType<typeof withEnvFile> {
     process.exit(2);
   }
   try {
-    return withEnvFile(process.env, (text) => process.stderr.write(`Warning: ${text}\n`));
+    const env = withEnvFile(process.env, (text) => process.stderr.write(`Warning: ${text}\n`));
+    const { NODE_EXTRA_CA_CERTS: authorities } = env;
+    if (authorities !== undefined && authorities !== process.env['NODE_EXTRA_CA_CERTS'])
+      trustAuthoritiesOfFile(authorities);
+    return env;
   } catch (error) {
     process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct it, or move it away.\n`);
     process.exit(2);
+  }
+}
+
+/** Node itself reads this variable when it starts, before `.env` is known. */
+function trustAuthoritiesOfFile(file: string): void {
+  try {
+    trustAuthorities(file);
+  } catch (error) {
+    process.stderr.write(
+      `Warning: The file ${file}, which NODE_EXTRA_CA_CERTS names, ${fileFault(error)}.\n`,
+    );
   }
 }
 
@@ -128,6 +144,11 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   signal: stop.signal,
   setGrace: (seconds, code = 3) => {
     grace = { seconds, code };
+  },
+  // A container may have no other folder that it can write.
+  setTempFolder: (folder) => {
+    process.env['SQLITE_TMPDIR'] ??= folder;
+    process.env['TMPDIR'] ??= folder;
   },
 });
 for (const stream of [process.stdout, process.stderr])

@@ -1,6 +1,6 @@
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { SyncError, errorCode } from '../lib/sync-error.ts';
+import { SyncError, errorCode, isOurs } from '../lib/sync-error.ts';
 import { createSignInCodes } from '../http/credentials.ts';
 import { createServer } from './create-server.ts';
 import { BACKLOG } from '../http/limits.ts';
@@ -36,6 +36,7 @@ export async function serveHttp(
     onListening?.({ address, signInLink });
   } catch (error) {
     await app.close();
+    if (isOurs(error)) throw error;
     const code = errorCode(error);
     const why = REASONS[code] ?? code;
     throw new SyncError(`Cannot listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync, statfsSync, type StatsFs } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
@@ -18,13 +18,13 @@ export function absentFile(url: string): string | null {
 /** Checks whether the first pull can create a mirror at a path; creates nothing. */
 export function checkAbsentFile(path: string): readonly CheckResult[] {
   const folder = nearestFolder(dirname(resolve(path)));
-  const { bavail, bsize } = statfsSync(folder);
+  const disk = statfsSync(folder);
   const detail = `no mirror at ${path}, and this user may not create one in ${folder}`;
   const hint = 'Set DATABASE_URL to a path that this user may write, or grant this user the right.';
   const place = canWriteIn(folder)
     ? passedCheck('database', `no mirror at ${path} yet; the first pull creates it`)
     : failedCheck('database', 'mirror.not_writable', detail, hint);
-  return [place, checkSpace(0, bavail * bsize)];
+  return [place, checkSpace(0, disk), ...checkNetworkDisk(disk)];
 }
 
 /** The folder, or the nearest one above it that exists. */
@@ -45,34 +45,61 @@ function canWriteIn(folder: string): boolean {
 
 /** Checks the free space beside the file of a mirror, and whether SQLite finds it sound. */
 export async function checkFile(session: Session): Promise<readonly CheckResult[]> {
-  const { bavail, bsize } = statfsSync(dirname(session.location));
+  const disk = statfsSync(dirname(session.location));
   const files = ['', '-wal', '-shm'].map((end) =>
     statSync(`${session.location}${end}`, { throwIfNoEntry: false }),
   );
   const space = checkSpace(
     files.reduce((sum, file) => sum + (file?.size ?? 0), 0),
-    bavail * bsize,
+    disk,
   );
   const name = 'database.integrity';
   const findings = await checkIntegrity(session);
-  if (findings.length === 0) return [space, passedCheck(name, 'SQLite finds the file sound')];
-  return [space, failedCheck(name, 'mirror.damaged', findings.join('; '), DAMAGE_HINT)];
+  const integrity =
+    findings.length === 0
+      ? passedCheck(name, 'SQLite finds the file sound')
+      : failedCheck(name, 'mirror.damaged', findings.join('; '), DAMAGE_HINT);
+  return [space, integrity, ...checkNetworkDisk(disk)];
 }
 
 /** Bytes in a megabyte. */
 const MB = 2 ** 20;
 
-/** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
-export function checkSpace(size: number, free: number): CheckResult {
+/** A disk of `statfs`. One without inodes at all, such as Btrfs, names 0 of 0. */
+type Disk = Pick<StatsFs, 'bavail' | 'bsize' | 'files' | 'ffree' | 'type'>;
+
+/** Whether a mirror in a file of so many bytes has the free space that a sweep, a migration or a backup beside it may need. */
+export function checkSpace(size: number, { bavail, bsize, files, ffree }: Disk): CheckResult {
   const name = 'database.space';
-  const detail = `${megabytes(size)} in use, ${megabytes(free)} free`;
+  const free = bavail * bsize;
+  const hasInodes = files === 0 || ffree > 0;
+  const room = hasInodes
+    ? `${megabytes(free)} free`
+    : 'no inode free: the disk holds as many files as it can';
+  const detail = `${megabytes(size)} in use, ${room}`;
   const hint =
     'Free space on this disk, or move the mirror. A full disk stops pulls and pushes but loses nothing.';
-  const isEnough = free >= Math.max(256 * MB, size / 2);
+  const isEnough = hasInodes && free >= Math.max(256 * MB, size / 2);
   return isEnough ? passedCheck(name, detail) : failedCheck(name, 'mirror.little_space', detail, hint);
 }
 
 export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
+
+/** The numbers that Linux gives to file systems of a network: NFS, SMB (three), 9P, Ceph, FUSE. */
+const NETWORK_DISKS: readonly number[] = [
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x65735546,
+];
+
+/** Passes: some of them lock well enough. */
+const checkNetworkDisk = ({ type }: Disk): readonly CheckResult[] =>
+  NETWORK_DISKS.includes(type)
+    ? [
+        {
+          ...passedCheck('database.disk', 'the file lies on a network drive, whose locks may not hold'),
+          hint: 'Keep the mirror on a local disk, or set DATABASE_URL to a PostgreSQL server.',
+        },
+      ]
+    : [];
 
 /** Advice for a file that a check found damaged. */
 const DAMAGE_HINT =

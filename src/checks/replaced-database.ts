@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { openFreshReader, sqlitePath } from '../db/open-session.ts';
-import { isDatabaseUnavailable, MirrorError } from '../db/session/errors.ts';
+import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { deleteMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
 
@@ -20,14 +20,20 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
   const path = sqlitePath(url);
   let inode = inodeOf(path);
   let fault: MirrorError | null = null;
-  const checkNow = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const replacement = await findReplacement(opened, url, owner);
-    if (replacement !== null && fault === null) {
+    if (replacement !== null && fault?.code !== replacement.code) {
       const { code, hint, message } = replacement;
       logger.error({ event: 'mirror.replaced', code, hint }, message);
     }
     fault = replacement;
   };
+  let checking: Promise<void> | null = null;
+  // Two at once would overwrite each other's value.
+  const checkNow = (): Promise<void> =>
+    (checking ??= check().finally(() => {
+      checking = null;
+    }));
   const { stop } = repeatTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
   const session: Session = {
     ...opened,
@@ -46,26 +52,33 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
 const inodeOf = (path: string | null): number | null =>
   path === null ? null : (statSync(path, { throwIfNoEntry: false })?.ino ?? null);
 
-/** Writes a random value through the session and looks for it through a new connection. */
+/**
+ * Writes a random value through the session and looks for it through a new connection. Only another content proves a replacement.
+ * @throws {MirrorError} What the database itself answers, such as that its disk is full: it may be the right one.
+ */
 async function findReplacement(opened: Session, url: string, owner: string): Promise<MirrorError | null> {
+  const path = sqlitePath(url);
+  if (path !== null && !existsSync(path)) return goneError(opened.location);
   const key = `alive.${owner}` as const;
   const value = randomUUID();
-  try {
-    await opened.atomically((tx) => writeMeta(tx, key, value));
-    await using fresh = await openFreshReader(url);
-    const isSame = (await readMeta(fresh, key)) === value;
-    await opened.atomically((tx) => deleteMeta(tx, key));
-    return isSame ? null : replacedError(opened);
-  } catch (error) {
-    if (isDatabaseUnavailable(error)) return null; // Others report an outage.
-    if (error instanceof MirrorError && error.code === 'mirror.tables_missing') return error;
-    return replacedError(opened, error);
-  }
+  await opened.atomically((tx) => writeMeta(tx, key, value));
+  await using fresh = await openFreshReader(url);
+  const isSame = (await readMeta(fresh, key)) === value;
+  await opened.atomically((tx) => deleteMeta(tx, key));
+  return isSame ? null : replacedError(opened.location);
 }
 
-const replacedError = (session: Session, cause?: unknown): MirrorError =>
-  new MirrorError(`The database ${session.location} was replaced or removed while bms-sync was running.`, {
+const replacedError = (location: string): MirrorError =>
+  new MirrorError(`The database ${location} was replaced while bms-sync was running.`, {
     code: 'mirror.replaced',
     hint: 'Nothing is stored or sent until it is back. Stop bms-sync, restore the right database, then start bms-sync again.',
-    cause,
   });
+
+const goneError = (location: string): MirrorError =>
+  new MirrorError(
+    `There is no file ${location} any more: it was removed, or the disk that holds it is not mounted.`,
+    {
+      code: 'mirror.absent',
+      hint: 'Nothing is stored or sent until it is back. Mount the disk; if the file was removed, stop bms-sync and restore it.',
+    },
+  );

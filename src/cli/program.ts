@@ -1,6 +1,6 @@
 import { Command, CommanderError, Help } from 'commander';
 import { packageVersion } from '../lib/package-folder.ts';
-import { SyncError } from '../lib/sync-error.ts';
+import { SyncError, wordSystemFault } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { sanitizeLine } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
@@ -61,7 +61,8 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     applyOutput(program, context);
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
-  } catch (error) {
+  } catch (thrown) {
+    const error = wordSystemFault(thrown);
     const output = argv.includes('--json') ? io.stdout : null;
     if (!(error instanceof CommanderError)) {
       printError(error, io, mask, output);

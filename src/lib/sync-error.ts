@@ -31,6 +31,31 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
+const OWN_TYPES = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
+
+/**
+ * Whether an error that a library's call threw is a fault of this program: one of JavaScript's own types without a code of the
+ * system, or what Node and undici answer to arguments that they cannot use. Anything else is a fault of the place that was called,
+ * whatever its code: lists of codes only choose words.
+ */
+export function isOurs(error: unknown): boolean {
+  if (!(error instanceof Error)) return true;
+  const code = errorCode(error);
+  if (/^(?:UND_)?ERR_INVALID_/.test(code)) return true;
+  return OWN_TYPES.some((type) => error instanceof type) && !/^E[A-Z0-9]+$/.test(code);
+}
+
+/** Words a refusal of the operating system that no edge has worded, by its message, which names the call and the place. */
+export function wordSystemFault(error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error) || error instanceof SyncError || isOurs(error))
+    return error;
+  return new SyncError(`The operating system refused a call: ${error.message}.`, {
+    code: 'system.refused',
+    hint: 'Correct what it names: the room on the disk, the rights of this user, or its limits.',
+    cause: error,
+  });
+}
+
 /** Makes an error of the network as Node and undici do: known by its code, with facts that its words need. */
 export const codedError = (code: string, message: string, facts: object = {}): Error =>
   Object.assign(new Error(message), { code, ...facts });

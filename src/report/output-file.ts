@@ -1,8 +1,9 @@
 import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createDraft } from '../lib/draft-file.ts';
-import { errorCode, describeFileFault, SyncError, UsageError } from '../lib/sync-error.ts';
+import { errorCode, describeFileFault, isOurs, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';
+import { isStatementFault } from '../db/session/errors.ts';
 import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
 
 /**
@@ -102,6 +103,7 @@ export async function writeWhole(path: string, write: (draft: string) => Promise
 
 const FAULT_TEXTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
+  SQLITE_FULL: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
@@ -110,9 +112,10 @@ const FAULT_TEXTS: Readonly<Record<string, string>> = {
 
 /** Turns a fault of the disk into an error that names the file and the cure; returns other errors unchanged. */
 function outputError(error: unknown, path: string): unknown {
-  const words = FAULT_TEXTS[errorCode(error)];
-  if (words === undefined) return error;
-  return new SyncError(`${path} could not be written: ${words}.`, {
+  const code = errorCode(error);
+  if (!(error instanceof Error) || error instanceof SyncError || code === '') return error;
+  if (isOurs(error) || isStatementFault(error)) return error;
+  return new SyncError(`${path} could not be written: ${FAULT_TEXTS[code] ?? error.message}.`, {
     code: 'file.not_written',
     hint: 'Free space or correct the rights there, or name another file.',
     cause: error,

@@ -14,12 +14,14 @@ const MB = 2 ** 20;
 const configOf = (url: string) => loadConfig({ env: {}, flags: { database: { url } } });
 
 test.each([
-  { size: 1 * MB, free: 256 * MB, ok: true },
-  { size: 1 * MB, free: 255 * MB, ok: false },
-  { size: 2000 * MB, free: 1000 * MB, ok: true },
-  { size: 2000 * MB, free: 999 * MB, ok: false },
-])('of $size bytes in use with $free free: $ok', ({ size, free, ok }) => {
-  expect(checkSpace(size, free)).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
+  { size: 1 * MB, free: 256 * MB, ffree: 9, ok: true },
+  { size: 1 * MB, free: 255 * MB, ffree: 9, ok: false },
+  { size: 2000 * MB, free: 1000 * MB, ffree: 9, ok: true },
+  { size: 2000 * MB, free: 999 * MB, ffree: 9, ok: false },
+  { size: 1 * MB, free: 256 * MB, ffree: 0, ok: false },
+])('of $size bytes in use with $free and $ffree files free: $ok', ({ size, free, ffree, ok }) => {
+  const disk = { bavail: free, bsize: 1, files: 10, ffree, type: 0 };
+  expect(checkSpace(size, disk)).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
 });
 
 test('frozen sends fail a check that says why and how they go on', async () => {

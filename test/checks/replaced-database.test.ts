@@ -38,10 +38,10 @@ test('a file that was removed takes no write, and does again once it is back', a
   const { session, log } = await watched(`file:${path}`);
   expect(await write(session)).toBe('landed');
   renameSync(path, `${path}.away`);
-  expect([await write(session), await write(session)]).toEqual(['mirror.replaced', 'mirror.replaced']);
+  expect([await write(session), await write(session)]).toEqual(['mirror.absent', 'mirror.absent']);
   renameSync(`${path}.away`, path);
   expect(await write(session)).toBe('landed');
-  expect(log.lines).toMatchObject([{ level: 50, event: 'mirror.replaced', code: 'mirror.replaced' }]);
+  expect(log.lines).toMatchObject([{ level: 50, event: 'mirror.replaced', code: 'mirror.absent' }]);
 });
 
 test('a file that was replaced by a copy of itself takes no write', async () => {

@@ -75,7 +75,7 @@ test('serve promises nothing once its SQLite file was removed: a push is refused
   });
   expect([pushed.statusCode, await pushed.body.json()]).toEqual([
     503,
-    expect.objectContaining({ code: 'mirror.replaced' }),
+    expect.objectContaining({ code: 'mirror.absent' }),
   ]);
   const ready = async (): Promise<number> => (await request(`${address}/ready`)).statusCode;
   await expect.poll(ready, { interval: 500 }).toBe(503);

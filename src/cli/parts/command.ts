@@ -1,6 +1,8 @@
+import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
 import { loadConfig, listSecrets, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
+import { sqlitePath } from '../../db/open-session.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { printJson, printLine, type Io, type Output, type Printed } from './io.ts';
@@ -35,6 +37,8 @@ export function createContext(
       const config = loadConfig({ env: io.env, file: options.config, flags });
       protect(listSecrets(config));
       io.setGrace?.(config.shutdown.graceSeconds);
+      const path = sqlitePath(config.database.url);
+      if (path !== null) io.setTempFolder?.(dirname(resolve(path)));
       return config;
     },
     logger: async (config, stderr = io.stderr) => {

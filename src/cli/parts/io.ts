@@ -12,6 +12,8 @@ export interface Io {
   readonly signal: AbortSignal;
   /** Sets how long running work may go on once the signal has fired: then the process ends, with this code (default: incomplete). */
   readonly setGrace?: (seconds: number, code?: number) => void;
+  /** Names a folder for temporary files that may be written, where the environment names none. */
+  readonly setTempFolder?: (folder: string) => void;
 }
 
 export interface Output {

@@ -1,4 +1,4 @@
-import { errorCode } from '../../lib/sync-error.ts';
+import { errorCode, isOurs } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError, mirrorError, type DatabaseFault } from '../session/errors.ts';
 
@@ -101,10 +101,27 @@ const FAULTS: readonly DatabaseFault[] = [
   },
 ];
 
-/** Turns a driver's error into one that names the database and what to do; passes on errors that it does not know. */
-export function postgresError(error: unknown, location: string): unknown {
-  if (!(error instanceof Error) || error instanceof MirrorError) return error;
-  return mirrorError(error, errorCode(error) || error.message, location, FAULTS);
+/** SQLSTATE classes of a statement's text and values, which are ours; 25P02 follows them. */
+const STATEMENT_FAULT = /^(?:0A|2[123]|42|25P02|2BP01)/;
+/** Names that are gone or taken, and rules that none of our tables has: a database administrator changed something. */
+const OBJECT_CHANGED = /^(?:42P01|42703|42704|42883|3F000|42P07|42701|42710|23503|23514|23P01)/;
+
+/**
+ * Turns what a call of the driver threw into an error that names the database and what to do; a fault of ours stays as it is.
+ * @param statement Its text: a column that refuses null and is not in it is not ours.
+ */
+export function postgresError(error: unknown, location: string, statement = ''): unknown {
+  if (!(error instanceof Error) || error instanceof MirrorError || isOurs(error)) return error;
+  const sign = errorCode(error) || error.message;
+  const isForeignColumn =
+    sign === '23502' &&
+    'column' in error &&
+    typeof error.column === 'string' &&
+    !statement.includes(error.column);
+  const isChanged = OBJECT_CHANGED.test(sign) || isForeignColumn;
+  const isKnown = FAULTS.some(({ driverCode }) => driverCode.test(sign));
+  if (STATEMENT_FAULT.test(sign) && !isKnown && !isChanged) return error;
+  return mirrorError(error, sign, location, FAULTS);
 }
 
 /** True if the connection is lost, and with it every uncommitted transaction. */

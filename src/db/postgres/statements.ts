@@ -95,12 +95,7 @@ async function columnTypes(
     types = await readTypes(connection, identifier(table)); // Resolved by the search path, as in the statement itself.
     tables.set(table, types);
   }
-  return columns.map((column) => {
-    const type = types.get(column);
-    if (type === undefined)
-      throw new Error(`There is no column ${identifier(column)} in ${identifier(table)}.`);
-    return type;
-  });
+  return columns.map((column) => types.get(column) ?? 'text'); // The server itself refuses a column that is not there.
 }
 
 async function readTypes(connection: Connection, relation: string): Promise<Types> {

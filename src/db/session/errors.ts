@@ -1,4 +1,4 @@
-import { SyncError, errorCode } from '../../lib/sync-error.ts';
+import { SyncError, errorCode, isOurs } from '../../lib/sync-error.ts';
 
 /** The database refused or failed an operation. */
 export class MirrorError extends SyncError {
@@ -64,6 +64,12 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
     hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
   },
   {
+    driverCode: /^SQLITE_(?:PROTOCOL|NOLFS|IOERR_(?:(?:RD|UN)?LOCK|CHECKRESERVEDLOCK|SHM))/,
+    code: 'mirror.no_locks',
+    problem: 'lies on a file system that cannot lock or share it, such as a network drive',
+    hint: 'Keep the file on a local disk, or set DATABASE_URL to a PostgreSQL server.',
+  },
+  {
     driverCode: /^SQLITE_IOERR/,
     code: 'mirror.io',
     problem: 'could not be read or written: the disk reports an error',
@@ -71,30 +77,61 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
   },
 ];
 
-const UNREADABLE: DatabaseFault = {
-  driverCode: /^(?:SQLITE_ERROR|SQLITE_SCHEMA)/,
-  code: 'mirror.unreadable_schema',
-  problem: 'has a table or view that cannot be read as this release wrote it',
-  hint: 'Run bms-sync doctor. If the file is damaged, restore it from a copy, or move it away; if it is sound, this is a bug: please report it.',
-};
+/** SQLite has one code for a statement's own faults and for an object that is gone; only its message tells them apart. */
+const SQLITE_OBJECT_CHANGED =
+  /^no such |has no column named|^duplicate column|already exists|^error in (?:view|trigger)/;
 
-/** As `sqliteError`, for a statement that only reads: the file may be damaged, such as the text of a view. */
-export const sqliteReadError = (error: unknown, path: string): unknown =>
-  mirrorError(error, errorCode(error), path, [...SQLITE_FAULTS, UNREADABLE]);
+/** Whether SQLite answered to the text of a statement or its values, which are ours. */
+export function isStatementFault(error: unknown): boolean {
+  if (!/^SQLITE_(?:ERROR|RANGE|MISMATCH|CONSTRAINT)/.test(errorCode(error))) return false;
+  return !(error instanceof Error && SQLITE_OBJECT_CHANGED.test(error.message));
+}
 
-/** Turns a driver's error into one that names the file and what to do; passes on errors that it does not know. */
-export const sqliteError = (error: unknown, path: string): unknown =>
-  mirrorError(error, errorCode(error), path, SQLITE_FAULTS);
+/** Turns what a call of SQLite or of its file threw into an error that names the file and what to do; a fault of ours stays as it is. */
+export function sqliteError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || errorCode(error) === '' || isOurs(error) || isStatementFault(error))
+    return error;
+  return mirrorError(error, errorCode(error), path, SQLITE_FAULTS);
+}
 
-/** Returns a MirrorError for a known driver error; returns any other error unchanged. */
+/** Runs what calls SQLite or its file. */
+export function translateErrors<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw sqliteError(error, path);
+  }
+}
+
+/** What no list names. */
+const OTHER_FAULTS: readonly DatabaseFault[] = [
+  {
+    driverCode: /^(?:SQLITE_ERROR|SQLITE_SCHEMA|42|23)/,
+    code: 'mirror.unreadable_schema',
+    problem: 'has a table, column or view that another program removed or changed',
+    hint: 'Undo that change, or restore the mirror from a copy; bms-sync doctor checks it.',
+  },
+  {
+    driverCode: /^/,
+    code: 'mirror.fault',
+    problem: 'failed',
+    hint: 'See what the message names, and the log of the database and its machine; bms-sync doctor checks it.',
+  },
+];
+
+/** Returns an error for what a driver threw: by the list of its dialect, else with the message of the driver. */
 export function mirrorError(
-  error: unknown,
+  error: Error,
   driverCode: string,
   location: string,
   faults: readonly DatabaseFault[],
 ): unknown {
-  const fault = faults.find((candidate) => candidate.driverCode.test(driverCode));
+  if (error instanceof SyncError) return error;
+  const matches = ({ driverCode: sign }: DatabaseFault): boolean => sign.test(driverCode);
+  const known = faults.find(matches);
+  const fault = known ?? OTHER_FAULTS.find(matches);
   if (fault === undefined) return error;
   const { code, problem, hint } = fault;
-  return new MirrorError(`The mirror ${location} ${problem} (${driverCode}).`, { code, hint, cause: error });
+  const what = known === undefined && driverCode !== error.message ? `${problem}: ${error.message}` : problem;
+  return new MirrorError(`The mirror ${location} ${what} (${driverCode}).`, { code, hint, cause: error });
 }

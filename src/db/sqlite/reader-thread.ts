@@ -22,6 +22,6 @@ function answer(question: ThreadQuestion): ThreadAnswer {
     checkpoint(path);
     return { rows: [] };
   } catch (error) {
-    return { code: errorCode(error), message: String(error) };
+    return { code: errorCode(error), message: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,5 +1,6 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { errorCode } from '../../lib/sync-error.ts';
+import { translateErrors } from '../session/errors.ts';
 
 /** A step that must still be done before a file no longer holds removed content. */
 type ScrubStep = 'vacuum' | 'checkpoint';
@@ -14,7 +15,10 @@ const CHECKPOINT_TIMEOUT_MS = 2_000;
  * @param step Where to begin. A checkpoint alone waits for no other process.
  * @returns The step that another process kept from being done; null = none. Until then the file holds removed content.
  */
-export function scrubFile(path: string, step: ScrubStep = 'vacuum'): ScrubStep | null {
+export const scrubFile = (path: string, step: ScrubStep = 'vacuum'): ScrubStep | null =>
+  translateErrors(path, () => scrub(path, step));
+
+function scrub(path: string, step: ScrubStep): ScrubStep | null {
   const file = new Sqlite(path, { timeout: step === 'vacuum' ? VACUUM_TIMEOUT_MS : 0 });
   try {
     if (step === 'vacuum' && nullIfBusy(() => file.exec('vacuum')) === null) return 'vacuum';

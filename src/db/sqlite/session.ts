@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { SQL, is } from 'drizzle-orm';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
-import { sqliteError, sqliteReadError } from '../session/errors.ts';
+import { sqliteError, translateErrors } from '../session/errors.ts';
 import { inChunks } from '../session/sql-text.ts';
 import type { Session, Transaction, Values } from '../session/session.ts';
 import * as connection from './connection.ts';
@@ -46,10 +46,10 @@ export function openSqliteSession(
     query: async (statement) => {
       const { sql, params } = connection.toQuery(statement);
       return retryWhileBusy(busyMs, () => reader.read(sql, params)).catch((error: unknown) => {
-        throw sqliteReadError(error, path);
+        throw sqliteError(error, path);
       });
     },
-    atomically: (work) => atomically(() => withHandle(writer, work)),
+    atomically: (work) => atomically(() => withHandle(writer, path, work)),
     makeDurable: () =>
       betweenTransactions(() => {
         writer.pragma('synchronous = FULL'); // SQLite does not store this setting in the file.
@@ -57,7 +57,7 @@ export function openSqliteSession(
       }),
     checkpoint: () =>
       reader.checkpoint().catch((error: unknown) => {
-        throw sqliteReadError(error, path);
+        throw sqliteError(error, path);
       }),
     close,
     [Symbol.asyncDispose]: close,
@@ -101,12 +101,16 @@ const countParts = (statement: SQL): number =>
  * Runs work with a handle that is good for this transaction: a branch that runs on must not write into the next one. Every two
  * hundred rows a step lets other work of the process in, which reads the state before the transaction.
  */
-async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function withHandle<T>(
+  writer: Database,
+  path: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   let isOver = false;
   let rows = 0;
   const step = async <R>(run: () => R, weight = 1): Promise<R> => {
     if (isOver) throw new Error('This transaction has ended.');
-    const result = run();
+    const result = translateErrors(path, run);
     rows += weight + (Array.isArray(result) ? result.length : 0);
     if (rows >= ROWS_A_TURN) {
       rows = 0;
@@ -164,7 +168,7 @@ function createGroupCommit(writer: Database, file: CommitFile) {
     const group = waiting.splice(0, MAX_GROUP_SIZE);
     if (waiting.length > 0) void enqueue(commitGroup);
     await runGroup(writer, group, file).catch((error: unknown) => {
-      for (const { fail } of group) fail(sqliteError(error, file.path));
+      for (const { fail } of group) fail(error);
     });
   };
   return {
@@ -189,30 +193,36 @@ async function runGroup(
   group: readonly PendingTransaction[],
   file: CommitFile,
 ): Promise<void> {
-  await retryWhileBusy(file.busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
+  const run = (statement: string): void => translateErrors(file.path, () => void writer.exec(statement));
+  await retryWhileBusy(file.busyMs, () => writer.exec('begin immediate')).catch((error: unknown) => {
+    throw sqliteError(error, file.path); // A transaction that read first could not become a writer.
+  });
   try {
     const settlers: (() => void)[] = [];
     for (const pending of group)
-      settlers.push(await (group.length === 1 ? pending.run() : inSavepoint(writer, pending, file.path)));
-    writer.exec('commit');
+      settlers.push(await (group.length === 1 ? pending.run() : inSavepoint(writer, pending, run)));
+    run('commit');
     for (const settle of settlers) settle();
   } catch (error) {
-    if (writer.inTransaction) writer.exec('rollback'); // A full disk has already rolled back.
+    if (writer.inTransaction) run('rollback'); // A full disk has already rolled back.
     throw error;
   }
 }
 
-async function inSavepoint(writer: Database, pending: PendingTransaction, path: string): Promise<() => void> {
-  writer.exec('savepoint work');
+async function inSavepoint(
+  writer: Database,
+  pending: PendingTransaction,
+  run: (statement: string) => void,
+): Promise<() => void> {
+  run('savepoint work');
   try {
     const settle = await pending.run();
-    writer.exec('release work');
+    run('release work');
     return settle;
   } catch (error) {
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
-    writer.exec('rollback to work');
-    writer.exec('release work');
-    return () => pending.fail(sqliteError(error, path));
+    run('rollback to work; release work');
+    return () => pending.fail(error);
   }
 }
 
@@ -229,13 +239,5 @@ async function retryWhileBusy<T>(busyMs: number, work: () => T | Promise<T>): Pr
       if (!isBusy || performance.now() - startMs >= busyMs) throw error;
     }
     await delay(RETRY_DELAY_MS);
-  }
-}
-
-function translateErrors<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw sqliteError(error, path);
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { errorCode } from '../../lib/sync-error.ts';
+import { isOurs } from '../../lib/sync-error.ts';
 import type { Queryable, Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
 import { runStatementSync } from './connection.ts';
@@ -34,8 +34,8 @@ export function isReplaceable(path: string): boolean {
   try {
     return file.pragma('application_id', { simple: true }) === APPLICATION_ID;
   } catch (error) {
-    if (errorCode(error) !== 'SQLITE_NOTADB') throw error;
-    return false;
+    if (isOurs(error)) throw error;
+    return false; // Whatever it is: what cannot be read is not replaced.
   } finally {
     file.close();
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Pool, Client, buildConnector, errors, type Dispatcher } from 'undici';
-import { codedError } from '../../lib/sync-error.ts';
+import { codedError, isOurs } from '../../lib/sync-error.ts';
 import { packageVersion } from '../../lib/package-folder.ts';
 import { receive, type HttpClient, type SourceSettings, type SendRequest, type SentAnswer } from './http.ts';
 import {
@@ -94,7 +94,7 @@ async function sendOnce(
     }
     if (gate.wasRefused) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
-    if (!(error instanceof NoConnectionError)) throw error;
+    if (isOurs(error)) throw error;
     return { is: 'unsent', why: codeOf(error) ?? 'not_connected' };
   } finally {
     await dispatcher.destroy();

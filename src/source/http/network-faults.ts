@@ -1,18 +1,16 @@
 import { errors, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
-import { codedError, errorCode } from '../../lib/sync-error.ts';
+import { SyncError, codedError, errorCode, isOurs } from '../../lib/sync-error.ts';
 import { SourceError } from './errors.ts';
 
 const TIMED_OUT = /^ETIMEDOUT$|TIMEOUT$/;
 
-/** Names an error of undici: with a known code no answer came, and the next attempt may fare better. Any other is a bug, as it is. */
+/** Names what a call of undici threw: no answer came, and the next attempt may fare better. A fault of ours stays as it is. */
 export function toSourceError(error: unknown, where: string): unknown {
-  const fault = findCodedError(error);
-  if (fault === null) return error;
-  const isTimedOut = TIMED_OUT.test(fault.code);
-  if (!isTimedOut && findMeaning(fault.code) === undefined) return error;
+  if (!(error instanceof Error) || error instanceof SyncError) return error;
+  const fault = findCodedError(error) ?? { error, code: error.name };
+  if (isOurs(fault.error)) return error;
   const message = `${where}: ${describeNetworkFault(fault)}`;
-  const reason = isTimedOut ? 'timeout' : 'unreachable';
-  return new SourceError(reason, message, { cause: error });
+  return new SourceError(TIMED_OUT.test(fault.code) ? 'timeout' : 'unreachable', message, { cause: error });
 }
 
 /** The code of an error, its cause, or its first part (if several addresses were tried). */
@@ -98,10 +96,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST':
     'https:// speaks TLS to a plain-HTTP port; use http://',
   CERT_HAS_EXPIRED: 'the certificate has expired; renew it, and check the clock of this machine',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet; check the clock of this machine',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name; use the name that it holds',
-  'DEPTH_ZERO_ SELF_SIGNED_ UNABLE_TO_ CERT_':
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'the certificate is not trusted: the server leaves out the one between it and its authority, or the authority is not known here; have the server send its whole chain, or name the file of the missing certificate in NODE_EXTRA_CA_CERTS',
+  'DEPTH_ZERO_ SELF_SIGNED_ UNABLE_TO_ CERT_UNTRUSTED':
     'the certificate is not trusted: its authority is not known here; name the file of its certificate in NODE_EXTRA_CA_CERTS',
-  'ERR_SSL_ ERR_TLS_ EPROTO': 'no TLS connection could be agreed on',
   HPE_: 'the answer is not HTTP; if this port wants TLS, use https://',
   proxy_answered_407:
     'the proxy answered 407: it requires a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
@@ -129,9 +129,9 @@ interface CodedError {
   readonly code: string;
 }
 
-/** Words an error by its code: `nothing listens at 127.0.0.1:4010 (ECONNREFUSED)`. */
+/** Words an error by its code: `nothing listens at 127.0.0.1:4010 (ECONNREFUSED)`; without words of ours, by its message. */
 export function describeNetworkFault({ error, code }: CodedError): string {
-  const meaning = findMeaning(code) ?? 'there was no usable answer';
+  const meaning = findMeaning(code) ?? `there was no usable answer: ${error.message}`;
   return `${typeof meaning === 'string' ? meaning : meaning(error)} (${code})`;
 }
 

@@ -122,21 +122,21 @@ async function fetchAnswer(
     const ms = Math.round(clock.monotonicMs() - started);
     parts.logger.debug({ method: 'GET', path, page, status, ms, bytes }, 'source request');
   };
-  try {
-    const sent = tick();
-    const { token } = settings;
-    const headers = { ...tokenHeaders(settings, request), 'cache-control': 'no-cache' };
-    const answer = await client.get({ target: path + query, headers, where }, signal);
-    const answered = tick();
-    log(answer.status, answer.bytes.length);
-    if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
-      return await fetchAnswer(settings, parts, client, request);
-    const withRedactedErrors = redactErrors(where, answer.status, token);
-    return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
-  } catch (error) {
-    if (!(error instanceof SourceError)) log(null, 0);
-    throw toSourceError(error, where);
-  }
+  const sent = tick();
+  const { token } = settings;
+  const headers = { ...tokenHeaders(settings, request), 'cache-control': 'no-cache' };
+  const answer = await client
+    .get({ target: path + query, headers, where }, signal)
+    .catch((error: unknown) => {
+      if (!(error instanceof SourceError)) log(null, 0);
+      throw toSourceError(error, where);
+    });
+  const answered = tick();
+  log(answer.status, answer.bytes.length);
+  if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
+    return fetchAnswer(settings, parts, client, request);
+  const withRedactedErrors = redactErrors(where, answer.status, token);
+  return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
 }
 
 /** How messages name a request: `GET /api/clients page 3`, never with its query. */

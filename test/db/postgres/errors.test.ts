@@ -193,11 +193,16 @@ describe('postgresError', () => {
     ['22021', 'mirror.null_character'],
     ['58P01', 'mirror.server_fault'],
     ['XX000', 'mirror.server_fault'],
+    ['53200', 'mirror.fault'],
+    ['P0001', 'mirror.fault'],
+    ['42703', 'mirror.unreadable_schema'],
+    ['23514', 'mirror.unreadable_schema'],
+    ['EADDRNOTAVAIL', 'mirror.fault'],
   ])('%s is %s', (code, expected) => {
     expect(postgresError(Object.assign(new Error('x'), { code }), 'p')).toMatchObject({ code: expected });
   });
 
-  test('what it does not know it passes on unchanged: a bug must look like one', () => {
+  test('what is ours it passes on unchanged: a bug must look like one', () => {
     const bugs = [
       new TypeError('not a function'),
       Object.assign(new Error('duplicate key'), { code: '23505' }),

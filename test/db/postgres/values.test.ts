@@ -139,7 +139,7 @@ describe('values', () => {
       await tx.execute('create table t (id bigint primary key)');
       await tx.upsertRows({ table: 't', columns: ['id', 'nothing'], rows: [[1, 1]] });
     });
-    await expect(put).rejects.toThrow('no column "nothing" in "t"');
+    await expect(put).rejects.toThrow('column "nothing" of relation "t" does not exist');
   });
 
   test('10,000 rows of many columns in one putRows; an id that is there twice takes its last values', async () => {

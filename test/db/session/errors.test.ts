@@ -91,13 +91,17 @@ describe('sqliteError', () => {
     ['SQLITE_CORRUPT_VTAB', 'mirror.not_a_database'],
     ['SQLITE_NOTADB', 'mirror.not_a_database'],
     ['SQLITE_IOERR_FSYNC', 'mirror.io'],
+    ['SQLITE_PROTOCOL', 'mirror.no_locks'],
+    ['SQLITE_IOERR_SHMMAP', 'mirror.no_locks'],
+    ['SQLITE_NEVER_SEEN', 'mirror.fault'],
+    ['EMFILE', 'mirror.fault'],
     ['ENOSPC', 'mirror.disk_full'],
     ['EROFS', 'mirror.not_writable'],
   ])('G04: %s is %s', (code, expected) => {
     expect(sqliteError(Object.assign(new Error('x'), { code }), 'p')).toMatchObject({ code: expected });
   });
 
-  test('what it does not know it passes on unchanged: a bug must look like one', () => {
+  test('what is ours it passes on unchanged: a bug must look like one', () => {
     const bugs = [
       new TypeError('not a function'),
       Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }),

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { findCodedError, describeNetworkFault } from '../../../src/source/http/network-faults.ts';
+import {
+  findCodedError,
+  describeNetworkFault,
+  toSourceError,
+} from '../../../src/source/http/network-faults.ts';
 
 const failing = (code: string, more: object = {}): Error => Object.assign(new Error('x'), { code, ...more });
 
@@ -23,7 +27,9 @@ describe('an error of the network is worded', () => {
       /^the connection was closed before the answer was whole/,
     ],
     ['ECONNRESET', {}, /^the connection was closed before the answer was whole/],
-    ['UND_ERR_NEW_AND_UNKNOWN', {}, 'there was no usable answer (UND_ERR_NEW_AND_UNKNOWN)'],
+    ['CERT_NOT_YET_VALID', {}, /not valid yet.*clock/],
+    ['CERT_SIGNATURE_FAILURE', {}, 'there was no usable answer: x (CERT_SIGNATURE_FAILURE)'],
+    ['UND_ERR_NEW_AND_UNKNOWN', {}, 'there was no usable answer: x (UND_ERR_NEW_AND_UNKNOWN)'],
   ])('%s %j', (code, more, words) => {
     expect(wordsOf(failing(code, more))).toMatch(words);
   });
@@ -32,5 +38,33 @@ describe('an error of the network is worded', () => {
     const tried = [1, 2].map((port) => failing('ECONNREFUSED', { address: '::1', port }));
     const error = Object.assign(new AggregateError(tried), { code: 'ECONNREFUSED' });
     expect(wordsOf(error)).toContain('::1:1');
+  });
+});
+
+describe('what a call of undici throws', () => {
+  test.each([
+    'EADDRNOTAVAIL',
+    'EMFILE',
+    'ENOBUFS',
+    'INVALID_PURPOSE',
+    'EE_KEY_TOO_SMALL',
+    'A_CODE_OF_TOMORROW',
+  ])('is a fault of the service or of the way to it: %s', (code) => {
+    expect(toSourceError(failing(code), 'GET /api/clients')).toMatchObject({
+      code: 'source.unreachable',
+      message: `GET /api/clients: there was no usable answer: x (${code})`,
+    });
+  });
+
+  test('is ours where JavaScript or undici refuse what they were given', () => {
+    const ours = [
+      new TypeError('not a function'),
+      failing('UND_ERR_INVALID_ARG'),
+      failing('ERR_INVALID_ARG_TYPE'),
+      Object.assign(new RangeError('x'), { code: 'ERR_OUT_OF_RANGE' }),
+    ];
+    expect(ours.map((error) => toSourceError(error, 'GET /'))).toEqual(ours);
+    const connecting = Object.assign(new TypeError('fetch failed'), { cause: failing('ECONNREFUSED') });
+    expect(toSourceError(connecting, 'GET /')).toMatchObject({ code: 'source.unreachable' });
   });
 });
