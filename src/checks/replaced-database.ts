@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { openFreshReader, sqlitePath } from '../db/open-session.ts';
+import { createSerialQueue } from '../lib/serial-queue.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { deleteMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
@@ -28,12 +29,8 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
     }
     fault = replacement;
   };
-  let checking: Promise<void> | null = null;
-  // Two at once would overwrite each other's value.
-  const checkNow = (): Promise<void> =>
-    (checking ??= check().finally(() => {
-      checking = null;
-    }));
+  const enqueue = createSerialQueue(); // Two at once would overwrite each other's value.
+  const checkNow = (): Promise<void> => enqueue(check);
   const { stop } = repeatTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
   const session: Session = {
     ...opened,

@@ -41,7 +41,8 @@ test('a file that was removed takes no write, and does again once it is back', a
   expect([await write(session), await write(session)]).toEqual(['mirror.absent', 'mirror.absent']);
   renameSync(`${path}.away`, path);
   expect(await write(session)).toBe('landed');
-  expect(log.lines).toMatchObject([{ level: 50, event: 'mirror.replaced', code: 'mirror.absent' }]);
+  const logged = log.lines.filter((line) => 'event' in line); // A look that was under way may have failed.
+  expect(logged).toMatchObject([{ level: 50, event: 'mirror.replaced', code: 'mirror.absent' }]);
 });
 
 test('a file that was replaced by a copy of itself takes no write', async () => {
@@ -49,7 +50,7 @@ test('a file that was replaced by a copy of itself takes no write', async () => 
   const { session } = await watched(`file:${path}`);
   expect(await write(session)).toBe('landed');
   copyFileSync(path, `${path}.copy`);
-  rmSync(path);
+  for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`);
   renameSync(`${path}.copy`, path);
   expect(await write(session)).toBe('mirror.replaced');
 });

@@ -113,16 +113,15 @@ const OBJECT_CHANGED = /^(?:42P01|42703|42704|42883|3F000|42P07|42701|42710|2350
 export function postgresError(error: unknown, location: string, statement = ''): unknown {
   if (!(error instanceof Error) || error instanceof MirrorError || isOurs(error)) return error;
   const sign = errorCode(error) || error.message;
-  const isForeignColumn =
-    sign === '23502' &&
-    'column' in error &&
-    typeof error.column === 'string' &&
-    !statement.includes(error.column);
-  const isChanged = OBJECT_CHANGED.test(sign) || isForeignColumn;
+  const isChanged = OBJECT_CHANGED.test(sign) || refusesNullElsewhere(error, statement);
   const isKnown = FAULTS.some(({ driverCode }) => driverCode.test(sign));
   if (STATEMENT_FAULT.test(sign) && !isKnown && !isChanged) return error;
   return mirrorError(error, sign, location, FAULTS);
 }
+
+/** Whether a column takes no null that the statement does not name. */
+const refusesNullElsewhere = (error: Error, statement: string): boolean =>
+  errorCode(error) === '23502' && 'column' in error && !statement.includes(String(error.column));
 
 /** True if the connection is lost, and with it every uncommitted transaction. */
 export function isConnectionLost(error: unknown): boolean {
