@@ -135,7 +135,7 @@ async function readSituation(tx: Transaction, notifications: readonly DueNotific
   };
 }
 
-/** Returns nothing during a pause, unless a letter is urgent, before a replay, or while an e-mail is being sent. */
+/** Returns nothing before a replay, or while an e-mail is being sent; during a pause only tests, unless a letter is urgent. */
 async function readDueDeliveries(
   tx: Transaction,
   endpoint: WebhookEndpoint,
@@ -147,9 +147,10 @@ async function readDueDeliveries(
     notBefore !== null && notBefore > formatInstant(now) && notBefore <= queue.latestPause(now);
   const isEmail = endpoint.format === 'email';
   if (replayAfter !== null || (isEmail && inFlight.length > 0)) return [];
-  if (isPausing && !(isEmail && (await hasRow(tx, queue.urgentDeliveries(sql`${id}`, now))))) return [];
+  const isHeld = isPausing && !(isEmail && (await hasRow(tx, queue.urgentDeliveries(sql`${id}`, now))));
+  const due = isHeld ? queue.isDueTest(now) : queue.isDueDelivery(now);
   const limit = isEmail ? NOTIFICATIONS_PER_EMAIL : MAX_SENDS_AT_ONCE - inFlight.length;
-  return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
+  return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, due, limit });
 }
 
 /** Notifications, by cause, as a person reads them: in their own language, where they have one, and with the names of records. */

@@ -11,9 +11,10 @@ import {
   readOwnedEndpoint,
   type WebhookEndpoint,
 } from '../../store/webhooks/endpoint-store.ts';
+import { TEST_TYPE } from '../../store/webhooks/notification-types.ts';
 import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
 import { isAccepted, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
-import { TEST_TYPE, type ReaderRules } from './notification-text.ts';
+import type { ReaderRules } from './notification-text.ts';
 import { scheduleNext } from './schedule-deliveries.ts';
 
 /** A delivery whose attempt has ended. */

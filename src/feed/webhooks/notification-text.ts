@@ -39,8 +39,6 @@ export interface NotificationText {
   readonly lines: readonly string[];
 }
 
-export const TEST_TYPE = 'webhook.test';
-
 interface NotificationParts extends NotificationText {
   readonly page: string;
   /** The command that shows or solves it. */

@@ -8,12 +8,12 @@ import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
 import { retryNow, type Delivery } from '../../store/webhooks/delivery-queue.ts';
 import { changeEndpoint, readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { TEST_TYPE } from '../../store/webhooks/notification-types.ts';
 import { webhookIdOf } from '../../store/webhooks/notifications.ts';
 import { renderNotifications } from './choose-sends.ts';
 import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
 import { isAccepted } from './judge-attempt.ts';
-import { TEST_TYPE } from './notification-text.ts';
 import { ATTEMPT_MS, createSender, type SendingRules } from './sender.ts';
 
 interface TestParts {

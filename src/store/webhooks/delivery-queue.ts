@@ -16,7 +16,7 @@ import {
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
-import { URGENT_TYPES } from './notification-types.ts';
+import { TEST_TYPE, URGENT_TYPES } from './notification-types.ts';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 
 /** A change event that an endpoint is to be sent. */
@@ -73,6 +73,12 @@ export const isDueDelivery = (
 ): SQL => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
   or coalesce(attempted_at, created_at) > ${formatInstant(latestPlausible(now))})`;
 
+const TEST_MS = 60_000;
+
+/** A test that was just asked for: somebody waits for its answer, so no pause keeps it back. */
+export const isDueTest = (now: Date): SQL => sql`${isDueDelivery(now)} and type = ${TEST_TYPE}
+  and next_attempt_at > ${formatInstant(new Date(now.getTime() - TEST_MS))}`;
+
 /** Urgent notifications of a type share letters: no second one of the type within this time. */
 const URGENT_PAUSE_MS = 600_000;
 
@@ -93,13 +99,13 @@ export const latestPause = (now: Date): string =>
 export async function readyDeliveries(
   db: Queryable,
   endpointId: number,
-  { except, now, limit }: { except: readonly number[]; now: Date; limit: number },
+  { except, due, limit }: { except: readonly number[]; due: SQL; limit: number },
 ): Promise<Delivery[]> {
   const notExcepted = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
-  const due = sql`
-    where endpoint_id = ${endpointId} and ${isDueDelivery(now)}${notExcepted}
+  const first = sql`
+    where endpoint_id = ${endpointId} and ${due}${notExcepted}
     order by id limit ${limit}`;
-  return select(db, WEBHOOK_DELIVERIES, due);
+  return select(db, WEBHOOK_DELIVERIES, first);
 }
 
 /** A delivery as it was read, and what becomes of it. */

@@ -19,7 +19,7 @@ import {
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../tables/webhook-tables.ts';
 import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
-import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
+import { isDueDelivery, isDueTest, latestPause, urgentDeliveries } from './delivery-queue.ts';
 
 type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
 
@@ -245,7 +245,9 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
   const due = sql`
     where state = 'active' and owner is null
       and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)}
-        or (format = 'email' and exists (${urgentDeliveries(sql`webhook_endpoints.id`, now)})))
+        or (format = 'email' and exists (${urgentDeliveries(sql`webhook_endpoints.id`, now)}))
+        or exists (select 1 from webhook_deliveries d
+          where d.endpoint_id = webhook_endpoints.id and ${isDueTest(now)}))
       and (replay_after is not null
         or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
         or exists (select 1 from webhook_deliveries d

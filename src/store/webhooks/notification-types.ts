@@ -1,3 +1,6 @@
+/** A test, which a person has asked for. */
+export const TEST_TYPE = 'webhook.test';
+
 /** Notifications that a person should read at once, the most urgent first. */
 export const URGENT_TYPES: readonly string[] = [
   'mirror.damaged',

@@ -96,3 +96,30 @@ test.for(DATABASES)('a test event on %s that is accepted sends what waits at onc
   expect(receiver.taken).toHaveLength(3);
   expect(await nextAttempt()).toBeNull();
 });
+
+test.for(DATABASES)(
+  'a test event on %s is sent in a pause that the receiver has asked for, and nothing else',
+  async (database) => {
+    const on = await deliveryStage(database);
+    const receiver = await startReceiver(() => ({ status: 429, headers: { 'retry-after': '600' } }));
+    await on.add({ url: receiver.url });
+    await on.put({ record_id: '1' });
+    await on.deliver();
+    await on.put({ record_id: '2' });
+    on.pass(300_000);
+    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] }, on.now());
+    let ranMs = 0;
+    const sleep = async (ms: number): Promise<void> => {
+      ranMs += ms;
+      await on.deliver();
+    };
+    const clock: Clock = { now: on.now, monotonicMs: () => ranMs, sleep };
+    const parts = { session: on.session, clock, signal: new AbortController().signal, isDead: () => false };
+    expect(await testEndpoint(parts, SENDING, 'erp')).toMatchObject({ byService: true, status: 429 });
+    const types = () => receiver.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    expect(types()).toEqual(['clients.updated', 'webhook.test']);
+    on.pass(300_000);
+    await on.deliver();
+    expect(types()).toEqual(['clients.updated', 'webhook.test', 'clients.updated', 'clients.updated']);
+  },
+);
