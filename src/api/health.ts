@@ -3,7 +3,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../lib/time/deadline.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
 import { readDamage } from '../store/integrity-check.ts';
-import { sendJson, sendProblem } from '../http/send.ts';
+import { sendDocument, sendProblem } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const PATIENCE_MS = 2_000;
@@ -16,7 +16,7 @@ export function healthRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
   const healthSchema = { ...schema, summary: 'Check liveness' };
   app.get('/health', { config, schema: healthSchema }, (_request, reply) =>
-    sendJson(reply, { status: 'ok' }),
+    sendDocument(reply, state, { status: 'ok' }),
   );
   const readySchema = { ...schema, summary: 'Check readiness' };
   app.get('/ready', { config, schema: readySchema }, async (request, reply) => {
@@ -25,7 +25,10 @@ export function healthRoutes(app: Server, context: RouteContext): void {
     const isAuthenticated = isKnown && 'role' in (await context.access.authenticate(request));
     if (reasons.length === 0) {
       const isEmpty = isAuthenticated && (await sweptKinds(context.session)).size === 0;
-      return sendJson(reply, { status: 'ready', ...(isEmpty && { note: 'nothing was read yet' }) });
+      return sendDocument(reply, state, {
+        status: 'ready',
+        ...(isEmpty && { note: 'nothing was read yet' }),
+      });
     }
     return sendProblem(reply, {
       status: 503,

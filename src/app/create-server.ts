@@ -18,7 +18,7 @@ import { sendProblemPage } from '../dashboard/parts/page.ts';
 import { dashboardRoutes } from '../dashboard/dashboard.ts';
 import { sendSignIn, signInRoutes } from '../dashboard/sign-in-page.ts';
 import { changeRoutes } from '../api/changes.ts';
-import { deletionRoutes } from '../api/deletions.ts';
+import { documentRoutes } from '../api/documents.ts';
 import { exportRoutes } from '../api/export.ts';
 import { healthRoutes } from '../api/health.ts';
 import { operationRoutes } from '../api/operations.ts';
@@ -26,27 +26,21 @@ import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
 import { pushRoutes } from '../api/push.ts';
 import { runRoutes } from '../api/runs.ts';
-import { statusRoutes } from '../api/status.ts';
 import { planRoutes } from '../api/plans.ts';
 import { mcpRoutes } from '../api/mcp.ts';
-import { userRoutes } from '../api/users.ts';
-import { webhookRoutes } from '../api/webhooks.ts';
 import { createUploadLimit, UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server, ServerSettings, ServingProcess } from '../http/server.ts';
 
 const ROUTES = [
   healthRoutes,
-  statusRoutes,
+  documentRoutes,
   runRoutes,
   changeRoutes,
   recordRoutes,
   exportRoutes,
   outboxRoutes,
   pushRoutes,
-  deletionRoutes,
   planRoutes,
-  webhookRoutes,
-  userRoutes,
   operationRoutes,
   mcpRoutes,
   openapiRoute,

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import { documentOf, type DocumentOf } from '../lib/json/document.ts';
-import { compactJson, type Json } from '../lib/json/json.ts';
+import { compactJson } from '../lib/json/json.ts';
 
 /** Why a request was refused, in the form of RFC 9457. */
 export interface Problem {
@@ -40,11 +40,6 @@ export const wantsPage = ({ headers: { accept = '' } }: FastifyRequest): boolean
 
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(text);
-}
-
-/** Sends a document; a number of a record keeps its digits. */
-export function sendJson(reply: FastifyReply, document: Json): FastifyReply {
-  return sendJsonText(reply, compactJson(document));
 }
 
 /** Sends the document of a schema; a number of a record keeps its digits. */

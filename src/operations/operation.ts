@@ -74,6 +74,7 @@ export const operation = <Input extends Members, Answer extends z.ZodObject>(
   run: async (context, values) => {
     const input = parseInput(declared.input, values);
     const decision = { ...context.by, ...toDecision(declared, input) };
+    await context.session.makeDurable(); // A power cut must not undo a decision that was answered.
     const session = withDecision(context.session, decision, context.clock.now());
     return (await declared.run({ ...context, session }, input)) as JsonObject;
   },

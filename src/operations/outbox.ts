@@ -78,8 +78,8 @@ export const resumeOutbox = operation({
     since: instant.optional(),
     unknown: z.array(z.string()).optional(),
   }),
-  run: async (context) => {
-    const frozen = await resumeSends(context.session, (await context.sendCounter.read()) ?? 0);
+  run: async ({ session, sendCounter }) => {
+    const frozen = await resumeSends(session, (await sendCounter.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });

@@ -19,10 +19,9 @@ export const approveCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async (context, { id }) => {
-    const { session, clock, by } = context;
+  run: async ({ session, kinds, clock, by }, { id }) => {
     await approvePlan(session, { id, by: by.who, now: clock.now() });
-    return await showPlan(session, context.kinds, id);
+    return await showPlan(session, kinds, id);
   },
 });
 
@@ -37,8 +36,7 @@ export const applyCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async (context, { id }) => {
-    const { session, kinds, clock, plans, by } = context;
+  run: async ({ session, kinds, clock, plans, by }, { id }) => {
     await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
     return await showPlan(session, kinds, id);
   },
@@ -57,8 +55,7 @@ export const undoCorrections = operation({
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
-  run: async (context, { id, unproven }) => {
-    const { session, kinds, clock, by } = context;
+  run: async ({ session, kinds, clock, by }, { id, unproven }) => {
     const undoId = await undoPlan(session, { kinds, id, by: by.who, now: clock.now(), unproven });
     return await showPlan(session, kinds, undoId);
   },

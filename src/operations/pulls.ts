@@ -35,7 +35,6 @@ export const pullOperation = operation({
   run: async (context, input) => {
     const { session, clock, by } = context;
     const kinds = pulledKinds(context.kinds, input.kinds);
-    await session.makeDurable(); // The caller will not ask again, so the request must survive a power cut.
     const pull = { kinds, request: INTERFACES[by.via], now: clock.now() };
     const runId = await session.atomically((tx) => requestPull(tx, pull));
     return { ...(await asRequested(context, runId)), kinds };
@@ -72,7 +71,6 @@ export const backfillOperation = operation({
     const { session, clock } = context;
     const kind = requireKind(context.kinds, input.kind);
     const extent = writeExtent(kind, input);
-    await session.makeDurable();
     const wanted = { command: 'backfill', kinds: [kind.name], request: extent, now: clock.now() } as const;
     const runId = await session.atomically((tx) => requestRun(tx, wanted));
     return { ...(await asRequested(context, runId)), kind: kind.name, extent };

@@ -58,11 +58,8 @@ export const addUser = operation({
   }),
   answer: addedUser,
   status: 201,
-  run: async (context, input) => {
-    const { session } = context;
-    const { name, role: userRole } = input;
+  run: async ({ session }, { name, role: userRole }) => {
     const token = newToken();
-    await session.makeDurable();
     await session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
       if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
@@ -82,9 +79,7 @@ export const changeRole = operation({
   words: { summary: 'give a user another role', notice: 'The user has the new role.' },
   input: z.strictObject({ name: userName, role: role.describe(ROLES) }),
   answer: z.object({ name: z.string(), role }),
-  run: async (context, input) => {
-    const { session } = context;
-    await session.makeDurable(); // A power cut must not return the old role.
+  run: async ({ session }, input) => {
     await session.atomically(async (tx) => {
       if (!(await updateRole(tx, input.name, input.role))) throw absentUser(input.name);
     });
@@ -101,7 +96,6 @@ export const rotateUser = operation({
   answer: addedUser,
   run: async ({ session }, input) => {
     const token = newToken();
-    await session.makeDurable(); // A power cut must not return the old token.
     return await session.atomically(async (tx) => {
       const user = await replaceToken(tx, input.name, token);
       if (user === null) throw absentUser(input.name);
@@ -120,9 +114,7 @@ export const removeUser = operation({
   },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async (context, { name }) => {
-    const { session } = context;
-    await session.makeDurable(); // A power cut must not return the user.
+  run: async ({ session }, { name }) => {
     await session.atomically(async (tx) => {
       if (!(await deleteUser(tx, name))) throw absentUser(name);
     });

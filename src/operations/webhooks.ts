@@ -73,8 +73,7 @@ export const removeWebhook = operation({
   },
   input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async ({ session }, input) => {
-    const { name } = input;
+  run: async ({ session }, { name }) => {
     await deleteEndpoint(session, name);
     return { name, removed: true };
   },

@@ -120,7 +120,6 @@ async function causeToFreeze(
  * @returns The cause of the freeze; null if there was none.
  */
 export async function resumeSends(session: Session, counterSends: number): Promise<Frozen | null> {
-  await session.makeDurable();
   const place = await databaseIdentity(session);
   return await session.atomically(async (tx) => {
     const frozen = await readFrozen(tx);

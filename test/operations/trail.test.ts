@@ -72,12 +72,19 @@ interface Scene {
   readonly stage: Stage;
   readonly env: Env;
   readonly cookie: string;
+  /** How often commits were asked to survive a power cut. */
+  readonly durable: () => number;
 }
 
 async function scene(url: string): Promise<Scene> {
   const session = await openSession(url);
   onTestFinished(() => session.close());
-  const stage = await serveMirror(session, { webhooks: SENDING });
+  let durable = 0;
+  const makeDurable = (): Promise<void> => {
+    durable += 1;
+    return session.makeDurable();
+  };
+  const stage = await serveMirror({ ...session, makeDurable }, { webhooks: SENDING });
   await session.atomically(async (tx) => {
     await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
@@ -90,7 +97,7 @@ async function scene(url: string): Promise<Scene> {
   const create = { operation: 'create', kind: 'clients', data: { code: 'C-1', name: 'Zénobie' } };
   await stage.post('/v1/outbox', create, { 'idempotency-key': 'one' });
   const env = { DATABASE_URL: url, BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' };
-  return { session, stage, env, cookie: await signIn(stage, MARIE) };
+  return { session, stage, env, cookie: await signIn(stage, MARIE), durable: () => durable };
 }
 
 /** Makes everything possible again that a decision may have ended. */
@@ -162,7 +169,9 @@ describe.each(Object.entries(GROWN_URLS))('the trail of a mirror in %s', (_name,
         if (act === undefined) continue;
         await prepare(here);
         const [before] = await listDecisions(here.session, 1);
+        const durable = here.durable();
         await act();
+        if (door !== 'command') expect([path, here.durable() - durable]).toEqual([path, 1]);
         const rows = await listDecisions(here.session, 9);
         const added = rows.filter(({ id }) => id > (before?.id ?? 0)).map(wordsOf);
         const [what, target, detail] = String(numbered(decision, made)).split('|');

@@ -120,7 +120,6 @@ async function decide(
   id: number,
   work: (tx: Transaction) => Promise<string | null>,
 ): Promise<DecidedEntry> {
-  await session.makeDurable();
   return await session.atomically(async (tx) => {
     const warning = await work(tx);
     const entry = await findEntry(tx, id);

@@ -57,7 +57,6 @@ export async function applyPlan(
         const requests = slice.map((row) => requestOf(id, mirrored, row));
         checked.push(...(await checkRequests(session, kinds, requests)));
       }
-      await session.makeDurable();
       return checked;
     },
     async (tx, checked, since) => {

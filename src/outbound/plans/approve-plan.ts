@@ -24,7 +24,6 @@ export async function approvePlan(
   const { plan } = await readUnalteredPlan(session, id);
   if (isSameUserName(plan.createdBy, by))
     throw new SyncError(`${by} made plan ${id}: another user must approve it.`, { code: 'plan.own' });
-  await session.makeDurable();
   await session.atomically(async (tx) => {
     if (!(await saveApproval(tx, id, by, now)))
       throw new SyncError(`Plan ${id} is already applied.`, { code: 'plan.applied' });
