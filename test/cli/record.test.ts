@@ -5,7 +5,7 @@ import { saveAbsences, saveProofs } from '../../src/store/records/deletion-store
 import { saveFieldIssues } from '../../src/store/records/issue-store.ts';
 import { closeAttempt, openAttempt, saveLink } from '../../src/store/outbox/attempts-and-links.ts';
 import { writeMeta } from '../../src/store/kinds/meta.ts';
-import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
+import { insertEntry } from '../store/outbox/entries.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
 import { NOON, NOON_JSON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../store/temp-mirror.ts';
 import { document, run, type Env } from '../support/command-line.ts';

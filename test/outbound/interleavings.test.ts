@@ -5,7 +5,7 @@ import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { readAttempts } from '../../src/store/outbox/attempts-and-links.ts';
-import { findEntry, insertEntry, type Operation } from '../../src/store/outbox/outbox-store.ts';
+import { findEntry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
@@ -17,6 +17,7 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { logger } from '../pull/support.ts';
 import { openMirror } from '../world/mirrors.ts';
 import { OUTBOUND_RULES, ownerNamed } from './stage.ts';
+import { insertEntry } from '../store/outbox/entries.ts';
 
 const INTERLEAVINGS = process.env['BMS_TEST_DEEP'] === undefined ? 500 : 20_000;
 

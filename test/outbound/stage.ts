@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
-import { findEntry, insertEntry, type Entry, type Operation } from '../../src/store/outbox/outbox-store.ts';
+import { findEntry, type Entry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Owner } from '../../src/lib/owner.ts';
@@ -18,6 +18,7 @@ import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { MIRRORS } from '../pull/steps.ts';
 import { RULES, logger, openSandboxSource, sandbox } from '../pull/support.ts';
+import { insertEntry } from '../store/outbox/entries.ts';
 
 export const OUTBOUND_RULES: OutboundRules = {
   settleSeconds: 300,

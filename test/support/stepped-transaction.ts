@@ -12,6 +12,7 @@ export function steppedTransaction(tx: Transaction, step: Step): Transaction {
     readRowsById: (table, columns, ids) => step(() => tx.readRowsById(table, columns, ids)),
     upsertRows: (rows) => step(() => tx.upsertRows(rows)),
     insertRows: (rows) => step(() => tx.insertRows(rows)),
+    insertNew: (rows, key) => step(() => tx.insertNew(rows, key)),
     listColumns: (table) => step(() => tx.listColumns(table)),
     execute: (statement) => step(() => tx.execute(statement)),
   };

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
-import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
+import { insertEntry } from '../store/outbox/entries.ts';
 import { readRowsWithEntries, insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { readNameOf } from '../../src/diff/merge-update.ts';

@@ -1,6 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { identifier, qualifiedName, onConflictUpdate } from '../session/sql-text.ts';
+import { identifier, inChunks, qualifiedName, onConflictUpdate } from '../session/sql-text.ts';
 import type { Connection } from './connection.ts';
 import { arrayLiteral } from './values.ts';
 import type { Row, TableRows, Values } from '../session/session.ts';
@@ -37,25 +37,32 @@ export async function readPostgresRows(
   );
 }
 
-/** Inserts rows; a row whose id exists already gets the new values, or is an error. */
+/** Inserts rows, a thousand a statement. @param ending What follows the values; returns the rows that it returns. */
 export async function insertPostgresRows(
   connection: Connection,
-  tableRows: TableRows,
-  onId: 'replace' | 'refuse',
-): Promise<void> {
-  const { table, columns, rows } = tableRows;
-  const distinctRows = onId === 'replace' ? lastOfEachId(columns, rows) : rows;
-  if (distinctRows.length === 0) return;
+  { table, columns, rows }: TableRows,
+  ending = '',
+): Promise<Row[]> {
+  if (rows.length === 0) return [];
   const types = await columnTypes(connection, table, columns);
   const names = columns.map(identifier).join(', ');
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ');
-  const conflict = onId === 'replace' ? onConflictUpdate(columns) : '';
-  const text = `insert into ${identifier(table)} (${names}) select * from unnest(${arrays})${conflict}`;
-  for (let from = 0; from < distinctRows.length; from += ROWS_A_STATEMENT) {
-    const chunk = distinctRows.slice(from, from + ROWS_A_STATEMENT);
+  const text = `insert into ${identifier(table)} (${names}) select * from unnest(${arrays})${ending}`;
+  const returned: Row[] = [];
+  for (const chunk of inChunks(rows, ROWS_A_STATEMENT)) {
     const values = columns.map((_, index) => arrayLiteral(chunk.map((row) => row[index] ?? null)));
-    await connection.queryRows({ text, values });
+    returned.push(...(await connection.queryRows({ text, values })).rows);
   }
+  return returned;
+}
+
+/** Inserts rows; a row whose id exists already gets the new values. One statement must not write a row twice: the last one counts. */
+export async function upsertPostgresRows(connection: Connection, batch: TableRows): Promise<void> {
+  const { columns, rows } = batch;
+  const idIndex = columns.indexOf('id');
+  const last = new Map(rows.map((row) => [String(row[idIndex]), row]));
+  const distinct = last.size === rows.length ? rows : [...last.values()];
+  await insertPostgresRows(connection, { ...batch, rows: distinct }, onConflictUpdate(columns));
 }
 
 /** The names of the columns of a table or view in our schemas; an object of that name in another schema is not ours. */
@@ -64,13 +71,6 @@ export async function readPostgresColumns(
   table: string,
 ): Promise<ReadonlySet<string>> {
   return new Set((await readTypes(connection, qualifiedName(table))).keys());
-}
-
-/** One statement must not write a row twice, so only the last of several is kept, as if they were written one by one. */
-function lastOfEachId(columns: readonly string[], rows: readonly Values[]): readonly Values[] {
-  const idIndex = columns.indexOf('id');
-  const last = new Map(rows.map((row) => [String(row[idIndex]), row]));
-  return last.size === rows.length ? rows : [...last.values()];
 }
 
 /** Types of columns by name, without length or scale: a cast would truncate silently, while an insert refuses. */

@@ -8,8 +8,10 @@ import {
   readPostgresRows,
   runPostgresStatement,
   readPostgresColumns,
+  upsertPostgresRows,
 } from './statements.ts';
 import type { Row, Transaction } from '../session/session.ts';
+import { onConflictSkip } from '../session/sql-text.ts';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 
@@ -131,8 +133,12 @@ function createTransaction(connection: Connection) {
     query: ask,
     write: (statement) => queueStep(() => runPostgresStatement(connection, statement)),
     readRowsById: (table, columns, ids) => runStep(() => readPostgresRows(connection, table, columns, ids)),
-    upsertRows: (rows) => queueStep(() => insertPostgresRows(connection, rows, 'replace')),
-    insertRows: (rows) => queueStep(() => insertPostgresRows(connection, rows, 'refuse')),
+    upsertRows: (rows) => queueStep(() => upsertPostgresRows(connection, rows)),
+    insertRows: (rows) => queueStep(() => insertPostgresRows(connection, rows)),
+    insertNew: async (rows, key) => {
+      const inserted = await runStep(() => insertPostgresRows(connection, rows, onConflictSkip(key)));
+      return new Map(inserted.map((row) => [String(row[key]), Number(row['id'])]));
+    },
     listColumns: (table) => runStep(() => readPostgresColumns(connection, table)),
     execute: (statement) =>
       runStep(async () => {

@@ -1,8 +1,8 @@
-import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
-import { identifier, inChunks, sqlList } from '../session/sql-text.ts';
+import { identifier, inChunks, joinWithCommas, sqlList } from '../session/sql-text.ts';
 import type { EngineColumn } from './engine-column.ts';
 
 /** Some or all columns of a table. */
@@ -135,6 +135,15 @@ export async function insertRows<Column extends EngineColumn>(
   if (rows.length > 0) await tx.insertRows(encode(table, rows));
 }
 
+/** Inserts rows, but none whose value in a unique column exists, and returns the ids of the inserted ones by that value. */
+export const insertNew = async <Column extends EngineColumn>(
+  tx: Transaction,
+  table: Columns<Column>,
+  rows: readonly NewRow<Column>[],
+  key: Column['name'],
+): Promise<ReadonlyMap<string, number>> =>
+  rows.length === 0 ? new Map() : await tx.insertNew(encode(table, rows), key);
+
 /** Gives existing rows new values. All of them have the same columns, among them all that an insert needs. */
 export async function upsertRows<Column extends EngineColumn>(
   tx: Transaction,
@@ -151,9 +160,11 @@ export function insertInto<Column extends EngineColumn>(
 ): SQL {
   const { columns, rows } = encode(table, inserted);
   const names = columns.map(identifier).join(', ');
-  const values = rows.map((row) => sql`(${joinWithCommas(row.map((value) => sql.param(value)))})`);
+  const values = rows.map((row) => sql`(${joinWithCommas(row.map((value) => value ?? NULL))})`);
   return sql`${sql.raw(`insert into ${identifier(table.name)} (${names}) values `)}${joinWithCommas(values)}`;
 }
+
+const NULL = sql.param(null);
 
 /** The assignments of an update: `set …`. */
 export function assignments<Column extends EngineColumn>(
@@ -163,8 +174,6 @@ export function assignments<Column extends EngineColumn>(
   const { columns, rows } = encode(table, [patch]);
   return joinWithCommas(columns.map((name, index) => sql`${sql.identifier(name)} = ${rows[0]?.[index]}`));
 }
-
-const joinWithCommas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
 
 function encode(table: Columns<EngineColumn>, rows: readonly object[]): TableRows {
   const values = rows as readonly Readonly<Record<string, SqlValue>>[];

@@ -34,6 +34,8 @@ export interface Transaction extends Queryable {
   write(statement: SQL): Promise<void>;
   /** Inserts rows that cannot exist yet. */
   insertRows(rows: TableRows): Promise<void>;
+  /** Inserts rows, but none whose value in the unique column `key` a row has; returns the ids of the inserted ones by that value. */
+  insertNew(rows: TableRows, key: string): Promise<ReadonlyMap<string, number>>;
   /** The names of a table's columns; empty if there is no such table. */
   listColumns(table: string): Promise<ReadonlySet<string>>;
   /** Runs a statement that changes the schema. */

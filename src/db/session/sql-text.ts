@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { StringChunk, sql, type SQL, type SQLChunk } from 'drizzle-orm';
 
 /** Quotes a table or column name for SQL; it may contain any character. */
 export function identifier(name: string): string {
@@ -11,6 +11,10 @@ export function onConflictUpdate(columns: readonly string[]): string {
   if (updatedColumns.length === 0) return ' on conflict (id) do nothing';
   return ` on conflict (id) do update set ${updatedColumns.map((column) => `${column} = excluded.${column}`).join(', ')}`;
 }
+
+/** The end of an insert that leaves out rows whose value in a unique column exists, and returns the others' ids. */
+export const onConflictSkip = (key: string): string =>
+  ` on conflict (${identifier(key)}) do nothing returning id, ${identifier(key)}`;
 
 /** Quotes a text for the few statements that cannot have parameters: views and comments. */
 export function literal(text: string): string {
@@ -29,11 +33,13 @@ export const withoutEscapes = (json: string): string => String.raw`replace(${jso
  */
 export function sqlList(values: readonly (string | number)[]): SQL {
   const length = values.length === 0 ? 0 : 2 ** Math.ceil(Math.log2(values.length));
-  return sql.join(
-    Array.from({ length }, (_, index) => sql`${values[Math.min(index, values.length - 1)]}`),
-    sql`, `,
-  );
+  return joinWithCommas(Array.from({ length }, (_, index) => values[Math.min(index, values.length - 1)]));
 }
+
+const COMMA = new StringChunk(', ');
+
+/** The parts themselves, not a statement around each: building a list of hundreds would take longer than running it. */
+export const joinWithCommas = (parts: readonly SQLChunk[]): SQL => sql.join([...parts], COMMA);
 
 const VALUES_A_STATEMENT = 500;
 

@@ -6,7 +6,7 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { errorCode } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
-import { identifier, onConflictUpdate } from '../session/sql-text.ts';
+import { identifier } from '../session/sql-text.ts';
 import { GUARD_FUNCTION } from '../session/write-guard.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
@@ -142,17 +142,16 @@ export function readByIdSync(
   return rows;
 }
 
-/** Inserts rows; a row whose id exists already gets the new values, or is an error. */
-export function insertAllSync(connection: Database, tableRows: TableRows, onId: 'replace' | 'refuse'): void {
-  const { table, columns, rows } = tableRows;
+/** Inserts rows, one by one. @param ending What follows the values; returns the rows that it returns. */
+export function insertAllSync(connection: Database, batch: TableRows, ending = ''): Values[] {
+  const { table, columns, rows } = batch;
   const names = columns.map(identifier).join(', ');
   const placeholders = columns.map(() => '?').join(', ');
-  const conflict = onId === 'replace' ? onConflictUpdate(columns) : '';
-  const insert = prepare(
-    connection,
-    `insert into ${identifier(table)} (${names}) values (${placeholders})${conflict}`,
-  );
+  const text = `insert into ${identifier(table)} (${names}) values (${placeholders})${ending}`;
+  const insert = prepare(connection, text, 'raw');
+  if (insert.reader) return rows.flatMap((row) => (insert.all(row) as Native[][]).map(exactValues));
   for (const row of rows) insert.run(row);
+  return [];
 }
 
 /** The names of a table's columns, generated ones too. */

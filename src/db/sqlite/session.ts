@@ -4,8 +4,8 @@ import { SQL, is } from 'drizzle-orm';
 import { createSerialQueue } from '../../lib/serial-queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, translateErrors } from '../session/errors.ts';
-import { inChunks } from '../session/sql-text.ts';
-import type { Session, Transaction, Values } from '../session/session.ts';
+import { inChunks, onConflictSkip, onConflictUpdate } from '../session/sql-text.ts';
+import type { Session, TableRows, Transaction, Values } from '../session/session.ts';
 import * as connection from './connection.ts';
 import { openThreadReader, type SqliteReader } from './thread-reader.ts';
 
@@ -118,6 +118,7 @@ async function withHandle<T>(
     }
     return result;
   };
+  const insert = (batch: TableRows, ending = '') => connection.insertAllSync(writer, batch, ending);
   try {
     return await work({
       dialect: 'sqlite',
@@ -133,8 +134,16 @@ async function withHandle<T>(
         return new Map(rows);
       },
       upsertRows: (batch) =>
-        step(() => connection.insertAllSync(writer, batch, 'replace'), batch.rows.length),
-      insertRows: (batch) => step(() => connection.insertAllSync(writer, batch, 'refuse'), batch.rows.length),
+        step(() => void insert(batch, onConflictUpdate(batch.columns)), batch.rows.length),
+      insertRows: (batch) => step(() => void insert(batch), batch.rows.length),
+      insertNew: async (batch, key) => {
+        const ids: (readonly [string, number])[] = [];
+        for (const rows of inChunks(batch.rows, ROWS_A_TURN)) {
+          const inserted = await step(() => insert({ ...batch, rows }, onConflictSkip(key)), rows.length);
+          ids.push(...inserted.map(([id, value]) => [String(value), Number(id)] as const));
+        }
+        return new Map(ids);
+      },
       listColumns: (table) => step(() => connection.tableColumnsSync(writer, table)),
       execute: (statement) => step(() => void writer.exec(statement)),
     });

@@ -3,13 +3,7 @@ import { readSeenNames } from '../../store/kinds/field-store.ts';
 import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKeys, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
-import {
-  findByKeys,
-  hasFirstBase,
-  insertEntries,
-  insertEntry,
-  type Entry,
-} from '../../store/outbox/outbox-store.ts';
+import { findByKeys, hasFirstBase, insertEntries, type Entry } from '../../store/outbox/outbox-store.ts';
 import { saveDecision, type Decider } from '../../store/users/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import type { storedEntry } from '../decisions/entry-document.ts';
@@ -77,16 +71,13 @@ export async function storeInTransaction(
   push: PushFacts,
 ): Promise<StoredEntry[]> {
   const rows = await readUpdatedRows(tx, entries);
-  const earlier = await readEarlier(tx, entries);
-  const repeated = new Map<CheckedEntry, StoredEntry>();
+  const repeated = await readRepeated(tx, entries);
   const fresh = new Map<string, CheckedEntry>();
-  for (const entry of entries) {
-    const before = earlier.get(entry.key);
-    if (before !== undefined) repeated.set(entry, toRepeatedEntry(entry, before, hashesOf(entry, before)));
-    else if (!fresh.has(entry.key)) fresh.set(entry.key, entry);
-  }
+  for (const entry of entries) if (!repeated.has(entry) && !fresh.has(entry.key)) fresh.set(entry.key, entry);
   await refuseDuplicates(tx, [...fresh.values()]);
   const ids = await insertAll(tx, [...fresh.values()], rows, push);
+  const taken = entries.filter((entry) => fresh.has(entry.key) && !ids.has(entry.key)); // Inserted by SQL meanwhile.
+  for (const [entry, stored] of await readRepeated(tx, taken)) repeated.set(entry, stored);
   return entries.map((entry) => {
     const first = fresh.get(entry.key) ?? entry;
     const stored = repeated.get(entry) ?? toStoredEntry(first, rowOf(rows, first), ids);
@@ -136,10 +127,7 @@ async function insertAll(
     // The answer to a create may show less than the list.
     return { ...entry, kind, base, isMirrored: row?.isListed === true, pushedBy: push.by, now: push.now };
   });
-  const [single] = fresh;
-  if (fresh.length > 1 || single === undefined) return insertEntries(tx, fresh);
-  const id = await insertEntry(tx, single);
-  return new Map(id === null ? [] : [[single.key, id]]);
+  return insertEntries(tx, fresh);
 }
 
 function toStoredEntry(
@@ -150,16 +138,22 @@ function toStoredEntry(
   const { key, operation, recordId } = entry;
   const kind = entry.kind.name;
   const id = ids.get(key);
-  if (id === undefined) throw keyTaken(entry, null); // Stored by another program at this moment.
+  if (id === undefined) throw new Error('An entry was neither stored nor refused.');
   const notes = [...entry.notes, ...rowNotes(entry, row)];
   return { id, key, kind, operation, recordId, state: 'ready', isNew: true, notes };
 }
 
-/** The entries that were stored before under the keys of these, by key. */
-async function readEarlier(tx: Transaction, entries: readonly CheckedEntry[]) {
+/** Those of the requests that were stored before under the same keys. @throws {SyncError} `outbox.key_taken`. */
+async function readRepeated(tx: Transaction, entries: readonly CheckedEntry[]) {
   const keys = entries.map((entry) => entry.key);
   const earlier = [...(await findByKeys(tx, keys)), ...(await findEndedByKeys(tx, keys))];
-  return new Map(earlier.map((entry): [string, Entry | EndedEntry] => [entry.key, entry]));
+  const byKey = new Map(earlier.map((entry): [string, Entry | EndedEntry] => [entry.key, entry]));
+  const repeated = new Map<CheckedEntry, StoredEntry>();
+  for (const entry of entries) {
+    const before = byKey.get(entry.key);
+    if (before !== undefined) repeated.set(entry, toRepeatedEntry(entry, before, hashesOf(entry, before)));
+  }
+  return repeated;
 }
 
 /** What an earlier entry was requested to do. A base that was read since the push is not compared. */
@@ -198,11 +192,8 @@ function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
     : [`the mirror holds ${record} as deleted`];
 }
 
-function keyTaken(entry: CheckedEntry, earlier: EarlierFacts | null): SyncError {
-  const owner =
-    earlier === null
-      ? 'another entry'
-      : `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
+function keyTaken(entry: CheckedEntry, earlier: EarlierFacts): SyncError {
+  const owner = `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
   const place = entry.where === null ? '' : `${entry.where}: `;
   return new SyncError(`${place}The key "${entry.key}" belongs to ${owner}.`, {
     code: 'outbox.key_taken',

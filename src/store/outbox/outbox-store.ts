@@ -3,16 +3,14 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
 import {
   assignments,
   hasRow,
-  insertInto,
-  insertRows,
-  readNumber,
+  insertNew,
   pickColumns,
   readInChunks,
   readRows,
@@ -69,29 +67,20 @@ export interface NewEntry extends Pick<
   readonly now: Date;
 }
 
-/** Stores an entry and returns its id; null if its key is taken. */
-export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
-  const insert = insertInto(OUTBOX, newRow(entry, await mirrorInstant(tx, entry.now)));
-  return readNumber(tx, sql`${insert} on conflict (idempotency_key) do nothing returning id`);
-}
-
-/** Stores many entries, none of whose keys is taken, and returns their ids by their keys. */
+/** Stores entries and returns their ids by their keys; one whose key is taken is left out. */
 export async function insertEntries(
   tx: Transaction,
   entries: readonly NewEntry[],
 ): Promise<ReadonlyMap<string, number>> {
-  const ids = new Map<string, number>();
   const [first] = entries;
-  if (first === undefined) return ids;
+  if (first === undefined) return new Map();
   const at = await mirrorInstant(tx, first.now);
-  const rows = entries.map((entry) => newRow(entry, at));
-  await insertRows(tx, OUTBOX, rows); // One statement with many parameters would keep others waiting.
-  for (const some of inChunks(entries.map((entry) => entry.key))) {
-    const stored = sql`where idempotency_key in (${sqlList(some)})`;
-    for (const row of await select(tx, pickColumns(OUTBOX, 'id', 'idempotency_key'), stored))
-      ids.set(row.idempotencyKey, row.id);
-  }
-  return ids;
+  return insertNew(
+    tx,
+    OUTBOX,
+    entries.map((entry) => newRow(entry, at)),
+    'idempotency_key',
+  );
 }
 
 const newRow = (entry: NewEntry, at: string) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { appendChanges } from '../../../src/store/records/change-store.ts';
-import { insertEntry } from '../../../src/store/outbox/outbox-store.ts';
+import { insertEntry } from '../../store/outbox/entries.ts';
 import { serveMirror } from '../../http/stage.ts';
 import { NOON, kindNamed, putRecords, tempMirror } from '../../store/temp-mirror.ts';
 

@@ -67,6 +67,18 @@ export function sessionContract(name: string, open: Open): void {
       expect(await idsIn(session)).toEqual([]);
     });
 
+    test('inserts the rows whose key is free, and names these alone', async () => {
+      const session = await openWithTable();
+      await session.atomically((tx) => tx.execute('create unique index by_name on things (name)'));
+      await session.atomically((tx) => put(tx, 1));
+      const ids = Array.from({ length: 1_200 }, (_, at) => at + 1);
+      const rows = ids.map((id) => [id, `thing ${id}`]);
+      const batch = { table: 'things', columns: ['id', 'name'], rows: [...rows, [1_201, 'thing 2']] };
+      const inserted = await session.atomically((tx) => tx.insertNew(batch, 'name'));
+      expect([...inserted]).toEqual(ids.slice(1).map((id) => [`thing ${id}`, id]));
+      expect(await idsIn(session)).toEqual(ids);
+    });
+
     test('undoes a drawn table together with the rows', async () => {
       const session = await openWithTable();
       const failed = session.atomically(async (tx) => {

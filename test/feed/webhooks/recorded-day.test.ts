@@ -5,7 +5,7 @@ import type { Transaction } from '../../../src/db/session/session.ts';
 import { writeMeta } from '../../../src/store/kinds/meta.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { dropBlock, saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
-import { findEntry, insertEntry } from '../../../src/store/outbox/outbox-store.ts';
+import { findEntry } from '../../../src/store/outbox/outbox-store.ts';
 import { saveAbsences } from '../../../src/store/records/deletion-store.ts';
 import * as notifications from '../../../src/store/webhooks/notifications.ts';
 import { canary } from '../../support/canary.ts';
@@ -14,6 +14,7 @@ import { DATABASES } from '../support.ts';
 import { startMailServer } from './mail-server.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage, SENDING, type DeliveryStage } from './stage.ts';
+import { insertEntry } from '../../store/outbox/entries.ts';
 
 const TIMEZONE = 'America/Toronto';
 const MORNING = new Date('2026-03-02T13:00:00Z'); // 08:00 there.

@@ -7,6 +7,8 @@ import { applyRetention } from '../../../src/store/runs/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { postgresMirror } from '../../both/support.ts';
+import { bystander } from '../../support/postgres.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, syncErrorOf } from '../../store/temp-mirror.ts';
@@ -338,4 +340,31 @@ describe.each(ONE_DATABASE)('the key of an entry that ended long ago in %s', (_n
       message: expect.stringContaining('entry 1') as string,
     });
   });
+});
+
+test('a key that a program inserts by SQL at the same moment is compared like any other, in a batch too', async () => {
+  const { session, url } = await postgresMirror('template_two_kinds');
+  const program = await bystander(url);
+  await program.query('set search_path to bms_sync');
+  const whileInserting = async (key: string, ...requests: readonly EntryRequest[]) => {
+    await program.query('begin');
+    await program.query(
+      'insert into outbox (idempotency_key, kind, operation, payload) values ($1, $2, $3, $4)',
+      [key, 'clients', 'create', '{"code":"C-1","name":"Ada"}'],
+    );
+    const stored = store(session, ...requests).catch((error: unknown) => error);
+    const waiting = sql`select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(() => session.query(waiting), { timeout: 10_000 }).toHaveLength(1);
+    await program.query('commit');
+    return await stored;
+  };
+  const bea = { ...ADA, key: 'bea', data: { code: 'B-1' } };
+  expect(await whileInserting('ada', bea, ADA)).toMatchObject([
+    { key: 'bea', isNew: true },
+    { key: 'ada', isNew: false },
+  ]);
+  const eve = { ...ADA, key: 'eve', data: { code: 'E-1' } };
+  const refused = await whileInserting('eve', { ...bea, key: 'cleo', data: { code: 'C-9' } }, eve);
+  expect(refused).toMatchObject({ code: 'outbox.key_taken' });
+  expect(await storedRows(session)).toBe(3);
 });

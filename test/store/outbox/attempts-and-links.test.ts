@@ -10,10 +10,10 @@ import {
   saveLink,
   type ClosedAttempt,
 } from '../../../src/store/outbox/attempts-and-links.ts';
-import { changeEntry, insertEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
+import { changeEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
-import { newEntry } from './entries.ts';
+import { insertEntry, newEntry } from './entries.ts';
 import { NOON, NOON_TEXT, later, thrownBy } from '../temp-mirror.ts';
 
 const REQUEST = 'POST /api/clients\n{"name":"Zoé"}';

@@ -1,13 +1,13 @@
 import {
   changeEntry,
   findEntry,
-  insertEntry,
+  insertEntries,
   type Entry,
   type EntryPatch,
   type EntryState,
   type NewEntry,
 } from '../../../src/store/outbox/outbox-store.ts';
-import type { Session } from '../../../src/db/session/session.ts';
+import type { Session, Transaction } from '../../../src/db/session/session.ts';
 import { NOON } from '../temp-mirror.ts';
 
 // prettier-ignore
@@ -26,6 +26,10 @@ let keys = 0;
 export const newEntry = (more: Partial<NewEntry> = {}): NewEntry => {
   return { ...CREATE, key: `key ${++keys}`, base: null, naturalKey: null, now: NOON, ...more };
 };
+
+/** Stores an entry, and answers its number; null if its key is taken. */
+export const insertEntry = async (tx: Transaction, entry: NewEntry): Promise<number | null> =>
+  (await insertEntries(tx, [entry])).get(entry.key) ?? null;
 
 /** Stores an entry in some state, and answers its number. */
 export const putEntry = (

@@ -5,7 +5,6 @@ import {
   countEntries,
   findByKeys,
   findEntry,
-  insertEntry,
   listEntries,
   type EntryPatch,
   type EntryState,
@@ -14,6 +13,7 @@ import {
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
+import { insertEntry } from './entries.ts';
 
 const CREATE: NewEntry = {
   key: 'ada',

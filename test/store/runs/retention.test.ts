@@ -7,18 +7,13 @@ import {
   findCreator,
   saveLink,
 } from '../../../src/store/outbox/attempts-and-links.ts';
-import {
-  changeEntry,
-  findEntry,
-  insertEntry,
-  type EntryPatch,
-} from '../../../src/store/outbox/outbox-store.ts';
+import { changeEntry, findEntry, type EntryPatch } from '../../../src/store/outbox/outbox-store.ts';
 import { applyRetention, type Retention } from '../../../src/store/runs/retention.ts';
 import { finishRun, listRuns, startRun } from '../../../src/store/runs/run-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES } from '../databases.ts';
-import { newEntry } from '../outbox/entries.ts';
+import { insertEntry, newEntry } from '../outbox/entries.ts';
 import { NOON, later } from '../temp-mirror.ts';
 
 const DAY = 86_400_000;
