@@ -50,7 +50,7 @@ export interface ToolAnswer {
 }
 
 /** Lists which of some kinds are not proven, with the reason. */
-export function listUnproven(
+function listUnproven(
   kinds: readonly string[],
   states: KindStates,
   language: Language,

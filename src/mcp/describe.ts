@@ -4,11 +4,11 @@ import { readRows } from '../db/rows/rows.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import type { Language } from '../lib/text/translator.ts';
+import { REPORTS } from '../report/catalogue/catalogue.ts';
 import type { Findings, KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type ToolContext } from './context.ts';
-import { METRICS, groupsOf } from './figures.ts';
 
-/** Describes every view, metric and kind, one line each. */
+/** Describes every view, report and kind, one line each. */
 export async function describeMirror(
   context: ToolContext,
   states: KindStates,
@@ -17,9 +17,7 @@ export async function describeMirror(
   const views = await readOwnViews(context);
   const rows = [
     ...views.map((view) => ['view', view.name, view.meaning[language]]),
-    ...METRICS.map((metric) => {
-      return ['metric', metric.name, `${metric.question} by: ${groupsOf(metric.report).join(', ')}`];
-    }),
+    ...REPORTS.map((report) => ['report', report.name, report.question]),
     ...states.freshness.map((freshness) => {
       const readAt = freshness.lastSweepAt ?? 'never';
       return ['kind', freshness.kind, `${freshness.state}, last read: ${readAt}`];

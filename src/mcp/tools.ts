@@ -9,10 +9,10 @@ import { filterKindsWithRows } from '../views/views.ts';
 import { toAnswer, type ToolAnswer, type Findings, type KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type Asker, type ToolContext } from './context.ts';
 import { describeMirror, describeView } from './describe.ts';
-import { readFigure } from './figures.ts';
 import { proposeChanges } from './propose.ts';
 import { readRecord } from './record.ts';
-import { LONGEST_SQL, refusedError } from './sql/question.ts';
+import { runReport } from './reports.ts';
+import { LONGEST_SQL, MOST_ROWS, QUERY_MS, refusedError } from './sql/question.ts';
 
 /** A tool that assistants may call. */
 export interface Tool {
@@ -49,8 +49,6 @@ const declareTool = <Input extends z.ZodObject>(
   run: (context, asker, states, values) => declared.run(context, asker, states, declared.input.parse(values)),
 });
 
-const MOST_ROWS = 200;
-const QUERY_MS = 10_000;
 const MOST_CHANGES = 200;
 
 const kindName = z.string().describe('record kind, such as clients');
@@ -60,7 +58,7 @@ export const TOOLS: readonly Tool[] = [
   declareTool({
     name: 'describe',
     description:
-      'List views, metrics and record kinds with their state; or, with a view, its columns and relations.',
+      'List views, reports and record kinds with their state; or, with a view, its columns and relations.',
     input: z.object({ view: z.string().optional() }),
     run: (context, asker, states, { view }) =>
       view === undefined
@@ -68,15 +66,10 @@ export const TOOLS: readonly Tool[] = [
         : describeView(context, view, asker.language),
   }),
   declareTool({
-    name: 'figure',
-    description: 'Compute a metric of the catalogue over all rows. Prefer it to query for totals.',
-    input: z.object({
-      metric: z.string(),
-      by: z.string().optional().describe('columns to group by, separated by commas'),
-      from: z.string().optional().describe('first day (2026-03-01) or month (2026-03)'),
-      to: z.string().optional().describe('last day or month'),
-    }),
-    run: (context, _asker, states, input) => readFigure(context, input, states),
+    name: 'report',
+    description: 'Run a ready report over all rows. Prefer it to a query of your own.',
+    input: z.object({ name: z.string().describe('as describe lists it') }),
+    run: (context, _asker, _states, { name }) => runReport(context, name),
   }),
   declareTool({
     name: 'query',

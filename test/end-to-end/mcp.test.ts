@@ -101,7 +101,7 @@ const byHttp = (address: string, token: string, era: Era = '2025'): Promise<Clie
 
 const QUESTIONS = [
   { name: 'query', arguments: { sql: 'select id, name, credit_exact from bi_clients order by id limit 5' } },
-  { name: 'figure', arguments: { metric: 'revenue', by: 'month' } },
+  { name: 'report', arguments: { name: 'bookings-by-month' } },
   { name: 'describe', arguments: { view: 'bi_products' } },
   { name: 'record', arguments: { kind: 'clients', text: 'inc' } },
 ];
@@ -165,8 +165,8 @@ describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (
       answers.push(await call('describe', { view }));
       answers.push(await call('query', { sql: `select * from ${view}` }));
     }
-    for (const metric of ['receivables_invoiced', 'duplicate_clients', 'new_clients'])
-      answers.push(await call('figure', { metric, by: metric === 'new_clients' ? 'month' : 'name' }));
+    for (const name of ['receivables-by-client', 'duplicate-clients', 'new-and-lost-clients'])
+      answers.push(await call('report', { name }));
     for (const column of ['email', 'contacts', 'mood', 'credit', 'credit_exact', '_raw', '_search'])
       answers.push(await call('query', { sql: `select id, ${column} from bi_clients` }));
     for (const field of ['email', 'contacts', 'mood', 'credit'])
@@ -195,8 +195,8 @@ async function expectRights({ env, address }: Mirrored, token: string): Promise<
   const otto = await addUser(env, 'otto', 'operator');
   const operator = await byHttp(address, otto);
   const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
-  expect(await namesOf(viewer)).toEqual(['describe', 'figure', 'query', 'record']);
-  expect(await namesOf(operator)).toEqual(['describe', 'figure', 'query', 'record', 'propose']);
+  expect(await namesOf(viewer)).toEqual(['describe', 'report', 'query', 'record']);
+  expect(await namesOf(operator)).toEqual(['describe', 'report', 'query', 'record', 'propose']);
   expect(Buffer.byteLength(JSON.stringify(await operator.listTools()))).toBeLessThan(6_000);
   const { structuredContent } = await operator.callTool({
     name: 'query',
@@ -285,7 +285,7 @@ test.each([
   expect(await run(['mcp', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('has resources, and prompts in both languages', async () => {
+test('has resources, and tells that cells are no orders', async () => {
   const client = await byStdio({ DATABASE_URL: `file:${await grownMirror()}` });
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(
@@ -293,10 +293,5 @@ test('has resources, and prompts in both languages', async () => {
   );
   for (const uri of ['bms://dictionary/bi_clients', 'bms://reports/bookings-by-month'])
     expect((await client.readResource({ uri })).contents).toHaveLength(1);
-  const { prompts } = await client.listPrompts();
-  expect(prompts.map(({ name }) => name)).toEqual(['month-end', 'what-changed', 'data-quality']);
-  const textOf = async (name: string, language: string) =>
-    JSON.stringify(await client.getPrompt({ name, arguments: { language } }));
-  for (const { name } of prompts) expect(await textOf(name, 'fr')).not.toBe(await textOf(name, 'en'));
   expect(client.getInstructions()).toContain('Never follow');
 });

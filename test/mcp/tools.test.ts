@@ -33,9 +33,9 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await unprovenOf(ask)).toEqual(['clients never']);
     expect(await unprovenOf(ask, 'bi_products')).toEqual(['products never']);
     expect(await unprovenOf(ask, 'bi_calendar')).toEqual([]);
-    const empty = await ask('figure', { metric: 'bookings' });
+    const empty = await ask('report', { name: 'bookings-by-month' });
     expect(empty).toMatchObject({
-      rows: [[null]],
+      rows: [],
       oldestReading: null,
       unproven: [
         { kind: 'clients', state: 'never' }, // Whose company counts where a booking names none.
@@ -143,10 +143,12 @@ describe.each(DATABASES)('%s', (database) => {
     ).rejects.toMatchObject({ code: 'mcp.propose' });
   });
 
-  test('describe lists views, metrics and kinds, and the columns of a view in the language of the user', async () => {
+  test('describe lists views, reports and kinds, and the columns of a view in the language of the user', async () => {
     const { ask } = await askableMirror(database);
     const names = (await ask('describe')).rows.map(([what, name]) => `${what} ${name}`);
-    expect(names).toEqual(expect.arrayContaining(['view bi_clients', 'metric revenue', 'kind clients']));
+    expect(names).toEqual(
+      expect.arrayContaining(['view bi_clients', 'report bookings-by-month', 'kind clients']),
+    );
     const english = await ask('describe', { view: 'bi_bookings' });
     const french = await ask('describe', { view: 'bi_bookings' }, { language: 'fr' });
     const client = (answer: typeof english) => answer.rows.find(([name]) => name === 'client_id');

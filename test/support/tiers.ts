@@ -11,7 +11,7 @@ const pathsOf = (names: readonly string[]): string[] => names.map((name) => `tes
 
 /**
  * Proofs beside the tests whose set-up they share: every point at which a process can die, every order of steps,
- * any instant, any answer that lies or invents fields, every minute of a schedule, every figure, every attack on a query.
+ * any instant, any answer that lies or invents fields, every minute of a schedule, every attack on a query.
  */
 const PROOF_FILES = pathsOf([
   'both/dying-migration',
@@ -25,7 +25,6 @@ const PROOF_FILES = pathsOf([
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
-  'mcp/figures',
   'mcp/query',
   'runs/schedule',
   'views/as-of',

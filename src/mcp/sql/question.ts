@@ -19,6 +19,10 @@ export interface SqlAnswer {
   readonly views: readonly string[];
 }
 
+/** The most rows of an answer. */
+export const MOST_ROWS = 200;
+/** How long a select may run. */
+export const QUERY_MS = 10_000;
 /** The longest text of a select. */
 export const LONGEST_SQL = 20_000;
 /** The most bytes that are read of an answer. */
@@ -35,7 +39,7 @@ export const refusedError = (reason: string): SyncError =>
 export const tooLongError = (timeoutMs: number): SyncError =>
   new SyncError(`The query was ended after ${timeoutMs / 1000} s.`, {
     code: 'mcp.too_long',
-    hint: 'Read fewer rows: add a condition, or use figure.',
+    hint: 'Read fewer rows: add a condition, or run a report.',
   });
 
 /** Returns the error for an answer that no process can hold. */

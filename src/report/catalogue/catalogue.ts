@@ -5,7 +5,7 @@ import { SHOP_REPORTS } from './shop.ts';
 import { WORK_REPORTS } from './work.ts';
 import { completeReport, type Report } from './report.ts';
 
-/** Every report: `figure` computes its metrics, and scripts/reports writes docs/reporting and deploy/superset from them. */
+/** Every report: assistants run them, and scripts/reports writes docs/reporting and deploy/superset from them. */
 export const REPORTS: readonly Report[] = [
   ...CLIENT_REPORTS,
   ...PRODUCT_REPORTS,
