@@ -6,7 +6,9 @@ import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import { documentOf } from '../../lib/json/document.ts';
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { systemClock } from '../../lib/time/clock.ts';
+import { MirrorError } from '../../db/session/errors.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { LivenessCheck } from '../../store/runs/worker-store.ts';
 import type { Decider } from '../../store/users/decision-store.ts';
@@ -50,11 +52,21 @@ export function operationCommand(
       ? [...new Set(args[0] as readonly string[])].map((id) => ({ ...input, id }))
       : [input];
     const documents: JsonObject[] = [];
+    const run = async (joined: Session, input: (typeof inputs)[number]): Promise<void> => {
+      documents.push(await operation.run({ ...parts, session: joined }, input));
+    };
     const runAll = async (joined: Session): Promise<void> => {
       documents.length = 0; // A transaction may run again.
-      for (const each of inputs) documents.push(await operation.run({ ...parts, session: joined }, each));
+      const faults = new Map<unknown, SyncError>();
+      for (const each of inputs)
+        await run(joined, each).catch((error: unknown) => {
+          if (!(error instanceof SyncError) || error instanceof MirrorError) throw error;
+          faults.set(each['id'], error);
+        });
+      refuseAll(faults, inputs.length);
     };
-    await (inputs.length === 1 ? runAll(session) : runTogether(session, runAll));
+    const [only = {}] = inputs;
+    await (inputs.length === 1 ? run(session, only) : runTogether(session, runAll));
     const printed = documents.flatMap((document) => {
       if (hasFailed?.(document) === true) context.exit(EXIT.failed);
       const notice = hasWorked?.(document) === false ? null : operation.words.notice;
@@ -65,6 +77,16 @@ export function operationCommand(
     const shown = documents.map((document) => documentOf(operation.answer, document));
     context.printResult(options, shown.length === 1 ? shown[0] : { entries: shown }, printed);
   });
+}
+
+/** @throws {SyncError} If there are faults: it names each, by the id of its entry. */
+function refuseAll(faults: ReadonlyMap<unknown, SyncError>, entries: number): void {
+  const [first] = faults.values();
+  if (first === undefined) return;
+  const reasons = [...faults].map(([id, { message }]) => `${String(id)}: ${message}`).join(' ');
+  const Refusal = first instanceof UsageError ? UsageError : SyncError;
+  const hint = 'Leave these out, and run the command again.';
+  throw new Refusal(`None of the ${entries} entries was decided. ${reasons}`, { code: first.code, hint });
 }
 
 /** Runs work that makes transactions of its own as one: all of it lands, or nothing. */

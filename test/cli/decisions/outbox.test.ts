@@ -306,11 +306,12 @@ describe('a decision on an entry', () => {
       { state: 'done' },
       { state: 'rejected' },
     );
-    expect(await run(['outbox', 'retry', '1', '2', '3'], env)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('Entry 2 is done') as string,
-    });
+    const refused = await run(['outbox', 'retry', '1', '2', '3', '99'], env);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /None of the 4 entries was decided\. 2: Entry 2 is done: .* 99: Entry 99 is not in the outbox\./,
+    );
+    expect(await run(['outbox', 'abandon', 'x', '1'], env)).toMatchObject({ code: 2, stdout: '' });
     expect(await idsIn(env, '--state', 'ready')).toEqual([]);
     expect(ask(path, `select id from decisions where what = 'outbox retry'`)).toEqual([]);
     expect(await run(['outbox', 'retry', '1', '3', '1'], env)).toEqual({
