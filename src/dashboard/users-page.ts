@@ -1,38 +1,44 @@
 import * as z from 'zod';
-import { addedUser, addUser, readUserList } from '../operations/users.ts';
-import { inputOf, runOperation } from '../operations/operation.ts';
+import { addedUser, addUser, readUserList, removeUser, rotateUser } from '../operations/users.ts';
+import { inputOf, runOperation, type AnyOperation } from '../operations/operation.ts';
 import { deciderOf } from '../http/access.ts';
 import { pageAnswer } from '../http/openapi.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { USER_ROLES } from '../store/users/user-store.ts';
-import { decisionForms } from './parts/decisions.ts';
+import { decisionForms, type DecisionButton } from './parts/decisions.ts';
 import { emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, sendPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
 const PATH = '/users';
 
-/** Adds the page of the users, and the answer to its form: the page once more, with the token of the new user. */
+/** Adds the page of the users, and the answer to the forms that make a token: the page once more, with the token. */
 export function addUsersPage(app: Server, dashboard: Dashboard): void {
   const summary = 'Show the users who may read, push, decide or administer';
   const page = { path: PATH, summary, role: 'admin', querystring: z.object({ done }) } as const;
   addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
-  const schema = {
-    summary: 'Add a user by a form',
-    tags: ['Pages'],
-    ...inputOf(addUser),
-    consumes: ['application/json', 'application/x-www-form-urlencoded'],
-    response: { 200: pageAnswer('The page, with the token of the new user') },
-  };
-  app.post(PATH, { config: { signsIn: true, role: addUser.role }, schema }, async (request, reply) => {
-    const by = deciderOf(request, 'page');
-    const context = { ...dashboard, signal: dashboard.closing, by };
-    const { name, token } = addedUser.parse(await runOperation(addUser, context, request.body ?? {}));
-    const reader = dashboard.readerOf(request);
-    const added = tokenPanel(reader, name, token);
-    return sendPage(reply, { ...(await usersPage(dashboard, reader, added)), part: PATH, isStill: true });
-  });
+  for (const [operation, title] of [
+    [addUser, '{name} was added'],
+    [rotateUser, '{name} has a new token'],
+  ] as const) {
+    const schema = {
+      summary: `${operation.name} a user by a form`,
+      tags: ['Pages'],
+      ...inputOf(operation, { back: z.literal(PATH).optional() }),
+      consumes: ['application/json', 'application/x-www-form-urlencoded'],
+      response: { 200: pageAnswer('The page, with the token of the user') },
+    };
+    const config = { signsIn: true, role: operation.role } as const;
+    app.post(operation.path, { config, schema }, async (request, reply) => {
+      const context = { ...dashboard, signal: dashboard.closing, by: deciderOf(request, 'page') };
+      const values = { ...(request.params as object), ...(request.body as object | null) };
+      const { name, token } = addedUser.parse(await runOperation(operation, context, values));
+      const reader = dashboard.readerOf(request);
+      const shown = tokenPanel(reader, reader.t(title, { name }), { name, token });
+      return sendPage(reply, { ...(await usersPage(dashboard, reader, shown)), part: PATH, isStill: true });
+    });
+  }
 }
 
 async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | null) {
@@ -50,7 +56,7 @@ async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | nul
                 <th scope="row" translate="no">${name}</th>
                 <td class="early">${roleForm(reader, name, role)}</td>
                 <td data-title="${t('since')}">${reader.when(createdAt)}</td>
-                <td class="decide">${removeForm(reader, name)}</td>
+                <td class="decide">${tokenForms(reader, name)}</td>
               </tr>`,
           ),
           'cards',
@@ -63,9 +69,13 @@ async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | nul
 }
 
 /** Shows a token, which is never shown again: only its hash is stored. */
-const tokenPanel = ({ t }: Reader, name: string, token: string): Html =>
+const tokenPanel = (
+  { t }: Reader,
+  title: string,
+  { name, token }: { readonly name: string; readonly token: string },
+): Html =>
   panel(
-    { id: 'token', title: t('{name} was added', { name }), isLive: false },
+    { id: 'token', title, isLive: false },
     html`<div class="body">
       <p role="status">
         ${t('Give this token to {name}: it signs in, and it is not shown again.', { name })}
@@ -92,12 +102,16 @@ const roleForm = (reader: Reader, name: string, role: string): Html =>
     <button>${reader.t('Change role')}</button>
   </form>`;
 
-const removeForm = (reader: Reader, name: string): Html => {
-  const { t } = reader;
+/** Both end the user's present token. */
+const tokenForms = ({ t }: Reader, name: string): Html => {
   const question = t('{name} will be signed out, and the token will no longer work. Continue?', { name });
-  const confirmation = { question, answer: t('Remove {name}', { name }) };
-  const address = `${PATH}/${encodeURIComponent(name)}/remove`;
-  return decisionForms([{ label: t('Remove'), about: name, address, confirmation }], PATH, 'admin');
+  const ending = (operation: AnyOperation, label: string, answer: string): DecisionButton => {
+    const address = operation.path.replace(':name', encodeURIComponent(name));
+    return { label, about: name, address, confirmation: { question, answer } };
+  };
+  const rotate = ending(rotateUser, t('New token'), t('New token for {name}', { name }));
+  const remove = ending(removeUser, t('Remove'), t('Remove {name}', { name }));
+  return decisionForms([rotate, remove], PATH, 'admin');
 };
 
 const addForm = (reader: Reader): Html =>

@@ -30,6 +30,21 @@ describe.each(ONE_DATABASE)('the page of users of a mirror in %s', (_name, open)
     expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('already exists')]);
   });
 
+  test('gives a user a new token, shown this once; the old one ends', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addMarie(session);
+    expect(await pageOf(stage, '/users')).toContain('action="/users/Marie%20Roy/rotate"');
+    const rotated = await (await submit(stage, '/users/Marie%20Roy/rotate', { back: '/users' })).text();
+    expect(rotated).toContain('Marie Roy has a new token');
+    const token = /class="token"\s+value="([^"]{43})"/.exec(rotated)?.[1] ?? '';
+    const statuses = ['of-marie', token].map(async (each) => {
+      return (await stage.get('/v1/status', { authorization: `Bearer ${each}` })).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([401, 200]);
+    expect((await submit(stage, '/users/nobody/rotate', { back: '/users' })).status).toBe(404);
+  });
+
   test('gives a user another role, which counts from the next request on, and removes the user', async () => {
     const session = await open();
     const stage = await serveMirror(session);
