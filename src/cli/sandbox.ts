@@ -4,6 +4,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { commandName } from './parts/io.ts';
 import { parsePort, parseWholeNumber, readTextFile } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
@@ -36,7 +37,7 @@ export function sandboxCommand(context: CommandContext): Command {
       const { url, token } = sandbox;
       context.printResult(options, { url, token }, [
         `The sandbox answers at ${url}; Ctrl-C stops it.`,
-        `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
+        `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db ${commandName(context.io)} pull`,
       ]);
       if (!signal.aborted) await once(signal, 'abort');
     });

@@ -1,7 +1,7 @@
 import type { OpenDashboard } from '../../app/serve-http.ts';
 import { sleepUnlessStopped, systemClock } from '../../lib/time/clock.ts';
 import type { World } from '../../../sandbox/world.ts';
-import { printLine } from '../parts/io.ts';
+import { commandName, printLine } from '../parts/io.ts';
 import { DEMO_DATABASE, eventLine, pullEvents, type DemoStage } from './stage.ts';
 
 const PAUSE_MS = 5_000;
@@ -13,7 +13,7 @@ export function showDashboard(stage: DemoStage, dashboard: OpenDashboard): void 
   printLine(io.stderr, `Sign in by this link, until the demo ends: ${dashboard.signInLink(true)}`);
   printLine(io.stderr, 'In another terminal, in this folder:');
   const settings = `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE}`;
-  printLine(io.stderr, `${settings} npx bms-sync status`);
+  printLine(io.stderr, `${settings} ${commandName(io)} status`);
 }
 
 /** Runs until Ctrl-C: now and then a user changes something, and each event is one line. @param after The latest event that was printed. */

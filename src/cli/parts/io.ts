@@ -16,6 +16,13 @@ export interface Io {
   readonly setTempFolder?: (folder: string) => void;
 }
 
+/** How the reader starts this program: by npm in a checkout, by npx, or by its name. */
+export function commandName({ env }: Pick<Io, 'env'>): string {
+  const event = env['npm_lifecycle_event'];
+  if (event === undefined) return 'bms-sync';
+  return event === 'npx' ? 'npx bms-sync' : 'npm start --';
+}
+
 export interface Output {
   /** `done` gets an error if the text could not be written, because the reader has gone. */
   write(text: string, done?: (error?: Error | null) => void): unknown;
