@@ -36,19 +36,19 @@ export type DocumentOf<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
 export const documentOf = <Schema extends z.ZodType>(
   schema: Schema,
   from: DocumentOf<Schema>,
-): DocumentOf<Schema> => shownValue(schema, from as Json) as DocumentOf<Schema>;
+): DocumentOf<Schema> => documentValue(schema, from as Json) as DocumentOf<Schema>;
 
-function shownValue(schema: unknown, value: Json): Json {
+function documentValue(schema: unknown, value: Json): Json {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)
-    return shownValue(schema.unwrap(), value);
+    return documentValue(schema.unwrap(), value);
   if (schema instanceof z.ZodISODateTime) return typeof value === 'string' ? formatRfc3339(value) : value;
   if (schema instanceof z.ZodArray && isArray(value))
-    return value.map((each) => shownValue(schema.element, each));
+    return value.map((each) => documentValue(schema.element, each));
   if (!(schema instanceof z.ZodObject) || !isObject(value)) return value;
   const others = schema.def.catchall === undefined ? {} : value; // A loose object keeps them.
   const members = Object.entries(schema.shape).flatMap(([name, member]) => {
     const shown = value[name];
-    return shown === undefined ? [] : [[name, shownValue(member, shown)] as const];
+    return shown === undefined ? [] : [[name, documentValue(member, shown)] as const];
   });
   return { ...others, ...Object.fromEntries(members) };
 }
