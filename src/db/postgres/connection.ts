@@ -2,11 +2,12 @@ import type { Socket } from 'node:net';
 import PQueue from 'p-queue';
 import pg, { type QueryArrayConfig, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
 import { describeFileFault } from '../../lib/sync-error.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { SqlValue } from '../session/session.ts';
 import { SEARCH_PATH } from '../session/sql-text.ts';
 import { GUARD_SETTING } from '../session/write-guard.ts';
-import { isConnectionLost, postgresError } from './errors.ts';
+import { isConnectionLost, isReadOnly, postgresError } from './errors.ts';
 import { TYPE_PARSERS } from './values.ts';
 
 const MIN_VERSION = 13; // The first version with `pg_xact_status` for 64-bit transaction ids.
@@ -34,7 +35,7 @@ export interface Connection {
   runScript(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
   /** The statement that gives a transaction its settings, whatever those of server, database and role are. */
   readonly settings: string;
-  /** True once the server or the network has ended it. */
+  /** True once the server or the network has ended it, or the server takes no writes. */
   isLost(): boolean;
   close(): Promise<void>;
 }
@@ -57,7 +58,7 @@ export async function openConnection(target: Target): Promise<Connection> {
       return await work;
     } catch (error) {
       const fault = postgresError(error, target.location, statement);
-      if (isConnectionLost(fault)) hasEnded = true;
+      if (isConnectionLost(fault) || isReadOnly(fault)) hasEnded = true;
       throw fault;
     }
   };
@@ -186,14 +187,20 @@ function localSettings(target: Target, version: number): string {
 const DURABLE = `set_config('synchronous_commit',
   coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)`;
 
-/** A connection that is opened when it is first needed, and again after it was lost. */
+const LIFETIME_MS = 60_000;
+
+/**
+ * A connection that is opened when it is first needed, and again after it was lost or has lived for a minute: after a failover the address
+ * leads to another server, and the old one may go on answering.
+ */
 export interface LazyConnection {
   connection(): Promise<Connection>;
   close(): Promise<void>;
 }
 
-export function createLazyConnection(open: () => Promise<Connection>): LazyConnection {
+export function createLazyConnection(clock: Clock, open: () => Promise<Connection>): LazyConnection {
   let current: Connection | null = null;
+  let openedMs = 0;
   let isClosed = false;
   const closeCurrent = async (): Promise<void> => {
     const old = current;
@@ -203,8 +210,10 @@ export function createLazyConnection(open: () => Promise<Connection>): LazyConne
   return {
     connection: async () => {
       if (isClosed) throw new Error('This session is closed.');
-      if (current?.isLost() === true) await closeCurrent();
-      current ??= await open();
+      if (current?.isLost() === true || clock.monotonicMs() - openedMs > LIFETIME_MS) await closeCurrent();
+      if (current !== null) return current;
+      openedMs = clock.monotonicMs();
+      current = await open();
       return current;
     },
     close: async () => {

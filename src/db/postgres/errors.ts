@@ -123,6 +123,10 @@ export function postgresError(error: unknown, location: string, statement = ''):
 const refusesNullElsewhere = (error: Error, statement: string): boolean =>
   errorCode(error) === '23502' && 'column' in error && !statement.includes(String(error.column));
 
+/** True if a server takes no writes on this connection: after a failover a new one may lead to another server. */
+export const isReadOnly = (error: unknown): boolean =>
+  error instanceof MirrorError && errorCode(error.cause) === '25006';
+
 /** True if the connection is lost, and with it every uncommitted transaction. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof MirrorError && error.code === CONNECTION_LOST;

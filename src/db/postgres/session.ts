@@ -25,13 +25,11 @@ export async function openPostgresSession(
   { clock = systemClock, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions = {},
 ): Promise<Session> {
   const target: connections.Target = { url, location: connections.locationOf(url), lockTimeoutMs };
-  const writer = connections.createLazyConnection(() => connections.openConnection(target));
+  const createConnection = () =>
+    connections.createLazyConnection(clock, () => connections.openConnection(target));
+  const writer = createConnection();
   await connectFirst(writer, createRetryPolicy(clock));
-  const readers = connections.createConnectionPool(
-    Array.from({ length: READER_COUNT }, () =>
-      connections.createLazyConnection(() => connections.openConnection(target)),
-    ),
-  );
+  const readers = connections.createConnectionPool(Array.from({ length: READER_COUNT }, createConnection));
   const enqueue = createSerialQueue();
   const close = async (): Promise<void> => {
     await enqueue(() => writer.close());

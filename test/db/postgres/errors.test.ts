@@ -118,6 +118,9 @@ describe('a database that refuses', () => {
       expect(await mirrorFault(() => readOnly.query(sql`create table t (id bigint)`))).toBe(
         'mirror.not_writable',
       );
+      // It comes and goes, as with a failover: the same session writes again.
+      await admin.query(`alter database ${database} set default_transaction_read_only to off`);
+      await readOnly.atomically((tx) => tx.execute('create table t (id bigint)'));
       await readOnly.close();
     } finally {
       await admin.query(`drop owned by ${user}; drop role ${user}`);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MirrorError, OtherSourceError } from '../../../src/db/session/errors.ts';
 import type { Session, Transaction } from '../../../src/db/session/session.ts';
 import { behindPgBouncer } from '../../support/pgbouncer.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { bystander, databaseWithSchema, freshDatabaseUrl } from '../../support/postgres.ts';
 import { sessionContract } from '../contract/session-contract.ts';
 import { openForTest } from '../../store/postgres-mirror.ts';
@@ -228,4 +229,16 @@ describe('something in the way', () => {
     await write();
     expect(await amounts(session)).toEqual([1, 0]);
   });
+});
+
+test('a connection lives for a minute: after a failover the address leads to another server', async () => {
+  const clock = fakeClock();
+  const session = await openForTest(await freshDatabaseUrl(), { clock });
+  const reader = (): Promise<unknown> => session.query(sql`select pg_backend_pid()`);
+  const writer = (): Promise<unknown> => session.atomically((tx) => tx.query(sql`select pg_backend_pid()`));
+  const first = [await reader(), await writer()];
+  expect([await reader(), await writer()]).toEqual(first);
+  await clock.sleep(60_001);
+  const later = [await reader(), await writer()];
+  expect(later.map((pid, at) => JSON.stringify(pid) === JSON.stringify(first[at]))).toEqual([false, false]);
 });
