@@ -1,9 +1,10 @@
+import { addAbortSignal } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
 import { createInterimAnswerCounter } from '../../lib/net/interim-answers.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
-import { errorCode } from '../../lib/sync-error.ts';
+import { errorCode, isOurs } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
@@ -17,6 +18,8 @@ import type { FormattedBody } from './payload.ts';
 export const ATTEMPT_MS = 15_000;
 const CONNECT_MS = 10_000;
 
+/** The longest that the rest of an answer is read: its status has decided already. */
+const BODY_MS = 1_000;
 /** How much of an answer is kept. */
 const RESPONSE_BYTES = 1_024;
 
@@ -117,18 +120,29 @@ async function post(
   });
   const isDone = isAccepted(statusCode);
   const pauseMs = isDone ? null : retryAfterMs(headers['retry-after'], at);
-  return { status: statusCode, start: await readStart(body), pauseMs };
+  return { status: statusCode, start: await readStart(body, signal), pauseMs };
 }
 
-/** Reads the beginning of an answer as text. A short rest is read too, so that the connection can be used again. */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
+/**
+ * Reads the beginning of an answer as text; whatever ends it, what has come is kept. A short rest is read too, so that the connection can be
+ * used again.
+ */
+async function readStart(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<string> {
   let start = Buffer.alloc(0);
   let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    const kept = chunk.subarray(0, RESPONSE_BYTES - start.length);
-    if (kept.length > 0) start = Buffer.concat([start, kept]);
-    length += chunk.length;
-    if (length > 64 * RESPONSE_BYTES) break; // Destroys the connection.
+  const limit = createDeadline(BODY_MS, [signal]);
+  addAbortSignal(limit.signal, body);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const kept = chunk.subarray(0, RESPONSE_BYTES - start.length);
+      if (kept.length > 0) start = Buffer.concat([start, kept]);
+      length += chunk.length;
+      if (length > 64 * RESPONSE_BYTES) break; // Destroys the connection.
+    }
+  } catch (error) {
+    if (isOurs(error)) throw error;
+  } finally {
+    limit.release();
   }
   return start.toString('utf8');
 }
