@@ -22,7 +22,10 @@ interface Email {
 /** The pause after a letter; notifications that come meanwhile share the next one. */
 const PAUSE_MS = 600_000;
 
-/** Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine. */
+/**
+ * Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine; there it may have a
+ * certificate of its own, as Postfix has, as long as it gets none.
+ */
 export function createMailer(rules: MailRules, timeoutMs: number) {
   const { url, from } = rules;
   if (url === null) return { send: refuseUnsetMail };
@@ -30,6 +33,7 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
   const mask = maskSecrets([decodeURIComponent(password)]);
   const transport = createTransport({
     url,
+    tls: { rejectUnauthorized: username !== '' || !isLoopback(hostname) },
     requireTLS: username !== '' && !isLoopback(hostname),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

@@ -270,6 +270,15 @@ describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
   });
 });
 
+test('a server on this machine may have a certificate of its own', async () => {
+  const server = await startMailServer(null);
+  const on = await deliveryStage('SQLite', { rules: rulesFor(server) });
+  await on.add(ANNA);
+  await notify(on, 'clients');
+  await on.deliver();
+  expect(server.letters).toHaveLength(1);
+});
+
 test('a password is not sent to a server elsewhere that offers no TLS', async () => {
   const password = canary('smtp-password');
   const server = await startMailServer(password);

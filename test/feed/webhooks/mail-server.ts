@@ -20,13 +20,16 @@ export interface MailServer {
   readonly refuseWith: (refusal: { readonly code: number; readonly text: string } | null) => void;
 }
 
-/** Starts a server of e-mail on this machine that lets `garage` in by a password, and takes letters. */
-export async function startMailServer(password: string): Promise<MailServer> {
+/**
+ * Starts a server of e-mail on this machine that takes letters. It lets `garage` in by the password; without one, everybody, by TLS with a
+ * certificate of its own, as Postfix does.
+ */
+export async function startMailServer(password: string | null): Promise<MailServer> {
   const letters: TakenLetter[] = [];
   const passwords: string[] = [];
   let refusal: { readonly code: number; readonly text: string } | null = null;
   const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
+    disabledCommands: password === null ? ['AUTH'] : ['STARTTLS'],
     onAuth: (login, _session, done) => {
       passwords.push(login.password ?? '');
       if (login.username === 'garage' && login.password === password) done(null, { user: 'garage' });
@@ -57,7 +60,7 @@ export async function startMailServer(password: string): Promise<MailServer> {
   );
   const { port } = listening.address() as AddressInfo;
   return {
-    url: `smtp://garage:${encodeURIComponent(password)}@127.0.0.1:${port}`,
+    url: `smtp://${password === null ? '' : `garage:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
     letters,
     passwords,
     refuseWith: (answer) => {
