@@ -12,6 +12,8 @@ import type { Session, Transaction } from '../db/session/session.ts';
 import { refuseMoved, type MirrorUse } from '../store/move/move-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { migrate, type SchemaState } from '../views/migrate.ts';
+import { fillColumns, hasUnfilled } from '../store/schema/fill-columns.ts';
+import { KEY_COLUMN } from '../store/tables/key-column.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
@@ -97,9 +99,12 @@ async function upgradeMirror(
   refuseMissingExclusions(config, await readExclusions(session));
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
-  if (migrated)
-    for (const kind of kinds)
-      await redecode(session, await readMirroredKind(session, kind), { now: systemClock.now(), onProgress });
+  if (migrated || (await hasUnfilled(session)))
+    for (const kind of kinds) {
+      const mirrored = await readMirroredKind(session, kind);
+      await redecode(session, mirrored, { now: systemClock.now(), onProgress });
+      await fillColumns(session, mirrored, [KEY_COLUMN]);
+    }
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
-import { isShownAsWritten, isSameInAnySpelling, numberText, readNameOf } from './merge-update.ts';
+import { isSameInAnySpelling, numberText, readNameOf } from './merge-update.ts';
 import { isBlank, shownValue } from './shown-value.ts';
 
 /** A field that a record shows otherwise than before, by its name in a read. */
@@ -66,7 +66,7 @@ const shownInBoth = (kind: Kind, base: JsonObject, remote: JsonObject): readonly
 function differs(kind: Kind, shown: IdentityDifference, ourPayloads: readonly JsonObject[]): boolean {
   const { field, remote } = shown;
   const isOurs = ([name, sent]: [string, Json]): boolean =>
-    readNameOf(kind, name) === field && isShownAsWritten(kind, field, sent, remote);
+    readNameOf(kind, name) === field && isSameInAnySpelling(kind, field, sent, remote);
   return !isAlike(kind, shown) && !ourPayloads.some((payload) => Object.entries(payload).some(isOurs));
 }
 

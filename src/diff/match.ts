@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { findSentField, type Kind } from '../catalog/kind.ts';
 import { canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
-import { keyForm, isShownAsWritten, readNameOf } from './merge-update.ts';
+import type { ColumnValue } from './decode-record.ts';
+import { keyForm, isShownAsWritten, readNameOf, spellKey } from './merge-update.ts';
+import { normalizeKey } from './normalize-spelling.ts';
 import { isBlank, shownValue } from './shown-value.ts';
 
 interface SentField {
@@ -19,16 +21,27 @@ const LONGEST_KEY = 500;
  */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   const parts = keyFields(kind, payload, {}).map((field) =>
-    canonicalJson([field.name, keyForm(findSentField(kind, field.name), field.sent)]),
+    canonicalJson([field.name, keyForm(findSentField(kind, field.name), spellKey(field.sent))]),
   );
-  const key = `[${parts.sort().join(',')}]`;
-  return key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('hex');
+  return indexable(`[${parts.sort().join(',')}]`);
 }
+
+/**
+ * What finds a row by its natural key, of the decoded values of its fields: equal also for keys that differ by case alone, so
+ * that these are found, too. Empty where one is blank.
+ */
+export function keyText(values: readonly ColumnValue[]): string {
+  const parts = values.map((value) => normalizeKey(String(value ?? '')).toLowerCase());
+  return parts.length === 0 || parts.includes('') ? '' : indexable(JSON.stringify(parts));
+}
+
+const indexable = (key: string): string =>
+  key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('hex');
 
 /** The sent fields of the natural key, with a record's values; if none of them is in the key, all sent fields with content. */
 export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): readonly SentField[] {
   const filled = sentFields(kind, payload, record).filter(
-    (field) => !isBlank(findSentField(kind, field.name), field.sent),
+    (field) => !isBlank(findSentField(kind, field.name), spellKey(field.sent)),
   );
   const { naturalKey } = kind;
   if (naturalKey === 'all sent fields') return filled;
@@ -36,20 +49,29 @@ export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): 
   return keyed.length > 0 ? keyed : filled;
 }
 
+/** Whether a record has the natural key of a payload, in any spelling. */
 export function hasNaturalKeyOf(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = keyFields(kind, payload, record);
-  return fields.length > 0 && fields.every((field) => isShownAsSent(kind, field));
+  return fields.length > 0 && fields.every((field) => isSameKey(kind, field));
 }
+
+const isSameKey = (kind: Kind, { name, sent, remote }: SentField): boolean =>
+  isShownAsWritten(kind, name, spellKey(sent), remote === undefined ? remote : spellKey(remote));
 
 const isShownAsSent = (kind: Kind, field: SentField): boolean =>
   isShownAsWritten(kind, field.name, field.sent, field.remote);
 
-/** Whether a record shows every sent field as it was sent. A payload without content is equal to none. */
+/** Whether a record shows every sent field as it was sent, the natural key in any spelling. A payload without content is equal to none. */
 export function hasAllSentValues(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
-  const fields = sentFields(kind, payload, record);
-  const isFilled = fields.some((field) => !isBlank(findSentField(kind, field.name), field.sent));
-  return isFilled && fields.every((field) => isShownAsSent(kind, field));
+  const keyed = new Set(keyFields(kind, payload, record).map((field) => field.name));
+  const isShown = (field: SentField): boolean =>
+    keyed.has(field.name) ? isSameKey(kind, field) : isShownAsSent(kind, field);
+  return keyed.size > 0 && sentFields(kind, payload, record).every(isShown);
 }
+
+/** Whether a record shows another natural key than that of a payload; what it does not show differs in nothing. */
+export const hasOtherKey = (kind: Kind, payload: JsonObject, record: JsonObject): boolean =>
+  keyFields(kind, payload, record).some((field) => field.remote !== undefined && !isSameKey(kind, field));
 
 /** The sent fields that a record shows with another value. */
 export function alteredFields(kind: Kind, payload: JsonObject, record: JsonObject) {

@@ -3,7 +3,7 @@ import { isArray, isNumber, isObject, canonicalJson, type Json, type JsonObject 
 import { decodeIfFits, ownValue } from './decode-record.ts';
 import { canonicalNumber } from '../lib/json/decimal.ts';
 import { listChangedFields } from './compare-page.ts';
-import { normalizeSpelling } from './normalize-spelling.ts';
+import { normalizeKey, normalizeSpelling } from './normalize-spelling.ts';
 import { isBlank, shownValue, writeNameOf } from './shown-value.ts';
 
 /** One field in three states; `field` is its name in a read. A field that a state does not show is null. */
@@ -97,11 +97,13 @@ export function isShownAsWritten(kind: Kind, name: string, sent: Json, remote: J
 /** Whether two values of a field are one value in two spellings of the service; in an array, members that it has added count too. */
 export function isSameInAnySpelling(kind: Kind, name: string, valueA: Json, valueB: Json): boolean {
   const field = findSentField(kind, name);
-  return (
-    isSameValue(field, normalizeSpelling(valueA), normalizeSpelling(valueB)) &&
-    isSameValue(field, normalizeSpelling(valueB), normalizeSpelling(valueA))
-  );
+  const spell = kind.naturalKey.includes(name) ? spellKey : (value: Json) => normalizeSpelling(value);
+  const [one, other] = [spell(valueA), spell(valueB)];
+  return isSameValue(field, one, other) && isSameValue(field, other, one);
 }
+
+/** A value in the one spelling in which natural keys are compared. */
+export const spellKey = (value: Json): Json => normalizeSpelling(value, normalizeKey);
 
 /** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */
 export function isSameValue(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
@@ -127,21 +129,17 @@ function isTextOf(text: Json, number: Json): boolean {
   return isNumber(number) && (text === String(number) || text === normalForm(undefined, number));
 }
 
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 /** A text that is equal for values that the service holds equal: by the field's type, as JSON where it fits none. */
 function normalForm(field: Field | undefined, value: Json): string {
   return (field && FORMS[field.type]?.(value, field)) ?? canonicalJson(value);
 }
 
-/** A value's part in a key: equal for equal values, and for a number and its own text in a field without a number's type. */
+/** A value's part in a key, as `spellKey` writes it: equal for equal values, and for a number and its own text. */
 export function keyForm(field: Field | undefined, value: Json): Json {
   if (isBlank(field, value)) return null;
   if (isArray(value)) return value.map((element) => elementForm(field?.items ?? [], element));
   if (hasType(field)) return normalForm(field, value);
-  if (isNumber(value) || (typeof value === 'string' && JSON_NUMBER.test(value)))
-    return numberText(value) ?? String(value);
-  return value;
+  return isNumber(value) ? (numberText(value) ?? String(value)) : value;
 }
 
 /** Whether the field's type defines a spelling of its values; texts and unknown fields are compared as they are. */

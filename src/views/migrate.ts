@@ -17,6 +17,7 @@ import { fillCalendar } from './calendar-days.ts';
 import { writeDictionary, withoutViewChecks, translateViewErrors, replaceViews } from './create-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
+import { renewNaturalKeys } from '../store/outbox/natural-keys.ts';
 import { guardTable } from '../store/schema/guard-tables.ts';
 import { changeKindTables } from '../store/schema/change-kind-tables.ts';
 import { retypeReferences } from './retype-references.ts';
@@ -142,6 +143,7 @@ async function migrateFrom(
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await readMirroredKind(tx, kind));
   for (const kind of mirrored) await changeKindTables(tx, kind, dialect);
+  await renewNaturalKeys(tx, kinds);
   await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = listViews(await filterKindsWithRows(tx, mirrored), dialect);

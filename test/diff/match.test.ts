@@ -45,15 +45,34 @@ describe('natural keys', () => {
   test('tell apart what is told apart', () => {
     // prettier-ignore
     const keys = [
-      '{"code":"a"}', '{"code":"A"}', '{"code":"a "}', '{"code":"007"}', '{"code":7}', '{"name":"a"}',
+      '{"code":"a"}', '{"code":"A"}', '{"code":"a b"}', '{"code":"ab"}', '{"code":"007"}', '{"code":7}', '{"name":"a"}',
+      '{"code":"1.10"}', '{"code":"1.1"}', '{"code":"1E3"}', '{"code":"1000"}', '{"code":"œ"}', '{"code":"oe"}',
     ];
     expect(new Set(keys.map((key) => naturalKeyOf(CLIENTS, parse(key)))).size).toBe(keys.length);
     const numbers = ['9007199254740992', '9007199254740993', '"9007199254740994"'];
     expect(new Set(numbers.map((id) => naturalKeyOf(PUNCHES, parse(`{"user_id":${id}}`)))).size).toBe(3);
   });
 
+  test.each([
+    ['A 1 ', 'a blank at the end'],
+    ['A\t1', 'a tab'],
+    ['A\u00a01', 'a no-break space'],
+    [' A \u200b 1', 'a zero-width space'],
+    ['A&nbsp;1', 'an entity'],
+    ['A&#32;1', 'the number of a character'],
+  ])('of %j is that of "A 1": %s', (code) => {
+    expect(naturalKeyOf(CLIENTS, { code })).toBe(naturalKeyOf(CLIENTS, { code: 'A 1' }));
+    expect(hasNaturalKeyOf(CLIENTS, { code }, { code: 'A 1' })).toBe(true);
+    expect(hasNaturalKeyOf(CLIENTS, { code: 'A 1' }, { code })).toBe(true);
+  });
+
+  test('are equal with accents in one sign and in two, and with entities escaped twice', () => {
+    expect(hasNaturalKeyOf(CLIENTS, { code: 'É' }, { code: 'E\u0301' })).toBe(true);
+    expect(hasNaturalKeyOf(CLIENTS, { code: 'A & B' }, { code: 'A &amp;amp; B' })).toBe(true);
+  });
+
   test('are equal for a number and its own text, and for elements that only differ in blanks', () => {
-    expect(naturalKeyOf(BRANDS, parse('{"rank":1.50}'))).toBe(naturalKeyOf(BRANDS, { rank: '1.50' }));
+    expect(naturalKeyOf(BRANDS, parse('{"rank":1.50}'))).toBe(naturalKeyOf(BRANDS, { rank: '1.5' }));
     expect(naturalKeyOf(BRANDS, { list: [{ a: 1, b: null }] })).toBe(
       naturalKeyOf(BRANDS, { list: [{ a: '1' }] }),
     );

@@ -8,7 +8,7 @@ import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { readNameOf } from '../../src/diff/merge-update.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { applyPlan } from '../../src/outbound/plans/apply-plan.ts';
-import { bodiesOf } from './bodies.ts';
+import { bodiesOf, inOtherSpelling } from './bodies.ts';
 import { enter } from './others.ts';
 import { isOurs, type Content } from './records.ts';
 import type { Intent, Stage } from './stage.ts';
@@ -33,12 +33,32 @@ export async function pushCreate(stage: Stage, number: number): Promise<void> {
   const wish = { kind: kind.name, operation: 'create', recordId: null } as const;
   const repeats = randomFrom('repeats', stage.seed, number);
   const precedents = stage.precedents.get(kind.name) ?? [];
-  if (!repeats.chance(REPEATED)) await store(stage, { ...wish, body }, number);
+  const other = personality.keys === 'as written' ? null : inOtherSpelling(kind, body, random);
+  if (other !== null)
+    await storeTwice(
+      stage,
+      [
+        { ...wish, body },
+        { ...wish, body: other, isAgain: true },
+      ],
+      number,
+    );
+  else if (!repeats.chance(REPEATED)) await store(stage, { ...wish, body }, number);
   else if (precedents.length > 0 && repeats.chance(0.5))
     await pushAgain(stage, { ...wish, body: repeats.pick(precedents) }, number);
   else {
     await store(stage, { ...wish, body }, number);
     await pushAgain(stage, { ...wish, body }, 1_000 + number);
+  }
+}
+
+/** Two people ask for one record, at once or some time apart. */
+async function storeTwice(stage: Stage, wishes: readonly Wish[], number: number): Promise<void> {
+  const { random, timeline } = stage;
+  const isLater = random.chance(0.5);
+  for (const [at, wish] of wishes.entries()) {
+    await store(stage, wish, at * 2_000 + number);
+    if (isLater) await timeline.clock.sleep(random.integer(1, 20) * MINUTE);
   }
 }
 

@@ -93,7 +93,24 @@ export function bodiesOf({ name }: Pick<ListedKind, 'name'>): Bodies {
   return bodies;
 }
 
-/** The value that identifies a create, in a body as sent or as asked for. */
+/** The value that identifies a create, in a body as sent or as asked for, without what another spelling adds. */
 export function markerOf(kind: Pick<ListedKind, 'name'>, body: Content): string {
-  return `${kind.name} ${String(body[bodiesOf(kind).marker])}`;
+  const plain = String(body[bodiesOf(kind).marker])
+    .normalize('NFC')
+    .replace(/[\s\u200b]+/gu, ' ');
+  return `${kind.name} ${plain.trim()}`;
+}
+
+// prettier-ignore
+const RESPELLED: readonly ((text: string) => string)[] = [
+  (text) => `${text} `, (text) => `\u00a0${text}`, (text) => `${text}\t`, (text) => `\u200b ${text}`,
+  (text) => text.replace(' ', '\u00a0').normalize('NFD').concat('\n'),
+];
+
+/** The same create as somebody else types or pastes it; null where its key is no text, or equal ones are wanted. */
+export function inOtherSpelling(kind: ListedKind, body: Content, random: Random): Content | null {
+  const { marker } = bodiesOf(kind);
+  const text = body[marker];
+  if (typeof text !== 'string' || kind.repeats === true) return null;
+  return { ...body, [marker]: random.pick(RESPELLED)(text) };
 }

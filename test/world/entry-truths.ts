@@ -20,7 +20,7 @@ export function doubled(recording: Recording): Found {
     made.set(marker, [...(made.get(marker) ?? []), send.committed.id]);
   }
   return [...made].flatMap(([marker, ids]) => {
-    const asked = entries.filter(({ intent }) => isCreateOf(intent, marker)).length;
+    const asked = entries.filter(({ intent }) => !intent.isAgain && isCreateOf(intent, marker)).length;
     return ids.length > asked
       ? [
           {

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { certify, Certification, Sighting } from '../../src/diff/certify.ts';
 import type { createRecordDecoder } from '../../src/diff/decode-record.ts';
 import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import type { normalizeKey } from '../../src/diff/normalize-spelling.ts';
 import type { withBlanks } from '../../src/diff/shown-value.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
@@ -21,6 +22,7 @@ interface Plantable {
   decideDeletions: typeof decideDeletions;
   createRecordDecoder: typeof createRecordDecoder;
   withBlanks: typeof withBlanks;
+  normalizeKey: typeof normalizeKey;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -114,6 +116,11 @@ export const MORE_PLANTED_BUGS: readonly {
     name: 'a field that is left out is unknown, not blank',
     trait: 'blanks: left out',
     parts: { withBlanks: () => (_kind, record) => record },
+  },
+  {
+    name: 'natural keys are compared as they are written',
+    trait: 'keys: in two spellings',
+    parts: { normalizeKey: () => (text) => text },
   },
   {
     name: 'events carry the time of a clock that was set back',

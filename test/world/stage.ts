@@ -37,6 +37,8 @@ export interface Intent {
   readonly atMs: number;
   /** Which record has this id at that moment, by its number of birth; null = none. */
   readonly born: number | null;
+  /** An earlier one asks for the same record. */
+  readonly isAgain?: true;
 }
 
 /** One requested run, whatever came of it. */

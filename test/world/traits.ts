@@ -121,7 +121,12 @@ const VIEWS = {
   blanks: { shown: 0, 'left out': 3, 'left out of lists': 1, 'left out of records': 1 },
 } as const satisfies Table;
 
-export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS } as const;
+/** What people make of codes and names: drawn apart, too. */
+const TYPED = {
+  keys: { 'as written': 0, 'in two spellings': 1 },
+} as const satisfies Table;
+
+export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS, ...TYPED } as const;
 
 type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
 type Traits = typeof TRAITS;
@@ -158,8 +163,11 @@ export function drawPersonality(seed: number): Personality {
   drawLasting(drawn, randomFrom('lasting', seed));
   const views = randomFrom('views', seed);
   const personality = drawn as unknown as Personality;
-  if (lastingTraits(personality).length > 0 || !views.chance(VIEWS_SHARE)) return personality;
-  return { ...personality, blanks: drawValue('blanks', views) as Personality['blanks'] };
+  if (lastingTraits(personality).length > 0) return personality;
+  if (views.chance(VIEWS_SHARE))
+    return { ...personality, blanks: drawValue('blanks', views) as Personality['blanks'] };
+  const isTyped = randomFrom('typed', seed).chance(TYPED_SHARE);
+  return isTyped ? { ...personality, keys: 'in two spellings' } : personality;
 }
 
 /** The share of histories with a trouble that outlasts patience, and of those the share with a second one. */
@@ -168,6 +176,9 @@ const SECOND_SHARE = 0.15;
 
 /** The share of the other histories in which some view leaves blanks out. */
 const VIEWS_SHARE = 0.1;
+
+/** The share of the rest in which people write keys in two spellings. */
+const TYPED_SHARE = 0.1;
 
 function drawLasting(drawn: Record<string, string>, random: Random): void {
   if (!random.chance(LASTING_SHARE)) return;

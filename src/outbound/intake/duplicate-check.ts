@@ -1,16 +1,23 @@
-import type { Kind } from '../../catalog/kind.ts';
-import { decodeField } from '../../diff/decode-record.ts';
-import { hasNaturalKeyOf, keyFields } from '../../diff/match.ts';
-import { parseObject, type Json } from '../../lib/json/json.ts';
+import { sql } from 'drizzle-orm';
+import type { Field, Kind } from '../../catalog/kind.ts';
+import { createRecordDecoder } from '../../diff/decode-record.ts';
+import { hasNaturalKeyOf, keyFields, keyText } from '../../diff/match.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { entriesWithKeys } from '../../store/outbox/outbox-queue.ts';
-import type { Entry } from '../../store/outbox/outbox-store.ts';
-import { liveRecords, liveRecordsWith, type LiveRecord } from '../../store/records/record-store.ts';
+import { OPEN_STATES, type Entry } from '../../store/outbox/outbox-store.ts';
+import { liveColumns, liveRecordsWhere, type LiveRecord } from '../../store/records/record-store.ts';
+import { KEY_COLUMN, keyedFields } from '../../store/tables/key-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks } from '../../db/session/sql-text.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import type { CheckedEntry } from './entry-request.ts';
+
+/** A live record with the natural key of a create, perhaps but for upper and lower case. */
+interface Holder extends LiveRecord {
+  readonly isByCaseAlone: boolean;
+}
 
 /** Finds live records of the mirror with the natural key of a create. */
 export async function findRecordsWithKey(
@@ -18,89 +25,119 @@ export async function findRecordsWithKey(
   kind: Kind,
   payload: string,
 ): Promise<readonly LiveRecord[]> {
-  return (await findRecordsWithKeys(db, kind, [payload])).get(payload) ?? [];
+  const alike = (await findRecordsWithKeys(db, kind, [payload])).get(payload) ?? [];
+  return alike.filter((record) => !record.isByCaseAlone);
 }
 
-/** The same for many creates, by payload. Natural keys have no index: the table is searched for hundreds at once. */
+/** The same for many creates, by payload, with records whose key differs by case alone. */
 async function findRecordsWithKeys(db: Queryable, kind: Kind, payloads: readonly string[]) {
   const mirrored = await readMirroredKind(db, kind);
   const wanted = [...new Set(payloads)].map((payload) => toSearch(mirrored, payload));
-  const found = new Map<string, LiveRecord[]>();
-  for (const alike of Map.groupBy(wanted, ({ columns }) => [...columns.keys()].join()).values())
-    for (const some of inChunks(alike))
-      for await (const { payload, record } of findTogether(db, mirrored, some))
-        found.set(payload, [...(found.get(payload) ?? []), record]);
+  const found = new Map<string, Holder[]>();
+  for (const [names, alike] of Map.groupBy(wanted, ({ fields }) => namesOf(fields))) {
+    const fields = alike[0]?.fields ?? [];
+    const byKey = Map.groupBy(alike, ({ key }) => key);
+    const isWhole = names !== '' && names === namesOf(keyedFields(mirrored));
+    const records = isWhole ? withKeys(db, kind.name, [...byKey.keys()]) : scan(db, kind.name, fields, byKey);
+    const decode = createRecordDecoder({ fields });
+    for await (const record of records) {
+      const content = parseObject(record.raw);
+      const creates = byKey.get(keyText(decode(content).values)) ?? [];
+      const holders = creates.map(({ payload, sent }) => {
+        return { payload, isByCaseAlone: !hasNaturalKeyOf(mirrored, sent, content) };
+      });
+      for (const { payload, isByCaseAlone } of holders.filter((one) => isWhole || !one.isByCaseAlone))
+        found.set(payload, [...(found.get(payload) ?? []), { ...record, isByCaseAlone }]);
+    }
+  }
   return found;
 }
 
-/** What a create is searched by: the columns of its natural key with their values. */
+const namesOf = (fields: readonly Field[]): string => fields.map((field) => field.name).join();
+
+/** What a create is searched by: the fields of its natural key that have columns, and their values as one text. */
 function toSearch(mirrored: Kind, payload: string) {
-  const valueOf = columnReader(mirrored);
   const sent = parseObject(payload);
-  const values = keyFields(mirrored, sent, {}).flatMap((field) => {
-    const value = valueOf(field.name, field.sent);
-    return value === null ? [] : [[field.name, value] as const];
-  });
-  const columns = new Map(values.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_COLUMNS));
-  return { payload, sent, columns };
+  const shown = Object.fromEntries(keyFields(mirrored, sent, {}).map((field) => [field.name, field.sent]));
+  const isFilled = (field: Field): boolean =>
+    keyText(createRecordDecoder({ fields: [field] })(shown).values) !== '';
+  const whole = keyedFields(mirrored);
+  const fields =
+    whole.length > 0 && whole.every(isFilled)
+      ? whole
+      : mirrored.fields.filter((field) => field.type !== 'json' && isFilled(field));
+  return { payload, sent, fields, key: keyText(createRecordDecoder({ fields })(shown).values) };
 }
 
-/** Searches for several creates that are searched by the same columns, and yields each record that one of them would double. */
-async function* findTogether(db: Queryable, mirrored: Kind, some: readonly ReturnType<typeof toSearch>[]) {
-  const valueOf = columnReader(mirrored);
-  const names = [...(some[0]?.columns.keys() ?? [])];
-  const byValues = Map.groupBy(some, ({ columns }) => JSON.stringify([...columns.values()].map(String)));
-  const tests = names.map((column) => {
-    return { column, values: some.map(({ columns }) => columns.get(column) ?? '') };
-  });
-  const records =
-    names.length > 0 ? await liveRecordsWith(db, mirrored.name, tests) : liveRecords(db, mirrored.name);
-  for await (const record of records) {
-    const content = parseObject(record.raw);
-    const values = JSON.stringify(names.map((name) => String(valueOf(name, content[name]))));
-    for (const { payload, sent } of byValues.get(values) ?? [])
-      if (hasNaturalKeyOf(mirrored, sent, content)) yield { payload, record };
+/** Yields live records by the index of their natural keys, with those that have none yet. */
+async function* withKeys(db: Queryable, kind: string, keys: readonly string[]) {
+  const column = sql.identifier(KEY_COLUMN);
+  for (const some of inChunks(keys))
+    yield* await liveRecordsWhere(db, kind, sql`(${column} in (${sqlList(some)}) or ${column} is null)`);
+}
+
+/** Yields live records whose columns have one of these keys: a create that has only a part of the natural key, or none, is rare. */
+async function* scan(
+  db: Queryable,
+  kind: string,
+  fields: readonly Field[],
+  keys: ReadonlyMap<string, unknown>,
+) {
+  for await (const rows of liveColumns(
+    db,
+    kind,
+    fields.map((field) => field.name),
+  )) {
+    const alike = rows.filter((row) => keys.has(keyText(fields.map((field) => row[field.name] ?? null))));
+    for (const some of inChunks(alike))
+      yield* await liveRecordsWhere(db, kind, sql`k.id in (${sqlList(some.map((row) => row.id))})`);
   }
 }
 
-const MOST_COLUMNS = 30; // With a list of values for each, a statement has as many parameters as SQLite allows.
-
-/** Reads values as the columns of the mirror hold them; null for a field that no column can be searched by. */
-function columnReader({ fields }: Kind) {
-  return (name: string, value: Json | undefined): string | number | null => {
-    const field = fields.find((each) => each.name === name);
-    return field === undefined || field.type === 'json' ? null : decodeField(field, value, () => undefined);
-  };
+/** Finds what has the natural key of a create that is about to be sent: no gate has seen an entry that was inserted by SQL. */
+export async function findHolders(tx: Transaction, kind: Kind, entry: Entry): Promise<readonly string[]> {
+  const { payload, naturalKey } = entry;
+  const ids = (await findRecordsWithKey(tx, kind, payload)).map((record) => record.id);
+  if (ids.length > 0) return ids;
+  const made = (await entriesWithKeys(tx, kind.name, [naturalKey ?? ''], ['done'])).get(naturalKey);
+  const madeId = made && (await madeRecord(tx, kind.name, made));
+  return madeId ? [madeId] : [];
 }
 
 /**
  * Refuses creates whose natural key something has: an open entry, an earlier one of these, a record, or the record that an earlier
  * entry with the same key made, even if the service gave it another key. Of some kinds equal records are legitimate.
  *
+ * @returns Notes about those whose key a record has but for case.
  * @throws {UsageError} `outbox.double` with the holders of their keys.
  */
-export async function refuseDuplicates(tx: Transaction, entries: readonly CheckedEntry[]): Promise<void> {
+export async function refuseDuplicates(
+  tx: Transaction,
+  entries: readonly CheckedEntry[],
+): Promise<ReadonlyMap<CheckedEntry, string>> {
   const messages: string[] = [];
+  const notes = new Map<CheckedEntry, string>();
   const creates = entries.filter(({ kind, naturalKey }) => kind.repeats !== true && naturalKey !== null);
   for (const [kind, ofKind] of Map.groupBy(creates, (entry) => entry.kind)) {
     const checked = ofKind.filter((entry) => !entry.allowsDouble);
     const keys = checked.map((entry) => entry.naturalKey ?? '');
-    const made = await entriesWithKeys(tx, kind.name, keys);
+    const made = await entriesWithKeys(tx, kind.name, keys, [...OPEN_STATES, 'done']);
     const payloads = checked.map((entry) => entry.payload);
     const records = await findRecordsWithKeys(tx, kind, payloads);
-    const firsts = new Map<string | null, CheckedEntry>();
-    for (const entry of ofKind) {
-      const { naturalKey, payload, where, allowsDouble } = entry;
-      const first = firsts.get(naturalKey);
-      const earlier = made.get(naturalKey) ?? null;
-      const [record] = records.get(payload) ?? [];
+    const firsts = new Map(ofKind.toReversed().map((entry) => [entry.naturalKey, entry]));
+    for (const entry of checked) {
+      const { naturalKey, payload, where } = entry;
+      const first = firsts.get(naturalKey) ?? entry;
+      const [record] = (records.get(payload) ?? []).toSorted(
+        (a, b) => Number(a.isByCaseAlone) - Number(b.isByCaseAlone),
+      );
+      if (record?.isByCaseAlone) notes.set(entry, `record ${record.id} of ${kind.name} ${BY_CASE}`);
       const holder =
-        first === undefined
-          ? await describeHolder(tx, kind.name, earlier, record)
-          : `${first.where ?? 'Another of these requests'} creates a record of ${kind.name} with`;
-      if (holder !== null && !allowsDouble)
+        first === entry
+          ? await describeHolder(tx, kind.name, made.get(naturalKey), record)
+          : `${nameRequest(first)} creates a record of ${kind.name} with`;
+      if (holder !== null)
         messages.push(`${where === null ? '' : `${where}: `}${holder} the same natural key.`);
-      firsts.set(naturalKey, first ?? entry);
     }
   }
   if (messages.length > 0)
@@ -108,23 +145,35 @@ export async function refuseDuplicates(tx: Transaction, entries: readonly Checke
       code: 'outbox.double',
       hint: 'Nothing was stored. To create a second record anyway: --allow-double, or "allowDouble": true.',
     });
+  return notes;
 }
+
+const nameRequest = ({ where }: CheckedEntry): string => where ?? 'Another of these requests';
+
+const BY_CASE = 'has the same natural key but for upper and lower case';
 
 /** Names what has a natural key, as the beginning of a sentence; null if nothing has it. */
 async function describeHolder(
   tx: Transaction,
   kind: string,
-  earlier: Entry | null,
-  record: LiveRecord | undefined,
+  earlier: Entry | undefined,
+  record: Holder | undefined,
 ): Promise<string | null> {
-  if (earlier !== null && earlier.state !== 'done')
+  if (earlier !== undefined && earlier.state !== 'done')
     return earlier.recordId === null
       ? `Entry ${earlier.id} of the outbox creates a record of ${kind} with`
       : `Record ${earlier.recordId} of ${kind}, made by entry ${earlier.id} of the outbox, has`;
-  if (record !== undefined) return `Record ${record.id} of ${kind} has`;
-  const madeId = earlier?.recordId ?? null;
-  if (earlier === null || madeId === null) return null;
-  const row = (await readOwnRows(tx, kind, [madeId])).get(madeId);
-  const isThere = row === undefined || (row.isLive && earlier.verdict === 'altered');
-  return isThere ? `Record ${madeId} of ${kind}, made by entry ${earlier.id} of the outbox, has` : null;
+  if (record?.isByCaseAlone === false) return `Record ${record.id} of ${kind} has`;
+  const madeId = earlier === undefined ? null : await madeRecord(tx, kind, earlier);
+  return madeId && `Record ${madeId} of ${kind}, made by entry ${earlier?.id} of the outbox, has`;
+}
+
+/** The record that a done create made, while it is there: not known yet, or with a key that the service has altered. */
+async function madeRecord(
+  tx: Transaction,
+  kind: string,
+  { recordId, verdict }: Entry,
+): Promise<string | null> {
+  const row = (await readOwnRows(tx, kind, [recordId ?? ''])).get(recordId ?? '');
+  return row === undefined || (row.isLive && verdict === 'altered') ? recordId : null;
 }

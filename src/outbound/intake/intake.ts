@@ -74,13 +74,13 @@ export async function storeInTransaction(
   const repeated = await readRepeated(tx, entries);
   const fresh = new Map<string, CheckedEntry>();
   for (const entry of entries) if (!repeated.has(entry) && !fresh.has(entry.key)) fresh.set(entry.key, entry);
-  await refuseDuplicates(tx, [...fresh.values()]);
+  const alike = await refuseDuplicates(tx, [...fresh.values()]);
   const ids = await insertAll(tx, [...fresh.values()], rows, push);
   const taken = entries.filter((entry) => fresh.has(entry.key) && !ids.has(entry.key)); // Inserted by SQL meanwhile.
   for (const [entry, stored] of await readRepeated(tx, taken)) repeated.set(entry, stored);
   return entries.map((entry) => {
     const first = fresh.get(entry.key) ?? entry;
-    const stored = repeated.get(entry) ?? toStoredEntry(first, rowOf(rows, first), ids);
+    const stored = repeated.get(entry) ?? toStoredEntry(first, rowOf(rows, first), ids, alike.get(first));
     if (first === entry) return stored;
     const base = first.base ?? rowOf(rows, first)?.raw ?? null;
     const request = requestHash({ ...first, kind: first.kind.name });
@@ -134,12 +134,13 @@ function toStoredEntry(
   entry: CheckedEntry,
   row: MirrorRow | null,
   ids: ReadonlyMap<string, number>,
+  note?: string,
 ): StoredEntry {
   const { key, operation, recordId } = entry;
   const kind = entry.kind.name;
   const id = ids.get(key);
   if (id === undefined) throw new Error('An entry was neither stored nor refused.');
-  const notes = [...entry.notes, ...rowNotes(entry, row)];
+  const notes = [...entry.notes, ...rowNotes(entry, row), ...(note === undefined ? [] : [note])];
   return { id, key, kind, operation, recordId, state: 'ready', isNew: true, notes };
 }
 

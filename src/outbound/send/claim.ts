@@ -22,7 +22,7 @@ import { journalCreate } from './create.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { isPaused } from '../own-sends.ts';
 import { validateStored } from '../intake/validate-entry.ts';
-import { findRecordsWithKey } from '../intake/duplicate-check.ts';
+import { findHolders } from '../intake/duplicate-check.ts';
 import { isRecent, type OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
@@ -111,11 +111,8 @@ async function claimCreate(
   const asked = entry.settlement.awaits?.run ?? null;
   const readings = asked === null ? [] : await readingsSince(tx, kind.name, asked);
   const isKnown = isFresh(await readStanding(tx, kind.name), readings, now);
-  // No gate has seen a row that was inserted by SQL.
   const needsDuplicateCheck = isKnown && !entry.allowsDouble && kind.repeats !== true;
-  const ids = needsDuplicateCheck
-    ? (await findRecordsWithKey(tx, kind, entry.payload)).map((record) => record.id)
-    : [];
+  const ids = needsDuplicateCheck ? await findHolders(tx, kind, entry) : [];
   if (ids.length > 0) {
     const found = { ids };
     await finishEntry(tx, entry, {

@@ -1,15 +1,16 @@
 import { withUsableRetrieve, type Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/compare-page.ts';
-import { alteredFields, keyFields } from '../../diff/match.ts';
+import { alteredFields, hasOtherKey, keyFields } from '../../diff/match.ts';
 import { readNameOf } from '../../diff/merge-update.ts';
 import { shownValue } from '../../diff/shown-value.ts';
 import { canComeFrom, showsSentValue } from '../../diff/rule-out.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../store/outbox/outbox-queue.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
+import { saveDuplicates } from '../../store/records/issue-store.ts';
 import { wasLiveAt, type Watermark } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -24,6 +25,7 @@ import {
   sendJournalled,
   type JournalledRequest,
 } from '../attempt/journal.ts';
+import { findRecordsWithKey } from '../intake/duplicate-check.ts';
 import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { startElapsed } from '../stopwatch.ts';
@@ -165,6 +167,7 @@ async function finishAccepted(
     if (isWhole)
       await landOwnWrite(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, canBeNew: true });
     const altered = await readAltered(tx, { kind, entry, shown }, now);
+    if (!entry.allowsDouble && kind.repeats !== true) await reportTwins(tx, kind, { entry, id, shown }, now);
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
     return finishEntry(tx, entry, {
       state: 'done',
@@ -184,12 +187,27 @@ export async function readAltered(
   now: Date,
 ) {
   const payload = payloadOf(entry);
-  const altered = alteredFields(kind, payload, shown);
-  const keyed = keyFields(kind, payload, {}).map((field) => field.name);
-  const isKeyAltered = altered.some((one) => keyed.includes(one.field));
-  if (isKeyAltered && !(await hasAlteredKeys(tx, kind.name)))
-    await writeMeta(tx, `outbox.alters.${kind.name}`, formatInstant(now));
-  return altered;
+  if (hasOtherKey(kind, payload, shown)) await noteAlteredKeys(tx, kind.name, now);
+  return alteredFields(kind, payload, shown);
+}
+
+/** Remembers that the service alters natural keys of a kind. */
+export async function noteAlteredKeys(tx: Transaction, kind: string, now: Date): Promise<void> {
+  if (!(await hasAlteredKeys(tx, kind))) await writeMeta(tx, `outbox.alters.${kind}`, formatInstant(now));
+}
+
+/** Opens an issue where an answer shows the natural key of another live record: the service may have made its key of the sent one. */
+async function reportTwins(
+  tx: Transaction,
+  kind: Kind,
+  { entry, id, shown }: { readonly entry: Entry; readonly id: string; readonly shown: JsonObject },
+  now: Date,
+): Promise<void> {
+  const fields = keyFields(kind, payloadOf(entry), shown);
+  const key = Object.fromEntries(fields.map(({ name, sent, remote = sent }) => [name, remote]));
+  const twins = (await findRecordsWithKey(tx, kind, compactJson(key))).filter((record) => record.id !== id);
+  const ids = twins.map((record) => record.id);
+  if (ids.length > 0) await saveDuplicates(tx, kind.name, { recordId: id, ids, now });
 }
 
 /** Whether the service has ever altered a natural key of this kind in an answer: a record may be there in another spelling. */

@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { hasNaturalKeyOf, hasAllSentValues, keyFields } from '../../diff/match.ts';
+import { hasAllSentValues, hasNaturalKeyOf, hasOtherKey, keyFields } from '../../diff/match.ts';
 import { isRuledOut, longTexts, showsSentValue, type SentText } from '../../diff/rule-out.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
@@ -17,7 +17,7 @@ import { payloadOf } from '../attempt/journal.ts';
 import { watermarkOf } from './create.ts';
 
 /** A record that appeared after a create was sent, returned, or took the id of another record. */
-interface PossibleMatch {
+export interface PossibleMatch {
   readonly id: string;
   readonly record: JsonObject;
   /** Its id belonged to a live record before, so earlier changes have an unknown author. */
@@ -68,6 +68,11 @@ export function namedMatch(kind: Kind, entry: Entry, matches: readonly PossibleM
   const named = matches.find((match) => match.id === entry.settlement.named && !match.wasLive);
   return named && showsSentValue(kind, payloadOf(entry), named.record) ? named.id : null;
 }
+
+/** Whether the only newcomer since a create that was made, and not named, shows another natural key: the service alters keys. */
+export const isMadeUnderOtherKey = (kind: Kind, entry: Entry, matches: readonly PossibleMatch[]): boolean =>
+  matches.length === 1 &&
+  matches.every(({ wasLive, record }) => !wasLive && hasOtherKey(kind, payloadOf(entry), record));
 
 /** The possible matches whose present or earlier values the service may have made of an entry. */
 export async function plausibleMatches(

@@ -1,3 +1,4 @@
+import type { Kind } from '../../catalog/kind.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
@@ -17,7 +18,7 @@ import { readOwnRows } from '../attempt/land-own-write.ts';
 import { isRecent, type OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
-import { hasAlteredKeys, journalCreate, readAltered, watermarkOf } from './create.ts';
+import { hasAlteredKeys, journalCreate, noteAlteredKeys, readAltered, watermarkOf } from './create.ts';
 import {
   decideSettlement,
   isFinal,
@@ -29,10 +30,12 @@ import {
 } from './decide-settlement.ts';
 import {
   equalMatches,
+  isMadeUnderOtherKey,
   namedMatch,
   plausibleMatches,
   readPossibleMatches,
   soleMatch,
+  type PossibleMatch,
 } from './possible-matches.ts';
 
 /** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
@@ -49,7 +52,10 @@ export async function settle(
     await finishEntry(tx, entry, { state: 'parked', verdict: 'other_source', now });
     return null;
   }
-  const facts = await readSettlementFacts(tx, parts, { kind, entry, now });
+  const matches = await readUndecidedMatches(tx, kind, entry);
+  const facts = await readSettlementFacts(tx, parts, { kind, entry, now }, matches);
+  if (facts.isCreationConfirmed && isListKnown(facts) && isMadeUnderOtherKey(kind, entry, matches))
+    await noteAlteredKeys(tx, kind.name, now);
   const decision = decideSettlement(facts);
   if (decision.is !== 'resend') {
     await applySettlement(tx, { kind, entry, now }, facts, decision);
@@ -62,18 +68,20 @@ export async function settle(
   return journalCreate(tx, parts, kind, entry);
 }
 
+async function readUndecidedMatches(tx: Transaction, kind: Kind, entry: Entry) {
+  const dismissed = isRetryRequested(entry) ? (entry.settlement.ids ?? []) : []; // A person has decided against them.
+  return (await readPossibleMatches(tx, kind, entry)).filter((match) => !dismissed.includes(match.id));
+}
+
 async function readSettlementFacts(
   tx: Transaction,
   parts: OutboundParts,
   unsettled: Unsettled,
+  matches: readonly PossibleMatch[],
 ): Promise<SettlementFacts> {
   const { kind, entry, now } = unsettled;
   const { settlement: notes } = entry;
   const isAskedFor = isRetryRequested(entry);
-  const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
-  const matches = (await readPossibleMatches(tx, kind, entry)).filter(
-    (match) => !dismissed.includes(match.id),
-  );
   const { certifiedAt, lastSweepAt } = await readStanding(tx, kind.name);
   const attempts = await readAttempts(tx, entry.id);
   const facts = {

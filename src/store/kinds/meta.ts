@@ -33,6 +33,7 @@ type MetaKey =
   | `page_size.${string}` // The smaller pages in which a kind's list is read, the size of the settings, and since when.
   | `scope.${string}` // Whether rows older than a kind's list stay, or how often exactly the oldest were deleted.
   | `search.${string}` // Whether the search texts of a kind are `filling`, after its first load, or `ready`.
+  | `filled.${string}` // Up to which id the rows of a kind have a column of ours, until all have it.
   | `held.${string}` // By which rule records of a kind were held together last.
   | `shown.${string}` // Which held records of a kind a person was shown last.
   | `whole.${string}` // The longest page 1 of a kind that was repeated as page 2.

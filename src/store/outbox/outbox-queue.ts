@@ -55,13 +55,20 @@ export async function ownedEntries(db: Queryable): Promise<Entry[]> {
   return entriesWhere(db, sql`owner is not null`);
 }
 
-/** The first earlier entry that this one must wait for: of the same record, or with the same natural key. */
+/**
+ * The first entry that this one must wait for: an earlier one of the same record or with the same natural key, or a create that was
+ * sent before it, since an application may insert an earlier one without its key.
+ */
 export async function findBlockingEntry(db: Queryable, entry: Entry): Promise<number | null> {
-  const { id, operation } = entry;
-  const later = operation === 'update' ? sql`('sending')` : sql`('sending', 'unsettled')`;
+  const { id, operation, attempts } = entry;
+  const isSent = sql`case when attempts > 0 or state in ('sending', 'unsettled') then 1 else 0 end`;
+  const isBefore =
+    operation === 'update'
+      ? sql`(id < ${id} or (id > ${id} and state = 'sending'))`
+      : sql`(${isSent} > ${attempts > 0 ? 1 : 0} or (${isSent} = ${attempts > 0 ? 1 : 0} and id < ${id}))`;
   const first = sql`
-    select id from outbox where ${hasSameTarget(entry)}
-      and ((id < ${id} and state in (${sqlList(OPEN_STATES)})) or (id > ${id} and state in ${later})) order by id limit 1`;
+    select id from outbox where ${hasSameTarget(entry)} and state in (${sqlList(OPEN_STATES)}) and ${isBefore}
+    order by id limit 1`;
   return readNumber(db, first);
 }
 
@@ -82,17 +89,18 @@ export async function openCreates(db: Queryable, kind: string): Promise<Entry[]>
   return entriesWhere(db, open);
 }
 
-/** By each of these natural keys: the open entry that has it, else the latest finished one that made a record. */
+/** By each of these natural keys: the open entry in one of these states that has it, else the latest finished one that made a record. */
 export async function entriesWithKeys(
   db: Queryable,
   kind: string,
   naturalKeys: readonly string[],
+  states: readonly string[],
 ): Promise<ReadonlyMap<string | null, Entry>> {
   const found = new Map<string | null, Entry>();
   for (const some of inChunks(naturalKeys)) {
     const entries = sql`
       kind = ${kind} and natural_key in (${sqlList(some)}) and operation = 'create'
-        and state in (${sqlList([...OPEN_STATES, 'done'])}) order by case when state = 'done' then 0 else 1 end, id`;
+        and state in (${sqlList(states)}) order by case when state = 'done' then 0 else 1 end, id`;
     for (const entry of await entriesWhere(db, entries)) found.set(entry.naturalKey, entry); // The last one counts.
   }
   return found;

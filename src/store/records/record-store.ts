@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { wasDeletedSince } from '../outbox/attempts-and-links.ts';
-import type { Queryable } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import type { Queryable, Row } from '../../db/session/session.ts';
 import {
   bigint,
   optionalText,
@@ -32,16 +31,21 @@ export async function findRecord(db: Queryable, kind: string, id: string): Promi
 const LIVE_RECORD = [textColumn('id'), textColumn('raw')];
 export type LiveRecord = RowOf<typeof LIVE_RECORD>;
 
-const RECORDS_A_QUERY = 1000;
-
-/** Yields all live records of a kind in the order of their ids, in batches. */
-export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<LiveRecord> {
-  const read = (after: string): Promise<LiveRecord[]> =>
-    readLive(db, kind, sql`k.id > ${after} order by k.id limit ${RECORDS_A_QUERY}`);
-  for await (const records of batchesById(RECORDS_A_QUERY, read)) yield* records;
+/** Yields these columns of all live records of a kind, in batches. */
+export async function* liveColumns(db: Queryable, kind: string, columns: readonly string[]) {
+  const names = columns.map((name) => sql`, k.${sql.identifier(name)}`);
+  yield* batchesById(ROWS_A_QUERY, async (after) => {
+    const rows = await db.query(sql`
+      select cast(k.id as text) as record_id${sql.join(names)} from ${sql.identifier(kind)} as k
+      where k._deleted_at is null and k.id > ${after} order by k.id limit ${ROWS_A_QUERY}`);
+    return rows.map((row): Row & { readonly id: string } => ({ ...row, id: String(row['record_id']) }));
+  });
 }
 
-const readLive = (db: Queryable, kind: string, condition: SQL): Promise<LiveRecord[]> =>
+const ROWS_A_QUERY = 5_000;
+
+/** The live records of a kind, `k` in the condition. */
+export const liveRecordsWhere = (db: Queryable, kind: string, condition: SQL): Promise<LiveRecord[]> =>
   readRows(
     db,
     LIVE_RECORD,
@@ -146,7 +150,7 @@ export async function possibleMatchesSince(
         select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
           and not ${wasDeletedSince(sql`l.linked_at`)})
     order by k.id`;
-  return readLive(db, kind, isSeen);
+  return liveRecordsWhere(db, kind, isSeen);
 }
 
 const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
@@ -197,16 +201,6 @@ export async function wasLiveAt(
     where k.id = ${watermark.id} and (k._listed <= ${watermark.tick} or (k._listed is null and k._first_seen_at < ${watermark.at}))
       and (k._deleted_at is null or k._deleted_at >= ${watermark.at})`;
   return hasRow(db, seen);
-}
-
-/** Live records that have one of the values of each column. */
-export async function liveRecordsWith(
-  db: Queryable,
-  kind: string,
-  wanted: readonly { readonly column: string; readonly values: readonly (string | number)[] }[],
-): Promise<LiveRecord[]> {
-  const tests = wanted.map(({ column, values }) => sql`${sql.identifier(column)} in (${sqlList(values)})`);
-  return readLive(db, kind, sql.join(tests, sql` and `));
 }
 
 /** Whether more than so many live records have a text in a column, in whatever case. */

@@ -6,6 +6,8 @@ import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
+import { writeMeta } from '../kinds/meta.ts';
+import { KEY_COLUMN, keyedFields } from '../tables/key-column.ts';
 import { SEARCH_COLUMN } from '../tables/search-text.ts';
 import {
   kindColumns,
@@ -21,7 +23,9 @@ import { prepareSearch } from './prepare-search.ts';
 
 /** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
 export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
-  await changeTable(tx, { name: kind.name, columns: kindColumns(kind, dialect), create: createTable });
+  const columns = kindColumns(kind, dialect);
+  const added = await changeTable(tx, { name: kind.name, columns, create: createTable });
+  if (added.includes(KEY_COLUMN)) await writeMeta(tx, `filled.${kind.name}.${KEY_COLUMN}`, '0');
   for (const table of nestedTables(kind))
     await changeTable(tx, { name: table.name, columns: nestedColumns(table, dialect), create: createNested });
 }
@@ -32,7 +36,8 @@ interface TableChange {
   readonly create: (name: string, columns: readonly Column[]) => readonly string[];
 }
 
-async function changeTable(tx: Transaction, growing: TableChange): Promise<void> {
+/** @returns The columns that the table did not have, unless it is new. */
+async function changeTable(tx: Transaction, growing: TableChange): Promise<readonly string[]> {
   const { name, columns, create } = growing;
   const present = await tx.listColumns(name);
   const missing = columns.filter((column) => !present.has(column.name));
@@ -42,6 +47,7 @@ async function changeTable(tx: Transaction, growing: TableChange): Promise<void>
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
   }
   await guardTable(tx, name);
+  return present.size === 0 ? [] : missing.map((column) => column.name);
 }
 
 function createTable(name: string, columns: readonly Column[]): string[] {
@@ -83,7 +89,7 @@ interface ReportIndex {
 
 /**
  * Makes the missing indexes on the references, also of nested arrays, and the dates of these kinds, which reports join and filter by, one that counts live
- * rows and finds changed ones without the table, and fills and indexes the search text. A kind gets them after its baseline,
+ * rows and finds changed ones without the table, one on the natural key, and fills and indexes the search text. A kind gets them after its baseline,
  * because they would slow its first load; one without a list has no baseline.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
@@ -148,7 +154,9 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
     table: kind.name,
     on: '(_changed_at, _deleted_at)',
   };
-  const wanted: ReportIndex[] = [changed, ...indexesOn(kind.name, [...kind.fields, ...kind.hints], true)];
+  const key = { name: indexName(kind.name, KEY_COLUMN), table: kind.name, on: `(${KEY_COLUMN})` };
+  const own = keyedFields(kind).length > 0 ? [changed, key] : [changed];
+  const wanted: ReportIndex[] = [...own, ...indexesOn(kind.name, [...kind.fields, ...kind.hints], true)];
   for (const { name, items, hints } of nestedTables(kind))
     wanted.push(...indexesOn(name, [...items, ...hints], false));
   const missing: ReportIndex[] = [];

@@ -4,6 +4,7 @@ import { hasRow } from '../../db/rows/rows.ts';
 import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { searchTables, type SearchTable } from '../tables/kind-table.ts';
+import { updateRows } from './fill-columns.ts';
 import { SEARCH_COLUMN, isSearchField, searchTexts } from '../tables/search-text.ts';
 
 /** Rows filled in one transaction: more would make others wait. */
@@ -85,15 +86,6 @@ async function fillRows(tx: Transaction, table: SearchTable, from: string): Prom
       fields.map((field) => row[field.name] ?? null),
     );
   const filled = rows.map((row) => [...keys.map((_, at) => String(row[`_key${at}`])), ...texts(row)]);
-  const each =
-    tx.dialect === 'sqlite'
-      ? sql`json_each(${JSON.stringify(filled)})`
-      : sql`json_array_elements(${JSON.stringify(filled)}::json)`;
-  const isSame = keys.map(
-    (key, at) => sql`k.${sql.identifier(key)} = cast(v.value ->> ${sql.raw(String(at))} as bigint)`,
-  );
-  await tx.write(sql`
-    update ${name} as k set ${SEARCH} = v.value ->> ${sql.raw(String(keys.length))} from ${each} as v
-    where ${sql.join(isSame, sql` and `)}`);
+  await updateRows(tx, { table: table.name, keys, column: SEARCH_COLUMN }, filled);
   return rows.length < ROWS_A_TRANSACTION ? null : String(last['_key0']);
 }

@@ -12,6 +12,7 @@ import { decodeIfFits, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import { isObject, tryParseJson } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
+import { KEY_COLUMN, keyWriter, keyedFields } from './key-column.ts';
 import { SEARCH_COLUMN, isSearchField, searchTexts } from './search-text.ts';
 
 export type Dialect = Session['dialect'];
@@ -71,6 +72,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
       ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
     ...derivedColumns(kind.fields, dialect),
+    ...keyColumn(kind, dialect),
     ...searchColumn(kind.fields, dialect),
     { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
     { name: '_changed_at', type: instant, rule: 'NOT NULL' },
@@ -94,14 +96,16 @@ export function writtenColumns(kind: Kind, dialect: Dialect, keepsSearch = false
 /** The columns that are filled from a record: `writtenColumns` without our own. */
 export function filledColumns(kind: Kind, dialect: Dialect, keepsSearch = false): readonly string[] {
   const search = keepsSearch ? searchColumn(kind.fields, dialect) : [];
-  return [...kind.fields, ...derivedColumns(kind.fields, dialect), ...search].map(({ name }) => name);
+  const derived = [...derivedColumns(kind.fields, dialect), ...keyColumn(kind, dialect)];
+  return [...kind.fields, ...derived, ...search].map(({ name }) => name);
 }
 
 /** Makes the rows for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
 export function rowWriter(kind: Kind, dialect: Dialect, keepsSearch: boolean) {
+  const keyOf = keyWriter(kind);
   return (values: readonly SqlValue[], own: readonly SqlValue[] = []): SqlValue[] => {
     const search = keepsSearch ? searchTexts(kind.fields, values) : [];
-    return [...values, ...derivedValues(kind.fields, dialect, values), ...search, ...own];
+    return [...values, ...derivedValues(kind.fields, dialect, values), ...keyOf(values), ...search, ...own];
   };
 }
 
@@ -164,6 +168,9 @@ function derivedColumns(fields: readonly Field[], dialect: Dialect): readonly Co
     ];
   });
 }
+
+const keyColumn = (kind: Kind, dialect: Dialect): readonly Column[] =>
+  keyedFields(kind).length > 0 ? [{ name: KEY_COLUMN, type: TYPES[dialect].text }] : [];
 
 /** Behind the derived columns stands the text that a record is found by. It is filled after the first load, which it would slow. */
 const searchColumn = (fields: readonly Field[], dialect: Dialect): readonly Column[] =>

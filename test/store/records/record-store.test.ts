@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { liveRecords } from '../../../src/store/records/record-store.ts';
+import { liveColumns } from '../../../src/store/records/record-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON_TEXT, putRecords } from '../temp-mirror.ts';
 
 async function idsIn(session: Session): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { id, raw } of liveRecords(session, 'clients')) {
-    expect(raw).toBe(`{"id":${id}}`);
-    ids.push(id);
-  }
+  for await (const rows of liveColumns(session, 'clients', ['_raw']))
+    for (const { id, _raw } of rows) {
+      expect(_raw).toBe(`{"id":${id}}`);
+      ids.push(id);
+    }
   return ids;
 }
 

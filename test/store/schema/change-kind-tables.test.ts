@@ -155,6 +155,7 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
     expect(await indexesOf(session)).toEqual([
       'bookings__changed_at_index',
       'projects__changed_at_index',
+      'projects__key_index',
       'projects_client_id_index',
     ]);
     await session.atomically((tx) => tx.execute('alter table bookings add column pickup_date date'));
@@ -166,6 +167,7 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
           'bookings__changed_at_index',
           'bookings_pickup_date_index',
           'projects__changed_at_index',
+          'projects__key_index',
           'projects_client_id_index',
         ],
       ]);
@@ -211,5 +213,9 @@ test('PostgreSQL: an index waits for no reader, and one that another writer kept
   expect(await indexesOf(session)).toEqual([]);
   await writer.query('rollback');
   await createReportIndexes(session, [projects]);
-  expect(await indexesOf(session)).toEqual(['projects__changed_at_index', 'projects_client_id_index']);
+  expect(await indexesOf(session)).toEqual([
+    'projects__changed_at_index',
+    'projects__key_index',
+    'projects_client_id_index',
+  ]);
 });

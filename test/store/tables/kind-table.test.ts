@@ -38,6 +38,9 @@ const FOUND = [
   'projects', 'clients', 'providers', 'purchase_products', 'categories', 'products', 'departments',
 ];
 
+/** The kinds whose records are created, and that name their natural keys. */
+const KEYED = ['clients', 'providers', 'projects', 'categories', 'products', 'punches'];
+
 const named = (kinds: readonly Kind[]) => kinds.map((kind) => [kind.name, kind] as const);
 
 describe('the columns of a kind', () => {
@@ -60,6 +63,7 @@ describe('the columns of a kind', () => {
           DECLARED[refersTo === undefined ? type : 'integer'],
         ]),
         ...twins,
+        ...(KEYED.includes(kind.name) ? [['_key', 'TEXT']] : []),
         ...(FOUND.includes(kind.name) ? [['_search', 'TEXT']] : []),
         ...OWN,
       ]);

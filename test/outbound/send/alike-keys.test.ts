@@ -1,0 +1,164 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
+import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
+import { checkRequests, storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { previewEntry } from '../../../src/outbound/intake/preview.ts';
+import { readMeta } from '../../../src/store/kinds/meta.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
+
+/** One code as people type it, paste it, and as lists show it. */
+const SPELLINGS = [
+  'A & É 1',
+  'A & É 1 ',
+  'A\t& É 1',
+  'A\u00a0& É 1',
+  'A &  E\u0301 1',
+  'A &amp; É \u200b1',
+] as const;
+
+const pushed = (on: Stage, ...data: readonly JsonObject[]) =>
+  storeEntries(on.session, { kinds: KINDS, requests: data.map(requestOf), now: on.clock.now() });
+
+const requestOf = (data: JsonObject): EntryRequest => ({ operation: 'create', kind: 'clients', data });
+
+const alters = (on: Stage) => readMeta(on.session, 'outbox.alters.clients');
+const twins = (on: Stage) =>
+  on.rows(sql`select record_id, detail from issues where code = 'twins' and closed_at is null`);
+
+/** The service stores a code in a form of its own. */
+function storeCodes({ service: { world } }: Stage, form: (code: string) => string): void {
+  const insert = world.insert.bind(world);
+  const formed = (fields: JsonObject): JsonObject => {
+    const { code } = fields;
+    return typeof code === 'string' ? { ...fields, code: form(code) } : fields;
+  };
+  Object.assign(world, { insert: (kind: string, fields: JsonObject) => insert(kind, formed(fields)) });
+}
+
+describe.each(DATABASES)('a code in another spelling, in %s,', (database) => {
+  test.each(SPELLINGS)('%j is that of a record: no gate lets it pass', async (code) => {
+    const on = await opened({ database });
+    const id = enter(on, { code: SPELLINGS[SPELLINGS.indexOf(code) === 0 ? 1 : 0], name: 'Ada' });
+    await on.pull('clients');
+    await expect(pushed(on, { code, name: 'Bea' })).rejects.toMatchObject({ code: 'outbox.double' });
+    const inserted = await on.store(create({ code, name: 'Bea' }));
+    await on.work();
+    expect(await on.entry(inserted)).toMatchObject({
+      state: 'parked',
+      verdict: 'existed',
+      result: `{"ids":["${id}"]}`,
+    });
+    expect(asked(on, 'POST')).toEqual([]);
+  });
+
+  test('is sent once, however often an application inserts it, also where the answer names nothing', async () => {
+    const on = await opened({ database });
+    spoil(on, 'POST', { statusAfter: 201, body: '' }, { times: 1 });
+    const ids: number[] = [];
+    for (const code of SPELLINGS) ids.push(await on.store(create({ code, name: code })));
+    for (const id of ids.toReversed()) await on.outbox.work({ id, epoch: 0 }); // Those of a lower id have no key yet.
+    await on.work();
+    await endPatience(on);
+    expect(asked(on, 'POST')).toHaveLength(1);
+    const entries = await Promise.all(ids.map((id) => on.entry(id)));
+    const waiting = Array<string>(4).fill('waits'); // For the person who decides on the first of them.
+    expect(entries.map(({ verdict }) => verdict).sort()).toEqual(['adopted', 'existed', ...waiting]);
+  });
+
+  test('codes that are equal as numbers are two codes', async () => {
+    const on = await opened({ database });
+    for (const code of ['1.10', '1E3']) enter(on, { code, name: code });
+    await on.pull('clients');
+    expect(await pushed(on, { code: '1.1' }, { code: '1000' })).toMatchObject([
+      { isNew: true },
+      { isNew: true },
+    ]);
+    await on.work();
+    expect(asked(on, 'POST')).toHaveLength(2);
+  });
+
+  test('one that differs by case alone is sent, with a warning', async () => {
+    const on = await opened({ database });
+    const id = enter(on, { code: 'Ab-1', name: 'Ada' });
+    await on.pull('clients');
+    const [stored] = await pushed(on, { code: 'aB-1', name: 'Bea' });
+    expect(stored?.notes).toEqual([
+      `record ${id} of clients has the same natural key but for upper and lower case`,
+    ]);
+    await on.work();
+    expect(await on.entry(stored?.id ?? 0)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+});
+
+describe.each(ONE_DATABASE)('a key that an answer shows, in %s,', (database) => {
+  test('is not altered by the blanks that the service takes away', async () => {
+    const on = await opened({ database });
+    storeCodes(on, (code) => code.trim());
+    const id = await on.store(create({ code: 'ZZ-1 ', name: 'Zoé' }));
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'altered' });
+    expect(await alters(on)).toBeNull();
+  });
+
+  test('opens the issue `twins` at once where a live record has it', async () => {
+    const on = await opened({ database });
+    const old = enter(on, { code: 'ZZ-1', name: 'Ada' });
+    await on.pull('clients');
+    storeCodes(on, () => 'ZZ-1');
+    const id = await on.store(create({ code: 'ZZ-1234', name: 'Zoé' }));
+    await on.work();
+    const { recordId } = await on.entry(id);
+    expect(await twins(on)).toEqual([{ record_id: recordId, detail: JSON.stringify([old]) }]);
+    expect(await alters(on)).not.toBeNull();
+  });
+
+  test('opens none where a second record was wanted', async () => {
+    const on = await opened({ database });
+    enter(on, { code: 'ZZ-1', name: 'Ada' });
+    await on.pull('clients');
+    await on.store({ ...create(), allowDouble: true });
+    await on.work();
+    expect(await twins(on)).toEqual([]);
+  });
+});
+
+describe.each(ONE_DATABASE)('a create that was made, and not named, in %s,', (database) => {
+  test('shows by the only newcomer that the service alters keys: no other one is sent again', async () => {
+    const on = await opened({ database });
+    storeCodes(on, (code) => `CL-${code.slice(3)}`);
+    spoil(on, 'POST', { statusAfter: 201, body: '' }, { times: 1 });
+    await on.store(create({ code: 'ZZ-1', name: 'Zoé' }));
+    await on.work();
+    await on.pass(300);
+    expect(await alters(on)).not.toBeNull();
+    spoil(on, 'POST', { drop: 'after' }, { times: 1 });
+    const lost = await on.store(create({ code: 'ZZ-2', name: '' }));
+    await on.work();
+    await endPatience(on);
+    expect(await on.entry(lost)).toMatchObject({ state: 'parked', attempts: 1 });
+  });
+
+  test('shows nothing of that by a newcomer with its key, or by two', async () => {
+    const on = await opened({ database });
+    spoil(on, 'POST', { statusAfter: 201, body: '' }, { times: 1 });
+    await on.store(create({ code: 'ZZ-1 ', name: 'Zoé' }));
+    enter(on, { code: 'S-1', name: 'Somebody else' });
+    await on.work();
+    await on.pass(300);
+    expect(await alters(on)).toBeNull();
+  });
+});
+
+test('a preview names the record whose code is spelled otherwise, and none that differs by case', async () => {
+  const on = await opened();
+  const id = enter(on, { code: SPELLINGS[0], name: 'Ada' });
+  enter(on, { code: SPELLINGS[0].toLowerCase(), name: 'Ada' });
+  await on.pull('clients');
+  const [entry] = await checkRequests(on.session, KINDS, [requestOf({ code: SPELLINGS[3], name: 'Ada' })]);
+  expect(entry && (await previewEntry(on.session, entry))).toMatchObject({
+    alike: [{ recordId: id, match: 'exact' }],
+  });
+});
