@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { changeLine, readChangesPage, waitForChanges } from '../feed/follow-changes.ts';
+import { changeLine, followPages, readChangesPage, type FollowOptions } from '../feed/follow-changes.ts';
 import { abortWhenGone, sendJsonText } from '../http/send.ts';
 import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
 import { objectNamed } from '../lib/json/document.ts';
@@ -55,7 +55,6 @@ export function changeRoutes(app: Server, context: RouteContext): void {
   });
 }
 
-const PAGE = 500;
 const RETRY_MS = 2_000;
 const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
@@ -66,16 +65,13 @@ const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 async function* streamEvents(
   context: RouteContext,
   request: FastifyRequest,
-  { after, kind }: { readonly after: number; readonly kind: string | undefined },
+  from: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
-  for (let cursor = after; !signal.aborted;) {
-    const waiting = { clock: context.clock, signal, waitMs: QUIET_MS };
-    const wanted = { after: cursor, kind, limit: PAGE };
-    const { changes, next } = await waitForChanges(context.session, wanted, waiting);
-    if (!('role' in (await context.access.authenticate(request)))) return;
-    cursor = next;
+  const { session, clock, access } = context;
+  for await (const changes of followPages(session, from, { clock, signal }, QUIET_MS)) {
+    if (!('role' in (await access.authenticate(request)))) return;
     if (changes.length === 0) yield ':\n\n';
     for (const change of changes) yield `id: ${change.seq}\ndata: ${changeLine(change)}\n\n`;
   }

@@ -2,15 +2,11 @@ import * as z from 'zod';
 import { anyJson, documentOf, instant, objectNamed } from '../lib/json/document.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { streamChanges, readChanges, type KeyedChange } from './read-changes.ts';
+import { readChanges, type KeyedChange } from './read-changes.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 
-interface WantedPage extends FollowOptions {
-  readonly limit: number;
-}
-
 /** Reads the first events after a `seq`. `next` is the `seq` to continue after; the page is complete up to it. */
-export async function readChangesPage(db: Queryable, page: WantedPage) {
+export async function readChangesPage(db: Queryable, page: FollowOptions & { readonly limit: number }) {
   const { after, kind, limit } = page;
   const upTo = await latestSeq(db);
   const changes = upTo > after ? await readChanges(db, { after, upTo, kind, limit }) : [];
@@ -18,48 +14,45 @@ export async function readChangesPage(db: Queryable, page: WantedPage) {
   return { changes, next: Math.max(after, last) };
 }
 
-const POLL_MS = 250;
-
-/** Reads the first events after a `seq`; where there are none, waits up to `waitMs` for the first. */
-export async function waitForChanges(
-  db: Queryable,
-  wanted: WantedPage,
-  { clock, signal, waitMs }: { clock: Clock; signal: AbortSignal; waitMs: number },
-) {
-  const deadline = clock.monotonicMs() + waitMs;
-  for (let after = wanted.after; ;) {
-    const page = await readChangesPage(db, { ...wanted, after });
-    const leftMs = deadline - clock.monotonicMs();
-    if (page.changes.length > 0 || leftMs <= 0 || signal.aborted) return page;
-    after = page.next;
-    await sleepUnlessStopped(Math.min(POLL_MS, leftMs), { clock, signal });
-  }
-}
-
 export interface FollowOptions {
   readonly after: number;
   readonly kind?: string | undefined;
 }
 
-const FOLLOW_MS = 1_000;
+const PAGE = 500;
+const POLL_MS = 250;
 
 /**
- * Hands out the events after a `seq` in order, each once, then waits for further ones; ends when the signal is aborted. Writers
- * commit in the order of `seq`: all events up to the latest visible one are there, and the cursor may pass those of other kinds.
+ * Yields pages of the events after a `seq` in order, each event once, then waits for further ones; an empty page where none came
+ * for `quietMs`. Ends when the signal is aborted. Writers commit in the order of `seq`: all events up to the latest visible one are
+ * there, and the cursor may pass those of other kinds.
  */
+export async function* followPages(
+  db: Queryable,
+  { after, kind }: FollowOptions,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  quietMs = Infinity,
+): AsyncGenerator<readonly KeyedChange[]> {
+  let yieldedMs = clock.monotonicMs();
+  for (let cursor = after; !signal.aborted;) {
+    const { changes, next } = await readChangesPage(db, { after: cursor, kind, limit: PAGE });
+    cursor = next;
+    if (changes.length > 0 || clock.monotonicMs() - yieldedMs >= quietMs) {
+      yield changes;
+      yieldedMs = clock.monotonicMs();
+    }
+    if (changes.length < PAGE) await sleepUnlessStopped(POLL_MS, { clock, signal });
+  }
+}
+
+/** Yields the events of these pages one by one. */
 export async function* followChanges(
   db: Queryable,
   options: FollowOptions,
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<KeyedChange> {
-  let cursor = options.after;
-  while (!signal.aborted) {
-    const upTo = await latestSeq(db);
-    yield* streamChanges(db, { after: cursor, upTo, kind: options.kind }, signal);
-    cursor = Math.max(cursor, upTo);
-    await sleepUnlessStopped(FOLLOW_MS, { clock, signal });
-  }
+  for await (const page of followPages(db, options, { clock, signal })) yield* page;
 }
 
 const eventHead = z.object({

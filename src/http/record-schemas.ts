@@ -1,3 +1,4 @@
+import { named } from '../lib/json/document.ts';
 import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 
 /** The JSON of a value by its type in the catalogue: the service also sends numbers as text, and takes them so. */
@@ -12,7 +13,7 @@ const TYPES: Readonly<Record<FieldType, readonly string[]>> = {
   json: ['array', 'object', 'null'],
 };
 
-const JSON_REF = { $ref: '#/components/schemas/Json' };
+const JSON_REF = named('Json');
 
 const NO_LIST = [
   { type: 'object', additionalProperties: JSON_REF },
@@ -30,8 +31,8 @@ export function recordSchemas(kinds: readonly Kind[]) {
   const data = written.map(
     (kind) => [`${kind.name}_data`, objectOf(kind, (field) => field.write?.name ?? field.name)] as const,
   );
-  const oneOf = (named: readonly (readonly [name: string, schema: object])[]) => ({
-    anyOf: named.map(([name]) => ({ $ref: `#/components/schemas/${name}` })),
+  const oneOf = (schemas: readonly (readonly [name: string, schema: object])[]) => ({
+    anyOf: schemas.map(([name]) => named(name)),
   });
   return {
     ...Object.fromEntries([...records, ...data]),
@@ -44,14 +45,15 @@ export function recordSchemas(kinds: readonly Kind[]) {
 function objectOf({ fields, hints, excluded = [] }: Kind, nameOf: (field: Field) => string) {
   const names = new Set(excluded.map((field) => field.name));
   const shown = [...fields, ...hints].filter((field) => !names.has(field.name));
-  const properties = Object.fromEntries(shown.map((field) => [nameOf(field), valueOf(field)]));
-  return { type: 'object', properties, additionalProperties: JSON_REF } as const; // A service sends more than it documents.
+  return objectWith(shown.map((field) => [nameOf(field), valueOf(field)]));
 }
+
+/** A service sends more than it documents. */
+const objectWith = (members: readonly (readonly [string, object])[]) =>
+  ({ type: 'object', properties: Object.fromEntries(members), additionalProperties: JSON_REF }) as const;
 
 function valueOf({ type, items }: Field): object {
   if (type !== 'json') return { type: TYPES[type] };
-  const properties = Object.fromEntries((items ?? []).map((item) => [item.name, valueOf(item)]));
-  const element =
-    items === undefined ? JSON_REF : { type: 'object', properties, additionalProperties: JSON_REF };
+  const element = items ? objectWith(items.map((item) => [item.name, valueOf(item)])) : JSON_REF;
   return { type: TYPES.json, items: element, additionalProperties: JSON_REF };
 }

@@ -65,7 +65,7 @@ describe.each(ONE_DATABASE)('%s', (database) => {
     expect(clock.sleeps).toEqual([]);
     await putChanges(session, change(5));
     expect(await next()).toBe(1_204);
-    expect(clock.sleeps).toEqual([1_000]);
+    expect(clock.sleeps).toEqual([250]);
 
     stop.abort();
     expect(await following.next()).toMatchObject({ done: true });

@@ -5,7 +5,7 @@ import { isArray, isObject, type Json, type JsonObject } from './json.ts';
 const anyObject = z.custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object');
 
 /** Refers to a schema of that name in the description of the API. */
-const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** A JSON object of a named schema; numbers keep their digits. */
 export const objectNamed = (name: string) => anyObject.meta(named(name));
