@@ -65,7 +65,7 @@ export async function checkFile(session: Session): Promise<readonly CheckResult[
 /** Bytes in a megabyte. */
 const MB = 2 ** 20;
 
-/** A disk of `statfs`. One without inodes at all, such as Btrfs, names 0 of 0. */
+/** A disk of `statfs`. Some make inodes as they are needed, and name 0 of 0. */
 type Disk = Pick<StatsFs, 'bavail' | 'bsize' | 'files' | 'ffree' | 'type'>;
 
 /** Whether a mirror in a file of so many bytes has the free space that a sweep, a migration or a backup beside it may need. */

@@ -39,9 +39,10 @@ export function exportCommand(context: CommandContext): Command {
       'rows as they were at an instant (2026-03-01T12:00:00Z) or at the end of a date',
     )
     .option('--ids <list>', 'with --as-of: only these records, e.g. 1,5-9')
-    .option('--out <file>', 'write this file, which appears whole (default: stdout)')
+    .option('--out <file>', 'write this file, which appears whole (default: stdout; - is stdout as CSV)')
     .option('--raw', 'no column _version, and in CSV no apostrophe before texts that look like formulas')
-    .action(async (what: string, options: Options) => {
+    .action(async (what: string, given: Options) => {
+      const options = withoutDash(given);
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
       const format = chosenFormat(options);
@@ -74,6 +75,10 @@ export function exportCommand(context: CommandContext): Command {
       }
     });
 }
+
+/** As other programs do, `--out -` names stdout: as CSV, unless another format is chosen. */
+const withoutDash = ({ out, ...options }: Options): Options =>
+  out === '-' ? { format: 'csv', ...options } : { ...options, ...(out !== undefined && { out }) };
 
 /** @throws {UsageError} If neither an option nor the file's name shows the format. */
 function chosenFormat(options: Options): ExportFormat {

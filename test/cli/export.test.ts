@@ -284,6 +284,14 @@ describe('the format', () => {
     expect(readFileSync(file, 'utf8').startsWith(begins)).toBe(true);
   });
 
+  test('of - is CSV on stdout, or the one that is chosen', async () => {
+    const { exported } = await stage('SQLite');
+
+    expect((await exported('clients', '--out', '-')).stdout).toMatch(/^id,code,/);
+    expect((await exported('clients', '--out', '-', '--format', 'ndjson')).stdout).toMatch(/^{"id":/);
+    expect((await exported('clients', '--out', '-', '--format', 'xlsx')).code).toBe(2);
+  });
+
   test('has times as such on either database, which SQLite declares as texts', async () => {
     const { env, exported } = await stage('SQLite');
     await run(['pull', 'punches'], env);

@@ -64,7 +64,7 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
     hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
   },
   {
-    driverCode: /^SQLITE_(?:PROTOCOL|NOLFS|IOERR_(?:(?:RD|UN)?LOCK|CHECKRESERVEDLOCK|SHM))/,
+    driverCode: /^(?:SQLITE_PROTOCOL|SQLITE_IOERR_\w*(?:LOCK|SHM))/,
     code: 'mirror.no_locks',
     problem: 'lies on a file system that cannot lock or share it, such as a network drive',
     hint: 'Keep the file on a local disk, or set DATABASE_URL to a PostgreSQL server.',

@@ -55,12 +55,12 @@ export interface SweepOutage {
   awaySinceMs: number | null;
 }
 
-/** A sweep under way waits this long for a service that is away: a restart of it, or of what lies between. */
+/** A sweep under way waits this long for a service that is away: a restart of it, or of what lies between, or a limit by the minute. */
 const OUTLASTED_MS = 60_000;
 
-/** Nothing of the service answers: no connection, or a gateway in its place. */
+/** Nothing of the service answers: no connection, or a gateway in its place; or it answers that it will not yet. */
 const isAway = ({ reason, status = 0 }: SourceError): boolean =>
-  reason === 'unreachable' || (status >= 502 && status <= 504);
+  reason === 'unreachable' || reason === 'rate_limited' || (status >= 502 && status <= 504);
 
 /** Runs an attempt until it succeeds, fails permanently, has used up its attempts, and the sweep does not wait for the service. */
 type Retry = <T>(attempt: RetriedAttempt<T>, signal: AbortSignal, sweep?: SweepOutage) => Promise<T>;

@@ -158,11 +158,27 @@ describe('a sweep under way', () => {
   test.each([
     ['502', withStatus(502)],
     ['503', withStatus(503)],
+    ['429 without Retry-After', withStatus(429)],
     ['a reset', withReset],
   ])('outlasts a minute of %s', async (_, fault) => {
     const { source } = await away(60_000, fault);
     const responses = await sweepAll(source);
     expect(new Set(responses.flatMap((response) => response.keys)).size).toBe(3000);
+  });
+
+  test('ends complete beside a limit by the minute that names no wait', async () => {
+    let minute = -1;
+    let count = 0;
+    const base = await serve((request, response) => {
+      const now = Math.floor(opened.clock.monotonicMs() / 60_000);
+      count = now === minute ? count + 1 : 1;
+      minute = now;
+      if (count > 60) response.writeHead(429).end();
+      else send(response, listBody(pageOf(request), 100, 20_000));
+    });
+    const opened = open(base, { concurrency: 1 });
+    const responses = await sweepAll(opened.source);
+    expect(new Set(responses.flatMap((response) => response.keys)).size).toBe(20_000);
   });
 
   test('waits no second minute, and not for a 500', async () => {
