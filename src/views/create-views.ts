@@ -163,13 +163,30 @@ function commentsOn({ name, meaning, columns }: View, language: Language): strin
  * at its end, so that users' own views keep working; PostgreSQL creates a view again if a column changes its type.
  */
 export async function replaceViews(tx: Transaction, views: readonly View[]): Promise<void> {
+  const rights: string[] = [];
   if (tx.dialect === 'postgres') {
     await tx.execute(CREATE_REFUSE_FUNCTION); // Before the first view.
-    for (const view of views)
-      if (!(await hasSameColumnTypes(tx, view))) await tx.execute(`drop view ${qualifiedName(view.name)}`);
+    for (const view of views) {
+      if (await hasSameColumnTypes(tx, view)) continue;
+      rights.push(...(await rightsOn(tx, qualifiedName(view.name))));
+      await tx.execute(`drop view ${qualifiedName(view.name)}`);
+    }
   }
   await createViews(tx, views, tx.dialect);
+  for (const right of rights) await tx.execute(right);
 }
+
+/** Reads the statements that give a view of PostgreSQL its rights and its owner once it is created again. */
+const rightsOn = (tx: Transaction, view: string): Promise<readonly string[]> =>
+  readTexts(
+    tx,
+    sql`with present as (select * from pg_class where oid = to_regclass(${view}))
+      select format('grant %s on %s to %s%s', privilege_type, ${view}::text,
+        case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
+        case when is_grantable then ' with grant option' end) from present, aclexplode(relacl) where grantee <> relowner
+      union all select format('alter view %s owner to %I', ${view}::text, pg_get_userbyid(relowner)) from present
+        where relowner <> current_user::regrole`,
+  );
 
 /** Whether all columns of a view in PostgreSQL keep their types; true if there is no view yet. */
 async function hasSameColumnTypes(tx: Transaction, view: View): Promise<boolean> {

@@ -8,6 +8,7 @@ import { translateAll, translatorFor } from '../../src/lib/text/translator.ts';
 import { readMirroredKind, saveFields } from '../../src/store/kinds/field-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { identifier } from '../../src/db/session/sql-text.ts';
+import { replaceViews } from '../../src/views/create-views.ts';
 import { discoverColumns } from '../../src/views/discover-columns.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
@@ -65,6 +66,32 @@ test('PostgreSQL: every view refuses every write, by its owner and by a superuse
           hint: expect.stringContaining('The change goes to the service') as unknown,
         });
   expect(await session.query(sql`select id from bi_clients`)).toHaveLength(3);
+});
+
+test('PostgreSQL: a view that is created again keeps the rights that others gave on it', async () => {
+  const url = await freshDatabaseUrl();
+  const session = await openForTest(url);
+  await migrate(session, KINDS);
+  const [given] = listViews(KINDS, 'postgres').filter(({ name }) => name === 'bi_changes');
+  const [first, ...others] = given?.columns ?? [];
+  if (given === undefined || first === undefined) throw new Error('no such view');
+  const { name: analyst } = await freshRole(url);
+  const admin = await bystander(url);
+  await admin.query(
+    `grant select on bi_changes to ${analyst} with grant option; grant select on bi_changes to public`,
+  );
+  const changed = {
+    ...given,
+    columns: [{ ...first, expression: `cast(${first.expression} as text)` }, ...others],
+  };
+  const rightsOf = async (): Promise<unknown> =>
+    (await admin.query(`select relacl::text, relowner from pg_class where relname = 'bi_changes'`)).rows;
+  const before = await rightsOf();
+  await session.atomically((tx) => replaceViews(tx, [changed]));
+  expect(await rightsOf()).toEqual(before);
+  expect(
+    (await admin.query(`select pg_typeof(${first.name}) as t from bi_changes union all select 'text'`)).rows,
+  ).toEqual([{ t: 'text' }]);
 });
 
 test('PostgreSQL: a view is still read as if it were not there: joins go by the indexes of the tables', async () => {
