@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { keyText } from '../../src/diff/match.ts';
 import { preferredWait } from '../../src/http/limits.ts';
 import { insertUser, type UserRole } from '../../src/store/users/user-store.ts';
 import { changeEntry } from '../../src/store/outbox/outbox-store.ts';
@@ -199,6 +200,7 @@ describe.each(DATABASES)('a batch, over a mirror in %s', (_name, open) => {
           return {
             id: String(n + 1),
             code: `R-${n}`,
+            _key: keyText([`R-${n}`]),
             _raw: JSON.stringify({ id: n + 1, code: `R-${n}`, note: 'x'.repeat(700) }),
           };
         }),
