@@ -42,7 +42,7 @@ async function pullAll(coverage: string, folder: string): Promise<string[]> {
   }
 }
 
-/** No sweep runs beside the entries: the pull before them is young enough to be their pre-image. */
+/** No sweep runs beside the entries: the pull before them, but after the start of `serve`, is their pre-image. */
 async function pushSome(coverage: string, folder: string): Promise<Pick<FilesThatRun, 'entry' | 'event'>> {
   const sandbox = await startSandbox(folder, 'push');
   let received = 0;
@@ -59,10 +59,12 @@ async function pushSome(coverage: string, folder: string): Promise<Pick<FilesTha
     const lines = Array.from({ length: ENTRIES }, (_, n) =>
       JSON.stringify({ operation: 'create', kind: 'clients', data: { code: `H-${n}`, name: `House ${n}` } }),
     );
-    await run(['pull', 'clients'], { folder, env });
-    await run(['webhooks', 'add', `http://127.0.0.1:${port}`, '--name', 'house'], { folder, env });
-    await run(['push', '--batch'], { folder, env, stdin: lines.join('\n') });
+    await run(['migrate'], { folder, env });
     const serve = start(['serve', '--only', 'outbound,webhooks'], { folder, env, coverage });
+    await once(serve.stderr, 'data');
+    await run(['webhooks', 'add', `http://127.0.0.1:${port}`, '--name', 'house'], { folder, env });
+    await run(['pull', 'clients'], { folder, env });
+    await run(['push', '--batch'], { folder, env, stdin: lines.join('\n') });
     while (received < ENTRIES) await once(receiver, 'received');
     serve.kill('SIGTERM');
     await once(serve, 'exit');

@@ -8,7 +8,7 @@ import type { Owner } from '../lib/owner.ts';
 import type { Language } from '../lib/text/translator.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
 import type { WriteHealth } from '../db/session/write-watch.ts';
-import type { SendCounter } from '../outbound/freeze.ts';
+import type { CounterReader } from '../outbound/freeze.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import type { Access, RequestUser, SignInSettings } from './access.ts';
 import type { StreamLimit } from './limits.ts';
@@ -20,7 +20,7 @@ export interface ServingProcess extends MirrorContext {
   readonly writes: () => WriteHealth;
   readonly isDead: Owner['isDead'];
   /** `resume` raises the database's own count to this counter. */
-  readonly sendCounter: { readonly read: SendCounter['read'] };
+  readonly sendCounter: CounterReader;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;
   /** The queue's own metrics; absent if there is no queue. */

@@ -10,7 +10,7 @@ import type { Session } from '../db/session/session.ts';
 import { withDecision, type Decider } from '../store/users/decision-store.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
-import type { SendCounter } from '../outbound/freeze.ts';
+import type { CounterReader } from '../outbound/freeze.ts';
 
 /** The parts that operations work with. */
 export interface OperationContext {
@@ -18,7 +18,7 @@ export interface OperationContext {
   readonly kinds: readonly Kind[];
   readonly clock: Clock;
   /** `resume` raises the database's own count to this counter. */
-  readonly sendCounter: { readonly read: SendCounter['read'] };
+  readonly sendCounter: CounterReader;
   readonly webhooks: SendingRules;
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };

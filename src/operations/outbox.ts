@@ -78,8 +78,8 @@ export const resumeOutbox = operation({
     since: instant.optional(),
     unknown: z.array(z.string()).optional(),
   }),
-  run: async ({ session, sendCounter }) => {
-    const frozen = await resumeSends(session, (await sendCounter.read()) ?? 0);
+  run: async ({ session, sendCounter, clock }) => {
+    const frozen = await resumeSends(session, sendCounter, clock.now());
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });

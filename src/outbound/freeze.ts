@@ -24,6 +24,8 @@ export interface SendCounter {
   readonly notes?: (after: number) => Promise<readonly string[]>;
 }
 
+export type CounterReader = Pick<SendCounter, 'read' | 'notes'>;
+
 /** A mark that can be closed. */
 export interface OpenSendCounter extends SendCounter {
   readonly close: () => void;
@@ -74,7 +76,7 @@ export async function freezeIfRestored(
 /** Why sends are paused, or would be once `serve` starts; changes nothing. */
 export async function findFreeze(
   session: Session,
-  sendCounter: Pick<SendCounter, 'read' | 'notes'>,
+  sendCounter: CounterReader,
   now: Date,
 ): Promise<Frozen | null> {
   const counterSends = await sendCounter.read(); // Before the database: a `serve` at work counts there first.
@@ -114,15 +116,20 @@ async function causeToFreeze(
 }
 
 /**
- * Resumes sends after a person has examined the cause of the freeze.
+ * Resumes sends after a person has examined the cause of the freeze, which no `serve` need have found yet. The database's own count
+ * is raised to the one beside it.
  *
- * @param marked The sends counted by the mark beside the database: the database's own count is raised to it.
  * @returns The cause of the freeze; null if there was none.
  */
-export async function resumeSends(session: Session, counterSends: number): Promise<Frozen | null> {
+export async function resumeSends(
+  session: Session,
+  sendCounter: CounterReader,
+  now: Date,
+): Promise<Frozen | null> {
   const place = await databaseIdentity(session);
+  const frozen = await findFreeze(session, sendCounter, now);
+  const counterSends = (await sendCounter.read()) ?? 0;
   return await session.atomically(async (tx) => {
-    const frozen = await readFrozen(tx);
     if (frozen !== null) await renewLog(tx);
     await deleteMeta(tx, 'outbox.frozen');
     await writeMeta(tx, 'outbox.place', place);

@@ -4,6 +4,7 @@ import { readWorkerSends } from '../store/runs/worker-store.ts';
 import { addNotification, frozenNotification } from '../store/webhooks/notifications.ts';
 import type { Transaction } from '../db/session/session.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
+import type { Break } from './last-break.ts';
 
 /**
  * The sends of this process, as it remembers them. Its row in the database counts them too, in the transactions that journal them:
@@ -14,13 +15,15 @@ export interface OwnSends {
   count: number;
   /** The identity of the mirror in which this process found that it had gone back; an accepted resume renews it. */
   pausedIn: string | null;
+  /** Null until the process has looked for the first time: its start is a break. */
+  lastBreak: Break | null;
 }
 
 interface SendingProcess extends ProcessContext {
   readonly ownSends: OwnSends;
 }
 
-export const createOwnSends = (): OwnSends => ({ count: 0, pausedIn: null });
+export const createOwnSends = (): OwnSends => ({ count: 0, pausedIn: null, lastBreak: null });
 
 /** Returns whether nothing may be sent now; pauses all sends where the database knows fewer sends of this process than it made. */
 export async function isPaused(tx: Transaction, parts: SendingProcess): Promise<boolean> {

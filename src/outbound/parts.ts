@@ -1,5 +1,4 @@
 import type { Kind } from '../catalog/kind.ts';
-import { parseInstant } from '../lib/time/clock.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Source } from '../source/source.ts';
 import type { SendCounter } from './freeze.ts';
@@ -33,13 +32,4 @@ export interface OutboundRules {
   readonly graceSeconds: number;
   /** Fields whose changes create no events, per record kind. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
-}
-
-/** How old the mirror's knowledge of a list may be where something is concluded from what the list lacks. */
-const FRESH_MS = 900_000;
-
-/** Whether an instant is a short time ago; one in the future is not, since the clock has jumped. */
-export function isRecent(instant: string | null, now: Date): boolean {
-  if (instant === null) return false;
-  return Math.abs(now.getTime() - parseInstant(instant).getTime()) <= FRESH_MS;
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { sanitizeLine } from '../lib/text/text.ts';
 import type { Session } from '../db/session/session.ts';
-import { readCountedPlace, type OpenSendCounter, type SendCounter } from './freeze.ts';
+import { readCountedPlace, type CounterReader, type OpenSendCounter, type SendCounter } from './freeze.ts';
 
 /** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the queue is there. */
 export async function openSendCounter(session: Session, queueUrl: string | null): Promise<OpenSendCounter> {
@@ -59,8 +59,6 @@ function createFileReader(path: string): CounterReader {
     notes: (after) => Promise.resolve(existsSync(path) ? notesAbove(linesOf(path).slice(1), after) : []),
   };
 }
-
-type CounterReader = Pick<SendCounter, 'read' | 'notes'>;
 
 /** Reads the mark without opening it for writing; creates nothing. */
 export function createCounterReader(session: Session, queueUrl: string | null): CounterReader {

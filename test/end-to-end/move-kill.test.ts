@@ -74,7 +74,7 @@ async function fillOutbox(scene: Scene, path: string): Promise<void> {
   await push(scene, creates('clients', SENT));
   const program = start(['serve'], { env });
   await serving(program);
-  await requestNumber(gate, SENT / 2);
+  await requestNumber(gate, SENT / 2, 'POST');
   program.child.kill('SIGKILL');
   await program.ended;
   expect(service.requests.filter(({ method }) => method === 'POST').length).toBeGreaterThan(0);

@@ -84,7 +84,7 @@ test('SIGTERM during a slow write lets it end, and the process with it (H05)', a
   const { path, env } = await readMirror(service);
   service.setFaults([{ on: { method: 'POST' }, do: { latencyMs: 1_500 } }]);
   const { child, ended } = await serveBeside(onTestFinished, env);
-  const sent = requestNumber(service, 1);
+  const sent = requestNumber(service, 1, 'POST');
   await pushCreate(env, 'NEW');
   await sent;
 

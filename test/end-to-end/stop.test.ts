@@ -100,7 +100,7 @@ test('SIGTERM cuts off a create whose answer does not come', async () => {
   const scene = await setScene(onTestFinished, { size: 5, env });
   scene.service.setFaults(faults);
   const program = await serveBeside(onTestFinished, scene.env);
-  const reached = requestNumber(scene.gate, 1);
+  const reached = requestNumber(scene.gate, 1, 'POST');
   await insert(scene, creates('clients', 1));
   await reached;
   expect(await endedBy(program, 'SIGTERM')).toMatchObject({ code: 0, signal: null });

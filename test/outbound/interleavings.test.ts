@@ -127,6 +127,8 @@ const ANSWERS: readonly WriteAnswer[] = [
   },
 ];
 
+const NOON = '2026-03-01 12:00:00.000';
+
 async function store(session: Session, operation: Operation): Promise<number> {
   const now = clock.now();
   const entry = { operation, kind: 'clients', recordId: operation === 'update' ? '7' : null, key: 'key' };
@@ -135,6 +137,12 @@ async function store(session: Session, operation: Operation): Promise<number> {
     await tx.query(sql`
       insert into kind_state (kind, tick, state, complete_sweeps, epoch, certified_at, last_sweep_at, baseline_at)
       values ('clients', 5, 'certified', 1, 1, '2026-03-01 11:59:00.000', '2026-03-01 11:59:00.000', '2026-03-01 11:59:00.000')`);
+    // The reading of a run that begins after the workers have started.
+    await tx.query(sql`
+      insert into runs (id, command, state, kinds, requested_at) values (1, 'pull', 'requested', '["clients"]', ${NOON})`);
+    await tx.query(
+      sql`insert into run_kinds values (1, 'clients', 'certified', null, null, ${NOON}, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, ${NOON}, 0)`,
+    );
     return insertEntry(tx, { ...entry, payload: compactJson(data), base: null, naturalKey: null, now });
   });
   if (id === null) throw new Error('the key is taken');

@@ -127,7 +127,7 @@ export function stage(
       for (const entry of due) await outbox.work(entry);
       const runs = await requestedRuns(session, clock.now(), 10);
       for (const run of runs) {
-        const claim = { ...run, owner: 'us:1:a', now: clock.now() };
+        const claim = { ...run, owner: parts.owner.name, now: clock.now() };
         const claimed = await session.atomically((tx) => claimRun(tx, claim));
         if (claimed !== null) await sweep(claimed.kinds, run.id);
       }
@@ -198,6 +198,7 @@ export async function opened({
   ...staging
 }: Opening = {}): Promise<Stage> {
   const on = stage(await sandbox(options), await MIRRORS[database](), staging);
+  await on.outbox.due(0); // It starts before it reads.
   if (pulled.length > 0) await on.pull(...pulled);
   return on;
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
-import type { Session } from './session.ts';
+import type { Session, Transaction } from './session.ts';
 
 /** Names the database and its version. */
 export async function databaseVersion(session: Session): Promise<string> {
@@ -24,6 +24,15 @@ export async function databaseIdentity(session: Session): Promise<string> {
     select (select system_identifier from pg_control_system()) || ':' || oid as place
     from pg_database where datname = current_database()`);
   return String(row?.['place']);
+}
+
+/** When the server of a database started: one that takes its place at the same address, or is restarted, shows another instant. */
+export async function readServerStart(db: Session | Transaction): Promise<string> {
+  if (db.dialect === 'sqlite') return '';
+  const [row] = await db.query(
+    sql`select cast(extract(epoch from pg_postmaster_start_time()) as text) as start`,
+  );
+  return String(row?.['start']);
 }
 
 /** The size of a database on a server, in bytes. */

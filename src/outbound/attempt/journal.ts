@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { parseObject, isObject, type JsonObject, type Json } from '../../lib/json/json.ts';
-import { formatInstant } from '../../lib/time/clock.ts';
+import { formatInstant, type Clock } from '../../lib/time/clock.ts';
 import { readTick } from '../../store/kinds/kind-standing.ts';
 import { closeAttempt, openAttempt } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
@@ -32,8 +32,8 @@ export interface JournalledRequest {
   readonly sends: number;
   /** Those of this process among them. */
   readonly ownSends: number;
-  /** When it was journalled, on the clock that never runs backwards. */
-  readonly atMs: number;
+  /** The milliseconds since it was journalled. */
+  readonly ageMs: () => number;
 }
 
 /** Journals a request before it is sent: from then on every process must assume that it was sent. */
@@ -44,7 +44,7 @@ export async function journalRequest(
   { body, path }: { readonly body: string; readonly path: string },
 ): Promise<JournalledRequest> {
   const now = clock.now();
-  const atMs = clock.monotonicMs();
+  const ageMs = startAge(clock);
   const n = entry.attempts + 1;
   const tick = await readTick(tx, entry.kind);
   const watermark: Watermark = { tick, at: formatInstant(now), seq: await latestSeq(tx) };
@@ -55,7 +55,14 @@ export async function journalRequest(
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
   const ownSends = await countWorkerSend(tx, owner.name);
-  return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), ownSends, atMs };
+  return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), ownSends, ageMs };
+}
+
+/** Measures by both clocks: the monotonic one stands while the machine is suspended, the wall clock may be set back. */
+function startAge(clock: Clock): () => number {
+  const startMs = clock.monotonicMs();
+  const wallMs = clock.now().getTime();
+  return () => Math.max(clock.monotonicMs() - startMs, clock.now().getTime() - wallMs);
 }
 
 const MAX_PAUSE_MS = 2_000;
@@ -73,9 +80,9 @@ export async function sendJournalled(
 ): Promise<WriteAnswer> {
   parts.ownSends.count = Math.max(parts.ownSends.count, journalled.ownSends);
   await parts.sendCounter.write(journalled.sends, noteOf(journalled.entry, parts.clock.now()));
-  if (parts.clock.monotonicMs() - journalled.atMs > MAX_PAUSE_MS) return { is: 'unsent', why: 'paused' };
+  if (journalled.ageMs() > MAX_PAUSE_MS) return { is: 'unsent', why: 'paused' };
   const { operation, recordId } = journalled.entry;
-  const canSend = (): boolean => parts.clock.monotonicMs() - journalled.atMs <= MAX_SEND_DELAY_MS;
+  const canSend = (): boolean => journalled.ageMs() <= MAX_SEND_DELAY_MS;
   return parts.source.write(
     { kind, operation, id: operation === 'update' ? recordId : null, body: journalled.body },
     { canSend },

@@ -50,7 +50,8 @@ export async function retryEntry(
     const accepted = kind && overwrite ? await acceptConflicts(tx, kind, entry, now) : null;
     if (kind && !overwrite) await refuseSameConflict(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
-    const isAskedSame = entry.verdict === 'other_record'; // The person answers that it is the same record.
+    // The person answers whose record it is.
+    const isAskedSame = entry.verdict === 'other_record' || entry.verdict === 'existed';
     const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
     const settlement = sameSince === undefined ? {} : { sameSince };
     const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement };

@@ -1,29 +1,28 @@
 import type { Kind } from '../../catalog/kind.ts';
+import { hasNaturalKeyOf } from '../../diff/match.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
-import {
-  readStanding,
-  readingsSince,
-  type KindStanding,
-  type Reading,
-} from '../../store/kinds/kind-standing.ts';
+import { lastReading, readStanding, type Reading } from '../../store/kinds/kind-standing.ts';
 import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { findEndedByKeys } from '../../store/outbox/ended-entries.ts';
 import { claimEntry, findBlockingEntry } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { newRecordsSince, type LiveRecord } from '../../store/records/record-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry, scheduleRetry, postponeIfBlocked } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
-import type { JournalledRequest } from '../attempt/journal.ts';
+import { payloadOf, type JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { journalCreate } from './create.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
+import { findLastBreak, isCurrent, type Break } from '../last-break.ts';
 import { isPaused } from '../own-sends.ts';
 import { validateStored } from '../intake/validate-entry.ts';
 import { findHolders } from '../intake/duplicate-check.ts';
-import { isRecent, type OutboundParts } from '../parts.ts';
+import type { OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
 export type ClaimedWork =
@@ -108,23 +107,44 @@ async function claimCreate(
   const { kind, entry, now } = unsettled;
   // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(canHaveArrived)) return { step: 'settle', kind, entry };
+  const lastBreak = await findLastBreak(tx, parts);
+  const isCertifying = (await readStanding(tx, kind.name)).certifiedAt !== null;
+  const sweep = await lastReading(tx, kind.name);
   const asked = entry.settlement.awaits?.run ?? null;
-  const readings = asked === null ? [] : await readingsSince(tx, kind.name, asked);
-  const isKnown = isFresh(await readStanding(tx, kind.name), readings, now);
-  const needsDuplicateCheck = isKnown && !entry.allowsDouble && kind.repeats !== true;
-  const ids = needsDuplicateCheck ? await findHolders(tx, kind, entry) : [];
-  if (ids.length > 0) {
-    const found = { ids };
-    await finishEntry(tx, entry, {
-      state: 'parked',
-      verdict: 'existed',
-      result: found,
-      settlement: found,
-      now,
-    });
-    return { step: 'ended' };
-  }
-  if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
+  if (sweep === null || !isCurrent(sweep, lastBreak, now) || !isEnough(sweep, asked, isCertifying))
+    return postponeUntilSwept(tx, unsettled, asked);
+  const ids = await findSameRecords(tx, unsettled, lastBreak);
+  if (ids.length === 0)
+    return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
+  const found = { ids };
+  const end = { state: 'parked', verdict: 'existed', result: found, settlement: found } as const;
+  await finishEntry(tx, entry, { ...end, now });
+  return { step: 'ended' };
+}
+
+/**
+ * Returns whether a sweep shows well enough what is there before a create, so that a record first seen later may be ours: a list
+ * that certifies needs a certificate, or a complete sweep that was requested since.
+ */
+export function isEnough(
+  { state, runId }: Pick<Reading, 'state' | 'runId'>,
+  asked: number | null,
+  isCertifying: boolean,
+): boolean {
+  return (
+    state === 'certified' || (state === 'complete' && (!isCertifying || (asked !== null && runId >= asked)))
+  );
+}
+
+/** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */
+const MAX_RETRY_MS = 3_600_000;
+
+async function postponeUntilSwept(
+  tx: Transaction,
+  unsettled: Unsettled,
+  asked: number | null,
+): Promise<Concluded> {
+  const { kind, entry, now } = unsettled;
   const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
   const run = await requestPull(tx, pull);
   const awaits = { ...(await awaitReading(tx, unsettled)), run: asked ?? run };
@@ -134,18 +154,22 @@ async function claimCreate(
   return { step: 'put_off', verdict: 'awaits_sweep' };
 }
 
-/** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */
-const MAX_RETRY_MS = 3_600_000;
+/** The clock of the server that stored an entry may be ahead of the one that dates records. */
+const SKEW_MS = 300_000;
 
 /**
- * Returns whether the mirror knows the records before a create well enough, so that a record first seen later may be ours: a
- * list that certifies needs a recent certificate; one that has stopped needs a complete sweep that was requested since.
+ * The records that a create would double: any with its natural key, which no duplicate check has seen if it was inserted by SQL.
+ * Where equal records are legitimate, only a send that the database has forgotten counts: it came after the entry was stored.
  */
-export function isFresh(standing: KindStanding, readings: readonly Reading[], now: Date): boolean {
-  if (isRecent(standing.certifiedAt, now)) return true;
-  if (!isRecent(standing.lastSweepAt, now)) return false;
-  return (
-    standing.certifiedAt === null ||
-    readings.some((reading) => reading.state === 'complete' || reading.state === 'certified')
-  );
+async function findSameRecords(
+  tx: Transaction,
+  { kind, entry }: Unsettled,
+  { lastEntry }: Break,
+): Promise<readonly string[]> {
+  if (!entry.allowsDouble && kind.repeats !== true) return findHolders(tx, kind, entry);
+  if (entry.id > lastEntry) return [];
+  const storedMs = parseInstant(entry.createdAt).getTime();
+  const since = entry.settlement.sameSince ?? formatInstant(new Date(storedMs - SKEW_MS));
+  const hasItsKey = ({ raw }: LiveRecord) => hasNaturalKeyOf(kind, payloadOf(entry), parseObject(raw));
+  return (await newRecordsSince(tx, kind.name, since)).filter(hasItsKey).map(({ id }) => id);
 }

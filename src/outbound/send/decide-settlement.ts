@@ -17,12 +17,10 @@ export interface SettlementFacts {
   /** The only possible match; null = none, or several. */
   readonly soleId: string | null;
   readonly search: Search | null;
-  /** Sweeps since the latest search began that have ended, oldest first. */
+  /** Sweeps since the latest search began that have ended, oldest first. One that a break or time has made void is none. */
   readonly readings: readonly Reading[];
   /** A sweep that counts for the search has not ended yet. */
   readonly isReading: boolean;
-  /** What the mirror knows of the list is a short time old. */
-  readonly isFresh: boolean;
   /** Equal records are legitimate in this kind. */
   readonly repeats: boolean;
   /** The list has since shown records that could not become rows. */
@@ -66,13 +64,13 @@ export function decideSettlement(facts: SettlementFacts): Settlement {
 }
 
 function decideUnnamed(facts: SettlementFacts): Settlement {
-  const { equalIds, repeats, isFresh } = facts;
+  const { equalIds, repeats } = facts;
   const [id] = equalIds;
   if (id !== undefined && hasShownAll(facts)) {
     if (repeats) return { is: 'park', verdict: 'repeats', ids: equalIds };
     return equalIds.length > 1 ? { is: 'park', verdict: 'twins', ids: equalIds } : { is: 'adopt', id };
   }
-  const isKnown = isSearched(facts) && isListKnown(facts) && isFresh;
+  const isKnown = isSearched(facts) && isListKnown(facts);
   return isKnown && isFinal(facts) ? decideFinally(facts) : waitOrPark(facts);
 }
 

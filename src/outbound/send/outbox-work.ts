@@ -8,6 +8,7 @@ import { settle } from './settle.ts';
 import { watchDuplicates } from './watch-duplicates.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { readWorkerSends } from '../../store/runs/worker-store.ts';
+import { findLastBreak } from '../last-break.ts';
 import { isPaused } from '../own-sends.ts';
 import type { OutboundParts } from '../parts.ts';
 import { explain } from '../../words/verdicts.ts';
@@ -23,6 +24,7 @@ export function outboxWork(parts: OutboundParts) {
   const working = new Set<number>();
   return {
     due: async (limit: number) => {
+      await findLastBreak(session, parts); // As early as can be: what is read from now on counts.
       // Also a process with nothing to send compares: another one may be about to send its entries again.
       const hasGoneBack = (await readWorkerSends(session, owner.name)) < parts.ownSends.count;
       const isStopped = hasGoneBack

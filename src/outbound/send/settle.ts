@@ -5,7 +5,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import { readStanding, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
 import { readAttempts, saveLink, unlistedLinks } from '../../store/outbox/attempts-and-links.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
-import type { SettlementNotes } from '../../store/outbox/settlement.ts';
+import type { Search } from '../../store/outbox/settlement.ts';
 import { readAbsences } from '../../store/records/deletion-store.ts';
 import { readUnreadable } from '../../store/records/issue-store.ts';
 import { hasQuarantinedSince } from '../../store/records/record-store.ts';
@@ -15,7 +15,8 @@ import { releaseEntry, finishEntry } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import type { JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
-import { isRecent, type OutboundParts } from '../parts.ts';
+import { findLastBreak, isCurrent } from '../last-break.ts';
+import type { OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { hasAlteredKeys, journalCreate, noteAlteredKeys, readAltered, watermarkOf } from './create.ts';
@@ -79,18 +80,18 @@ async function readSettlementFacts(
   unsettled: Unsettled,
   matches: readonly PossibleMatch[],
 ): Promise<SettlementFacts> {
-  const { kind, entry, now } = unsettled;
+  const { kind, entry } = unsettled;
   const { settlement: notes } = entry;
   const isAskedFor = isRetryRequested(entry);
-  const { certifiedAt, lastSweepAt } = await readStanding(tx, kind.name);
+  const { certifiedAt } = await readStanding(tx, kind.name);
+  const searched = await readSearch(tx, parts, unsettled);
   const attempts = await readAttempts(tx, entry.id);
   const facts = {
-    ...(await readTrust(tx, kind.name, notes, { isAskedFor, certifiedAt })),
+    ...(await readTrust(tx, unsettled, searched.readings, { isAskedFor, certifiedAt })),
     elapsedMs: entry.elapsedMs,
-    search: notes.search ?? null,
-    isReading: notes.search !== undefined && (await isPullOpen(tx, kind.name, notes.search.run)),
+    search: searched.search,
+    isReading: searched.search !== null && (await isPullOpen(tx, kind.name, searched.search.run)),
     isCreationConfirmed: attempts.some((attempt) => attempt.grade === 'made'),
-    isFresh: isRecent(certifiedAt, now) || isRecent(lastSweepAt, now),
     repeats: kind.repeats === true,
     isDoubtful:
       notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
@@ -106,6 +107,21 @@ async function readSettlementFacts(
   return { ...facts, namedId, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
 }
 
+/** The latest search for an entry with its sweeps; none if it began before the last break, or its latest sweep is too old. */
+async function readSearch(
+  tx: Transaction,
+  parts: OutboundParts,
+  { kind, entry, now }: Unsettled,
+): Promise<{ readonly search: Search | null; readonly readings: readonly Reading[] }> {
+  const { search } = entry.settlement;
+  const lastBreak = await findLastBreak(tx, parts);
+  const none = { search: null, readings: [] };
+  if (search === undefined || search.run < lastBreak.firstRun) return none;
+  const readings = await readingsSince(tx, kind.name, search.run);
+  const latest = latestReading(readings);
+  return latest === undefined || isCurrent(latest, lastBreak, now) ? { search, readings } : none;
+}
+
 const HIDDEN: MessageKey = 'no list shows records that bms-sync has created';
 const EMPTY: MessageKey = 'a service in maintenance may also answer an empty list';
 const PARTIAL: MessageKey = 'its list shows only a part of its records';
@@ -113,14 +129,16 @@ const PARTIAL: MessageKey = 'its list shows only a part of its records';
 /** How far the lists can be trusted. What a person who asks for another try has seen no longer stands against it. */
 async function readTrust(
   tx: Transaction,
-  kind: string,
-  { search, barring = [] }: SettlementNotes,
+  unsettled: Unsettled,
+  found: readonly Reading[],
   { isAskedFor, certifiedAt }: { readonly isAskedFor: boolean; readonly certifiedAt: string | null },
 ): Promise<Pick<SettlementFacts, 'readings' | 'unreadable' | 'unlistedIds' | 'doubt'>> {
+  const kind = unsettled.kind.name;
+  const { barring = [] } = unsettled.entry.settlement;
   const isNew = (name: string): boolean => !isAskedFor || !barring.includes(name);
   const all = await readUnreadable(tx, kind);
   const isSeen = all.length > 0 && !all.some(isNew) && (await readAbsences(tx, kind)).size === 0;
-  const readings = (search ? await readingsSince(tx, kind, search.run) : []).map((reading) =>
+  const readings = found.map((reading) =>
     isSeen && reading.reason === 'quarantined' ? { ...reading, state: 'certified', reason: null } : reading,
   );
   const unlistedIds = certifiedAt === null ? [] : (await unlistedLinks(tx, kind, certifiedAt)).filter(isNew);

@@ -30,6 +30,7 @@ const READING = [
   optionalTimestamp('certified_at'),
   timestampColumn('started_at'),
   bigint('rows'),
+  bigint('duration_ms'),
 ];
 
 /** A sweep of a kind that has ended. */
@@ -39,7 +40,7 @@ const readingsOf = (db: Queryable, kind: string, rest: SQL): Promise<Reading[]> 
   readRows(
     db,
     READING,
-    sql`select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows
+    sql`select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows, k.duration_ms
       from run_kinds as k join runs as r on r.id = k.run_id and r.command = 'pull' where k.kind = ${kind} ${rest}`,
   );
 
@@ -47,9 +48,9 @@ const readingsOf = (db: Queryable, kind: string, rest: SQL): Promise<Reading[]> 
 export const readingsSince = (db: Queryable, kind: string, runId: number): Promise<Reading[]> =>
   readingsOf(db, kind, sql`and k.run_id >= ${runId} order by k.run_id`);
 
-/** The latest sweep of a kind that has ended; null if none has. */
+/** The latest sweep of a kind that has ended; null if none has. One that found the kind being read by another process is none. */
 export const lastReading = async (db: Queryable, kind: string): Promise<Reading | null> =>
-  (await readingsOf(db, kind, sql`order by k.run_id desc limit 1`))[0] ?? null;
+  (await readingsOf(db, kind, sql`and k.state <> 'busy' order by k.run_id desc limit 1`))[0] ?? null;
 
 /** Notes that one of our writes has changed a record of a kind; sweeps note their changes as they end. */
 export async function saveLastChange(tx: Transaction, kind: string, now: Date): Promise<void> {

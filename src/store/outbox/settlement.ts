@@ -38,7 +38,7 @@ const settlement = z
     awaits: awaitedReading,
     /** Since when the service has refused it, without another outcome in between. */
     refusedSince: z.string(),
-    /** When a person decided that the record to update is the same one, whatever its contents show. */
+    /** When a person decided that the record to update is the same one, whatever it shows, or that a create's equals are others. */
     sameSince: z.string(),
     /** Since when the service does not show the record to update. */
     goneSince: z.string(),

@@ -144,14 +144,23 @@ export async function possibleMatchesSince(
   since: Watermark,
 ): Promise<LiveRecord[]> {
   const { tick, at } = since;
-  const isSeen = sql`
-    (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
-      and not exists (
-        select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
-          and not ${wasDeletedSince(sql`l.linked_at`)})
-    order by k.id`;
-  return liveRecordsWhere(db, kind, isSeen);
+  const isSeen = sql`(k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))`;
+  return liveRecordsWhere(db, kind, sql`${isSeen} and ${isUnexplained(kind)} order by k.id`);
 }
+
+/** Whether no entry is known to have made the record `k`. */
+const isUnexplained = (kind: string): SQL => sql`
+  not exists (
+    select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
+      and not ${wasDeletedSince(sql`l.linked_at`)})`;
+
+/** Live records that were first seen since an instant and that no entry is known to have made. An index finds what changed since. */
+export const newRecordsSince = (db: Queryable, kind: string, since: string): Promise<LiveRecord[]> =>
+  liveRecordsWhere(
+    db,
+    kind,
+    sql`k._changed_at >= ${since} and k._first_seen_at >= ${since} and ${isUnexplained(kind)} order by k.id`,
+  );
 
 const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
 

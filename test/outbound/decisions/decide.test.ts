@@ -27,6 +27,8 @@ const attempted = (session: Session, outboxId: number, grade: string | null): Pr
       await closeAttempt(tx, { outboxId, n: 1, grade, status: null, responseStart: null, now: NOON });
   });
 
+const counterOf = (sends: number) => ({ read: () => Promise.resolve(sends) });
+
 const codeOf = async (work: () => Promise<unknown>): Promise<string> => (await syncErrorOf(work)).code;
 
 /** Decides an entry in each state; returns from which that could be. */
@@ -272,11 +274,11 @@ describe.each(ONE_DATABASE)('frozen sends in %s', (_name, open) => {
   test('go on once a person says so, and the mark is believed from then on', async () => {
     const session = await open();
     expect(await readFrozen(session)).toBe(null);
-    expect(await resumeSends(session, 0)).toBe(null);
+    expect(await resumeSends(session, counterOf(0), NOON)).toBe(null);
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     await session.atomically((tx) => freeze(tx, 'something else', LATER));
     expect(await readFrozen(session)).toEqual({ reason: 'restored', since: NOON_TEXT });
-    expect(await resumeSends(session, 12)).toEqual({ reason: 'restored', since: NOON_TEXT });
+    expect(await resumeSends(session, counterOf(12), NOON)).toEqual({ reason: 'restored', since: NOON_TEXT });
     expect(await readFrozen(session)).toBe(null);
     expect(await readMeta(session, 'outbox.sends')).toBe('12');
   });
@@ -285,7 +287,7 @@ describe.each(ONE_DATABASE)('frozen sends in %s', (_name, open) => {
     const session = await open();
     await session.atomically((tx) => writeMeta(tx, 'outbox.sends', '7'));
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
-    await resumeSends(session, 0);
+    await resumeSends(session, counterOf(0), NOON);
     expect(await readMeta(session, 'outbox.sends')).toBe('7');
   });
 });

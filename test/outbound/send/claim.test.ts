@@ -10,7 +10,8 @@ import { explain } from '../../../src/words/verdicts.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
-import { isFresh } from '../../../src/outbound/send/claim.ts';
+import { isEnough } from '../../../src/outbound/send/claim.ts';
+import { isCurrent } from '../../../src/outbound/last-break.ts';
 import { DATABASES, ONE_DATABASE, NOON, instantAt } from '../../pull/steps.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { ZOE, asked, create, enter, opened, spoil, textOf, update, zoes, type Stage } from '../stage.ts';
@@ -261,7 +262,7 @@ describe('a kind that our token may not write', () => {
 
   test.each([
     ['serve starts', (on: Stage) => on.session.atomically(probeBlocks)],
-    ['a person resumes sends', (on: Stage) => resumeSends(on.session, 0)],
+    ['a person resumes sends', (on: Stage) => resumeSends(on.session, on.parts.sendCounter, on.clock.now())],
   ])('is tried again at once when %s', async (_what, begin) => {
     const on = await opened();
     spoil(on, 'POST', { refuse: true });
@@ -332,34 +333,40 @@ describe('what the mirror knows before a create', () => {
   });
 });
 
-/** Instants are minutes after noon; it is noon plus 60. `readings`: how those ended that were asked for. */
-function fresh(known: { certified?: number; swept?: number; readings?: readonly string[] }): boolean {
-  const text = (minute: number | undefined) => (minute === undefined ? null : instantAt(minute));
-  const times = { certifiedAt: text(known.certified), lastSweepAt: text(known.swept) };
-  const standing = { baselineAt: null, controlFailures: 0, knownFrom: 0, ...times };
-  const readings = (known.readings ?? []).map((state) => ({
-    runId: 7,
-    state,
+const MINUTE_MS = 60_000;
+
+/** Whether a sweep of ten minutes counts an hour after noon, where runs from 7 on began since the last break. */
+function counts({ runId = 7, ended = 60 }: { runId?: number; ended?: number }): boolean {
+  const startedAt = instantAt(ended - 10);
+  const ofSweep = {
+    state: 'certified',
     reason: null,
     certifiedAt: null,
-    startedAt: instantAt(0),
     rows: 1,
-  }));
-  return isFresh(standing, readings, new Date(NOON + 60 * 60_000));
+    durationMs: 10 * MINUTE_MS,
+  };
+  const lastBreak = { firstRun: 7, lastEntry: 0, mark: '', aheadMs: 0 };
+  return isCurrent({ ...ofSweep, runId, startedAt }, lastBreak, new Date(NOON + 60 * MINUTE_MS));
 }
 
-describe('what the mirror knows before a create', () => {
+describe('a sweep shows what there is before a create', () => {
   test.each([
-    ['a certificate of late', { certified: 50, swept: 51 }, true],
-    ['a certificate of a quarter of an hour ago', { certified: 45, swept: 46 }, true],
-    ['an older one', { certified: 44, swept: 44 }, false],
-    ['nothing', {}, false],
-    ['whole sweeps of a list that never certifies', { swept: 50 }, true],
-    ['only an old whole sweep of such a list', { swept: 44 }, false],
-    ['a whole sweep where certificates are the rule', { certified: 10, swept: 59 }, false],
-    ['the same after one was asked for', { certified: 10, swept: 59, readings: ['complete'] }, true],
-    ['one that was asked for and broke off', { certified: 10, swept: 57, readings: ['invalid'] }, false],
-  ])('%s: %o is enough: %s', (_what, known, expected) => {
-    expect(fresh(known)).toBe(expected);
+    ['a quarter of an hour after its end', { ended: 45 }, true],
+    ['no longer', { ended: 44 }, false],
+    ['not if its clock was ahead', { ended: 76 }, false],
+    ['not if it was requested before the last break', { runId: 6 }, false],
+  ])('%s', (_what, sweep, expected) => {
+    expect(counts(sweep)).toBe(expected);
+  });
+
+  test.each([
+    ['certified', null, true, true],
+    ['complete', null, false, true],
+    ['complete', null, true, false],
+    ['complete', 7, true, true],
+    ['complete', 8, true, false],
+    ['invalid', 7, false, false],
+  ])('%s, where run %o was requested; the list certifies: %s', (state, asked, isCertifying, expected) => {
+    expect(isEnough({ state, runId: 7 }, asked, isCertifying)).toBe(expected);
   });
 });

@@ -25,6 +25,7 @@ function reading(
     certifiedAt: isCertified ? instantAt(point) : null,
     startedAt: instantAt(at),
     rows: 9,
+    durationMs: 0,
   };
 }
 
@@ -41,7 +42,6 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   readings: [],
   search: FIRST,
   isReading: false,
-  isFresh: true,
   repeats: false,
   isDoubtful: false,
   unreadable: [],
@@ -120,7 +120,6 @@ describe('a create that is not found', () => {
       'where the certificate is of a sweep before',
       { readings: [reading(5, 'certified earlier', { at: 10, point: 3 })] },
     ],
-    ['where what is known is out of date', { isFresh: false }],
     ['where no sweep was asked for since', { search: null }],
   ])('is not sent again %s', (_what, facts) => {
     expect(decide({ ...KNOWN, ...facts })).toMatchObject({ is: 'wait' });
@@ -210,7 +209,6 @@ test('nothing is sent again without patience, a certificate since, and an empty 
     readings,
     search: fc.option(search),
     isReading: fc.boolean(),
-    isFresh: fc.boolean(),
     repeats: fc.boolean(),
     isDoubtful: fc.boolean(),
     isAskedFor: fc.boolean(),
@@ -225,7 +223,7 @@ test('nothing is sent again without patience, a certificate since, and an empty 
       if (decision.is === 'adopt') expect(facts.repeats).toBe(false);
       if (decision.is !== 'resend') return;
       expect(facts.plausibleIds).toEqual([]);
-      expect(facts.isFresh && !facts.isDoubtful).toBe(true);
+      expect(!facts.isDoubtful).toBe(true);
       expect(facts.elapsedMs).toBeGreaterThanOrEqual(facts.isAskedFor ? 300_000 : PATIENCE_MS);
       const since = facts.isAskedFor ? 300_000 : PATIENCE_MS;
       expect(facts.search?.due).toBeGreaterThanOrEqual(since);
