@@ -12,7 +12,7 @@ import { createOwner } from '../lib/owner.ts';
 import type { Progress } from '../pull/run/parts.ts';
 import { delegatePull } from '../runs/delegate-pull.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
-import type { PullSettings } from '../runs/verify-kinds.ts';
+import type { PullSettings } from '../pull/run/parts.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 

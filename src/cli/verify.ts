@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
-import { verifyKinds, type VerifyReport } from '../runs/verify-kinds.ts';
+import { verifyKinds, type VerifyReport } from '../pull/verify/verify-kinds.ts';
 import {
   createCommand,
   EXIT,

@@ -9,7 +9,6 @@ import { liveRows, liveRowsOf } from '../store/records/tombstone-store.ts';
 import { refill } from '../store/schema/redecode.ts';
 import { readSightings } from '../store/sightings/sighting-store.ts';
 import { releaseKind } from '../store/kinds/kind-lease.ts';
-import type { Retention } from '../store/runs/retention.ts';
 import { saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies } from '../store/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
@@ -18,7 +17,7 @@ import type { PageRange } from '../source/paging/walk-steps.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
 import { addDiscoveredColumns } from './sweep/end-sweep.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
-import type { PullParts, ReadingRules } from './run/parts.ts';
+import type { PullParts, PullSettings } from './run/parts.ts';
 import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
 import { landResponses } from './land/land-pages.ts';
 import { landTogether } from './land/land-together.ts';
@@ -30,15 +29,13 @@ import { withLease, type Sweep } from './run/sweep.ts';
 /** The part of a list to read again: some records, some pages, or all of it. */
 export type Extent = { readonly ids: readonly string[] } | { readonly pages: PageRange };
 
-export interface BackfillRequest extends ReadingRules {
+export interface BackfillRequest extends PullSettings {
   /** The requested run that this work belongs to, if there is one. */
   readonly runId?: number;
   readonly kind: Kind;
   readonly extent: Extent;
   /** The extent as the caller wrote it. */
   readonly request: string;
-  readonly baseUrl: string;
-  readonly retention: Retention;
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {

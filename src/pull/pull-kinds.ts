@@ -1,12 +1,11 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { errorText } from '../lib/sync-error.ts';
 import { LeaseError, OtherSourceError } from '../db/session/errors.ts';
-import type { Retention } from '../store/runs/retention.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies, type SourceBinding } from '../store/kinds/source-binding.ts';
 import { requireTenant, sortKindsByCompany, type TenantGuard } from './land/guard-source.ts';
 import { withoutOffKinds } from './optional-kinds.ts';
-import type { PullParts, ReadingRules } from './run/parts.ts';
+import type { PullParts, PullSettings } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
 import { sweepKind } from './sweep/sweep-kind.ts';
@@ -14,14 +13,12 @@ import type { SweepRequest } from './sweep/begin-sweep.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { SourceError } from '../source/http/errors.ts';
 
-export interface PullRequest extends ReadingRules {
+export interface PullRequest extends PullSettings {
   readonly kinds: readonly ListedKind[];
   /** The requested run that this work belongs to, if there is one. */
   readonly runId?: number;
-  readonly baseUrl: string;
   /** Accepts another base URL or company for this mirror. */
   readonly acceptNewSource: boolean;
-  readonly retention: Retention;
 }
 
 export interface PullReport extends RunFacts {

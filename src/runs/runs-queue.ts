@@ -11,7 +11,7 @@ import { backfill } from '../pull/backfill.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { parseExtent } from './extent.ts';
 import { pullAndPing, type Ping } from './ping.ts';
-import type { PullSettings } from './verify-kinds.ts';
+import type { PullSettings } from '../pull/run/parts.ts';
 import { createRunLog } from './run-log.ts';
 
 /**

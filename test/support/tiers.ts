@@ -56,7 +56,7 @@ const CLOCK_FILES = pathsOf([
 
 /** What is killed or cut off again and again, sent far too much, or has bounds by the clock; `npm test` runs them at a smaller size. */
 const SIZED_FILES = pathsOf([
-  'report/verify/compare-record',
+  'pull/verify/compare-record',
   'cli/verify',
   'api/push',
   'diff/certify',

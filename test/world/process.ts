@@ -9,7 +9,7 @@ import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
-import { verifyKinds } from '../../src/runs/verify-kinds.ts';
+import { verifyKinds } from '../../src/pull/verify/verify-kinds.ts';
 import { openSource, type Source } from '../../src/source/source.ts';
 import { dumpMirror } from './dump.ts';
 import { Killed, watchedSession, type Life } from './watched-session.ts';

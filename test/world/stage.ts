@@ -1,4 +1,4 @@
-import type { KindComparison } from '../../src/report/verify/verify-kind.ts';
+import type { KindComparison } from '../../src/pull/verify/verify-kinds.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { createLogger, type Logger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';

@@ -1,5 +1,6 @@
 import type { DeletionRules } from '../../diff/decide-deletions.ts';
 import type { ProcessContext } from '../../db/mirror-context.ts';
+import type { Retention } from '../../store/runs/retention.ts';
 import type { Source } from '../../source/source.ts';
 
 /** The dependencies of a pull. The composition root makes them, and a test may replace any of them. */
@@ -18,6 +19,12 @@ export interface ReadingRules {
   readonly hashScope: string;
   /** Fields whose changes create no events, per record kind. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The settings of every pull and backfill. */
+export interface PullSettings extends ReadingRules {
+  readonly baseUrl: string;
+  readonly retention: Retention;
 }
 
 export interface Progress {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { recordComparer } from '../../../src/report/verify/compare-record.ts';
+import { recordComparer } from '../../../src/pull/verify/compare-record.ts';
 import {
   dateField,
   decimalField,

@@ -1,0 +1,142 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sql, type SQL } from 'drizzle-orm';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { splitPage, withoutSuppressed, type IncomingRecord } from '../../diff/compare-page.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { isSearchPrepared } from '../../store/kinds/search-state.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
+import {
+  createElementDecoder,
+  idsIn,
+  type ParentRecord,
+  type WithDialect,
+} from '../../store/records/nested-rows.ts';
+import { liveIds } from '../../store/records/record-store.ts';
+import { liveRowsOf } from '../../store/records/tombstone-store.ts';
+import { filledColumns, nestedColumns, nestedTables } from '../../store/tables/kind-table.ts';
+import type { PullParts } from '../run/parts.ts';
+import { recordComparer, valueText, type Difference } from './compare-record.ts';
+
+/** A difference at one look, not a fault yet; in `id`, where a record has no row or a row no record. */
+export interface Finding extends Difference {
+  readonly id: string;
+}
+
+/** The records that were looked at. */
+export interface Looked {
+  readonly compared: Set<string>;
+  /** Those that can have no row, or have none by an open issue: by their ids, or by their texts where they have none. */
+  readonly quarantined: Set<string>;
+}
+
+/**
+ * Reads the list of a kind, page by page, and yields every difference from the mirror. Changes nothing, needs no lease, and reads
+ * outside of transactions: no writer ever waits for it.
+ *
+ * @param wanted Compares these records only, and reads until it has seen them all; null = all.
+ * @throws {SourceError} {MirrorError}
+ */
+export async function* compareList(
+  { session, source, signal, onProgress }: Pick<PullParts, 'session' | 'source' | 'signal' | 'onProgress'>,
+  listed: ListedKind,
+  looked: Looked,
+  wanted: ReadonlySet<string> | null,
+): AsyncGenerator<Finding> {
+  const kind = await readMirroredKind(session, listed);
+  const hasSearch = await isSearchPrepared(session, kind);
+  const withoutRow = await readRecordsWithoutRow(session, kind.name);
+  const suppressed = await readSuppressed(session, kind.name); // Kept out on purpose.
+  const unseen = new Set(wanted ?? (await readLiveIds(session, kind.name))); // Before the list: rows created meanwhile are not surplus.
+  let ticks = 0;
+  let pages = 0;
+  for await (const response of source.sweep(kind, { thorough: true, tick: () => ++ticks, signal })) {
+    const { incoming, quarantined } = withoutSuppressed(splitPage(response.read()), suppressed);
+    const rowless = incoming.filter(({ id }) => withoutRow.has(id));
+    for (const { id, raw } of [...quarantined, ...rowless]) looked.quarantined.add(id ?? raw);
+    const compared = incoming.filter(({ id }) => wanted?.has(id) !== false && !withoutRow.has(id));
+    yield* compareRecords(session, kind, compared, hasSearch);
+    for (const { id } of compared) looked.compared.add(id);
+    for (const { id } of [...incoming, ...quarantined]) unseen.delete(id ?? '');
+    onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.walk.lastPage });
+    if (wanted !== null && unseen.size === 0) return;
+  }
+  yield* compareUnseen(session, kind, [...unseen]);
+}
+
+async function readLiveIds(db: Queryable, kind: string): Promise<string[]> {
+  const live: string[] = [];
+  for await (const ids of liveIds(db, kind)) if (ids !== '') for (const id of ids.split(',')) live.push(id);
+  return live;
+}
+
+/** The rows among these ids are live, and the list does not show them. */
+async function* compareUnseen(db: Queryable, kind: Kind, unseen: readonly string[]): AsyncGenerator<Finding> {
+  for (const ids of inChunks(unseen)) {
+    const rows = await liveRowsOf(db, kind.name, ids);
+    for (const { id } of rows) yield { id, field: 'id', service: null, mirror: id };
+    await yieldToEventLoop();
+  }
+}
+
+const RECORDS_AT_ONCE = 100;
+
+/** Compares records with their rows, in several queries with a turn of the event loop after each. */
+async function* compareRecords(
+  db: Session,
+  kind: Kind,
+  records: readonly IncomingRecord[],
+  hasSearch: boolean,
+): AsyncGenerator<Finding> {
+  const compare = recordComparer(kind, db.dialect, hasSearch);
+  const filled = filledColumns(kind, db.dialect, hasSearch).filter((name) => name !== 'id');
+  for (const some of inChunks(records, RECORDS_AT_ONCE)) {
+    const ids = some.map(({ id }) => id);
+    const found = await db.query(sql`
+      select cast(id as text) as id, ${columnList([...filled, '_raw', '_deleted_at'])}
+      from ${sql.identifier(kind.name)} as k where k.id in ${idsIn(db, ids)}`);
+    const rows = new Map(found.map((row) => [String(row['id']), row]));
+    const live: ParentRecord[] = [];
+    for (const incoming of some) {
+      const { id } = incoming;
+      const { differences, content } = compare(incoming, rows.get(id));
+      for (const difference of differences) yield { id, ...difference };
+      if (content !== null) live.push({ id, record: content });
+    }
+    yield* compareElements(db, kind, live, hasSearch);
+    await yieldToEventLoop();
+  }
+}
+
+/** Yields the nested tables in which a record has other elements than its array, each with all elements as JSON. */
+export async function* compareElements(
+  db: Queryable & WithDialect,
+  kind: Kind,
+  records: readonly ParentRecord[],
+  keepsSearch = true,
+): AsyncGenerator<Finding> {
+  for (const table of nestedTables(kind)) {
+    const { read } = createElementDecoder(table, db.dialect, [], keepsSearch);
+    const columns = nestedColumns(table, db.dialect, keepsSearch).map((column) => column.name);
+    const ids = records.map((record) => record.id);
+    const rows = await db.query(sql`
+      select ${columnList(columns)} from ${sql.identifier(table.name)}
+      where parent_id in ${idsIn(db, ids)} order by parent_id, position`);
+    const held = Map.groupBy(rows, (row) => String(row['parent_id']));
+    for (const parent of records) {
+      const { id } = parent;
+      const rowsOfParent = (held.get(id) ?? []).map((row) => columns.map((name) => valueText(row[name])));
+      const mirror = JSON.stringify(rowsOfParent);
+      const service = JSON.stringify(read(parent).map((values) => values.map(valueText)));
+      if (service !== mirror) yield { id, field: table.name, service, mirror };
+    }
+  }
+}
+
+const columnList = (names: readonly string[]): SQL =>
+  sql.join(
+    names.map((name) => sql.identifier(name)),
+    sql`, `,
+  );

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import type { ListedKind } from '../../catalog/kind.ts';
+import { OtherSourceError } from '../../db/session/errors.ts';
+import { spansOf } from '../../diff/spans.ts';
+import { errorText } from '../../lib/sync-error.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import { openSourceBinding } from '../../store/kinds/source-binding.ts';
+import { readAbsences } from '../../store/records/deletion-store.ts';
+import { isReadToEnd, type KindReport } from '../../store/runs/run-store.ts';
+import { readSightings } from '../../store/sightings/sighting-store.ts';
+import { withoutOffKinds } from '../optional-kinds.ts';
+import { pullKinds } from '../pull-kinds.ts';
+import type { PullParts, PullSettings } from '../run/parts.ts';
+import { recordRun } from '../run/record-run.ts';
+import { OTHER_SOURCE } from '../sweep/read-list.ts';
+import { compareList, type Finding, type Looked } from './compare-list.ts';
+import { repairCommand, shortenDifference } from './show-differences.ts';
+
+/** The result for one kind: every record of the list and every live row is counted once. */
+export interface KindComparison extends Pick<KindReport, 'kind' | 'reason' | 'detail'> {
+  /** Records that agreed at the first comparison. */
+  readonly same: number;
+  /** Records that agreed only after the pull, because they had changed meanwhile; and rows whose absence waits for proof. */
+  readonly moved: number;
+  /** Records that differ although they were pulled, missing and surplus ones included. */
+  readonly differs: number;
+  readonly missing: number;
+  readonly surplus: number;
+  readonly quarantined: number;
+  /** The command that reads the differing records again; null if there are none. */
+  readonly repair: string | null;
+  /** The first of them, values shortened. */
+  readonly differences: readonly Finding[];
+}
+
+export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
+
+/**
+ * Compares the mirror with the service, kind by kind, as one run; a kind that cannot be read never
+ * stops the others. Differing records are pulled, as a run of its own, and compared again.
+ *
+ * @throws {OtherSourceError} If the mirror holds another source's data.
+ */
+export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[], settings: PullSettings) {
+  const request = { ...settings, command: 'verify', kinds };
+  const { result, ...facts } = await recordRun(parts, request, async () => {
+    await openSourceBinding(parts.session, settings.baseUrl, false);
+    const comparisons: KindComparison[] = [];
+    for (const kind of await withoutOffKinds(parts, kinds))
+      comparisons.push(await verifyKind(parts, kind, settings));
+    const isInterrupted = comparisons.some((comparison) => comparison.reason === 'interrupted');
+    const isSame = comparisons.every((comparison) => comparison.reason === null && comparison.differs === 0);
+    return { state: isInterrupted ? 'interrupted' : isSame ? 'done' : 'incomplete', result: comparisons };
+  });
+  return { ...facts, kinds: result };
+}
+
+type Verdict = 'moved' | 'waiting' | 'value' | 'missing' | 'surplus';
+
+/** A comparison under way. */
+interface Comparison extends Looked {
+  /** The records in which the first look found a difference. */
+  readonly verdicts: Map<string, Verdict>;
+  /** By record and field: pages that overlap show a record twice. */
+  readonly differences: Map<string, Finding>;
+}
+
+/** Why the list could not be compared to its end; null = it was. */
+type Ending = Pick<KindReport, 'reason' | 'detail'>;
+
+async function verifyKind(
+  parts: PullParts,
+  kind: ListedKind,
+  settings: PullSettings,
+): Promise<KindComparison> {
+  const looked = { compared: new Set<string>(), quarantined: new Set<string>() };
+  const comparison: Comparison = { ...looked, verdicts: new Map(), differences: new Map() };
+  const ending = await lookTwice(parts, kind, settings, comparison).catch((error: unknown): Ending => {
+    // A list of another company stops only its own kind.
+    if (error instanceof OtherSourceError) return { reason: OTHER_SOURCE, detail: errorText(error) };
+    if (!(error instanceof SourceError)) throw error;
+    return { reason: error.reason, detail: errorText(error) };
+  });
+  return resultOf(kind, comparison, ending);
+}
+
+const MAX_DIFFERENCES = 100;
+
+/**
+ * Compares all records, and those that differ once more, after a pull. A difference counts only if both looks find it and the
+ * service sent the same value both times: all others may have changed during the comparison.
+ */
+async function lookTwice(
+  parts: PullParts,
+  kind: ListedKind,
+  settings: PullSettings,
+  comparison: Comparison,
+): Promise<Ending> {
+  if (parts.signal?.aborted)
+    return { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
+  const { verdicts, differences } = comparison;
+  const first = new Set<bigint>();
+  for await (const finding of compareList(parts, kind, comparison, null)) {
+    first.add(hashOf(finding));
+    verdicts.set(finding.id, 'moved');
+  }
+  if (verdicts.size === 0) return { reason: null, detail: null };
+  const isExplained = await readExplanations(parts, kind);
+  const { kinds } = await pullKinds(parts, { ...settings, kinds: [kind], acceptNewSource: false });
+  const unread = kinds.find((report) => !isReadToEnd(report));
+  if (unread !== undefined) return unread;
+  for await (const finding of compareList(parts, kind, comparison, new Set(verdicts.keys()))) {
+    if (!first.has(hashOf(finding))) continue;
+    const { id, field } = finding;
+    const verdict = verdictOn(finding, isExplained);
+    verdicts.set(id, verdict);
+    if (verdict !== 'waiting' && differences.size < MAX_DIFFERENCES)
+      differences.set(`${id} ${field}`, { id, ...shortenDifference(finding) });
+  }
+  return { reason: null, detail: null };
+}
+
+/** Rows that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
+async function readExplanations({ session }: PullParts, { name }: ListedKind) {
+  const absences = await readAbsences(session, name);
+  const { lastShown } = spansOf(await readSightings(session, name), []);
+  return (id: string): boolean => absences.has(id) || lastShown(id) !== null;
+}
+
+function verdictOn({ id, field, service }: Finding, isExplained: (id: string) => boolean): Verdict {
+  if (field !== 'id') return 'value';
+  if (service !== null) return 'missing';
+  return isExplained(id) ? 'waiting' : 'surplus';
+}
+
+/**
+ * 64 bits of a hash: even the findings of a mirror that is wrong from end to end must fit into memory, and a million of them collide
+ * once in 37 million times. Equal findings have the same record, the same field and the same value of the service.
+ */
+function hashOf({ id, field, service }: Finding): bigint {
+  const text = JSON.stringify([id, field, service]);
+  return createHash('sha256').update(text).digest().readBigInt64BE();
+}
+
+/** The result; if a list or the pull ended early, a difference found once is none yet. */
+function resultOf(
+  kind: ListedKind,
+  { compared, quarantined, verdicts, differences }: Comparison,
+  { reason, detail }: Ending,
+): KindComparison {
+  const idsOf = (verdict: Verdict): string[] =>
+    [...verdicts.keys()].filter((id) => verdicts.get(id) === verdict);
+  const [waiting, missing, surplus] = [idsOf('waiting').length, idsOf('missing'), idsOf('surplus').length];
+  const moved = idsOf('moved').length + waiting;
+  const openText = moved === 0 ? '' : ` ${moved} that did not agree could not be looked at again.`;
+  const waitingText = `${waiting} records are no longer in the list; their deletion is not confirmed yet`;
+  return {
+    kind: kind.name,
+    same: [...compared].filter((id) => !verdicts.has(id)).length,
+    moved: reason === null ? moved : 0,
+    differs: verdicts.size - moved,
+    missing: missing.length,
+    surplus,
+    quarantined: quarantined.size,
+    reason,
+    detail: reason !== null ? `${detail ?? ''}${openText}`.trim() : waiting > 0 ? waitingText : null,
+    repair:
+      surplus > 0
+        ? `bms-sync backfill ${kind.name} --all`
+        : repairCommand(kind.name, [...idsOf('value'), ...missing]),
+    differences: [...differences.values()],
+  };
+}
