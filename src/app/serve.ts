@@ -68,6 +68,8 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
     beforeWriting: (session) => refuseSecondServe({ session, clock, logger, owner }),
     readsInThread: true,
   });
+  if (config.deletions.releaseHeldAfterHours !== null)
+    logger.warn('deletions.releaseHeldAfterHours does nothing any more: held deletions wait for a person');
   await using watched = watchMirror({ session: mirror, clock, logger, owner }, config.database.url);
   const { session } = watched;
   await session.makeDurable(); // Without durable commits, a crash could repeat a send.

@@ -36,7 +36,7 @@ const need = z.object({
   since: instant.nullable(),
 });
 
-const ABSENCES = ['suspected', 'held', 'approved', 'released', 'rejected'] as const;
+const ABSENCES = ['suspected', 'held', 'approved', 'rejected'] as const;
 
 const hold = z.object({ kind: z.string(), state: z.enum(ABSENCES), records: z.int(), since: instant });
 

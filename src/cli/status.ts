@@ -75,7 +75,7 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */
-function* uncertifiedTexts({ needs, holds, ...status }: StatusDocument): Iterable<Printed> {
+function* uncertifiedTexts({ needs, ...status }: StatusDocument): Iterable<Printed> {
   const isTokenNamed = needs.some((need) => need.type === 'token.refused'); // It names these kinds and what to do.
   const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
   if (uncertified.length > 0) {
@@ -97,7 +97,4 @@ function* uncertifiedTexts({ needs, holds, ...status }: StatusDocument): Iterabl
     for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
       if (next !== null) yield `${kinds.map((status) => status.kind).join(', ')}: ${next}`;
   }
-  for (const { kind, state, records } of holds)
-    if (state === 'released')
-      yield `\n${records} held deletions of ${kind} were released and wait for proof.`;
 }

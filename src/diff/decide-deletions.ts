@@ -14,8 +14,7 @@ export interface AbsentRow {
 /** Sweeps with a control that could not be retrieved, after which retrieving proves nothing any more. */
 export const MAX_CONTROL_FAILURES = 3;
 
-/** `released`: held long enough without contrary evidence, so that it goes on as if a person had approved it. */
-export type AbsenceState = 'suspected' | 'held' | 'approved' | 'released' | 'rejected' | 'unlisted';
+export type AbsenceState = 'suspected' | 'held' | 'approved' | 'rejected' | 'unlisted';
 
 /** The stored evidence of a record's absence. */
 export interface Absence {
@@ -62,8 +61,6 @@ export interface DeletionRules {
   readonly graceSeconds: number;
   /** More disappearances at once than the larger of both need a person. */
   readonly holdAbove: { readonly rows: number; readonly share: number };
-  /** After this time without contrary evidence a hold goes on by itself; null or absent = a person decides. */
-  readonly releaseHeldAfterHours?: number | null;
 }
 
 export interface AbsenceFacts {
@@ -100,10 +97,7 @@ export interface DeletionDecision {
   /** Records that are proven to be gone. */
   readonly tombstones: readonly string[];
   readonly held: {
-    /** Those retrieved longest ago first. */
-    readonly ids: readonly string[];
-    /** They are those of before, and none of them has been shown since. */
-    readonly isSame: boolean;
+    readonly records: number;
     /** Why they are held together: `rows:5` or `share:0.02` (what `holdAbove` allows), `third`, `empty`, `cut_off`, `replaced`; absent = as before. */
     readonly rule?: string | undefined;
   };
@@ -125,8 +119,8 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
     .map((row): AbsenceCandidate => ({ ...row, absence: absenceOf(row, facts) }))
     .filter((row) => row.absence.state !== 'rejected');
   if (!isCertified && !canRetrieve) {
-    const held = candidates.filter((candidate) => candidate.absence.state === 'held');
-    return { toSave: [], toForget, toRetrieve: [], tombstones: [], held: listHeld(held, storedAbsences) };
+    const records = candidates.filter((candidate) => candidate.absence.state === 'held').length;
+    return { toSave: [], toForget, toRetrieve: [], tombstones: [], held: { records } };
   }
   const open = candidates.filter(
     (row) => isUndecided(row) && !isKeptByDecision(row, facts) && !isStuck(row, facts),
@@ -144,7 +138,7 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
     };
   });
   const unheld = nextCandidates.filter(({ absence: { state } }) => {
-    if (state === 'approved' || state === 'released') return true;
+    if (state === 'approved') return true;
     return hold.is !== 'held' && state !== 'held' && state !== 'rejected';
   });
   const provenByList = unheld.filter(
@@ -163,11 +157,7 @@ export function decideDeletions(facts: AbsenceFacts, rules: DeletionRules): Dele
     toForget,
     toRetrieve: canRetrieve ? dueForRetrieval(asked, facts, rules) : [],
     tombstones: provenByList.filter(isEnough).map((row) => row.id),
-    held: listHeld(
-      candidates.filter((_, index) => after[index]?.state === 'held'),
-      storedAbsences,
-      hold.rule,
-    ),
+    held: { records: after.filter((absence) => absence.state === 'held').length, rule: hold.rule },
   };
 }
 
@@ -182,10 +172,7 @@ const isUndecided = ({ absence: { state } }: AbsenceCandidate): boolean =>
 
 /** Older than every row of a list whose older rows stay, by a person's decision. */
 const isKeptByDecision = (row: AbsenceCandidate, facts: AbsenceFacts): boolean =>
-  facts.oldest?.isOutOfScope === true &&
-  facts.oldest.ids.has(row.id) &&
-  row.absence.state !== 'approved' &&
-  row.absence.state !== 'released';
+  facts.oldest?.isOutOfScope === true && facts.oldest.ids.has(row.id) && row.absence.state !== 'approved';
 
 const isApproved = (row: AbsenceCandidate): boolean => row.absence.state === 'approved';
 
@@ -240,19 +227,6 @@ function nextHeldState(absence: Absence, hold: Hold, facts: AbsenceFacts): Absen
     absentSince: facts.now,
     firstGoneAt: null,
     why: undefined,
-  };
-}
-
-function listHeld(
-  held: readonly AbsenceCandidate[],
-  storedAbsences: ReadonlyMap<string, Absence>,
-  rule?: string,
-): DeletionDecision['held'] {
-  const heldBefore = [...storedAbsences.values()].filter((absence) => absence.state === 'held').length;
-  return {
-    ids: [...held].sort((a, b) => lastRetrievedAt(a) - lastRetrievedAt(b)).map((row) => row.id),
-    isSame: held.length === heldBefore && held.every((row) => row.absence.state === 'held'),
-    rule,
   };
 }
 

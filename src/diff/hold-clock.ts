@@ -1,6 +1,6 @@
-import type { DeletionDecision, DeletionRules } from './decide-deletions.ts';
+import type { DeletionDecision } from './decide-deletions.ts';
 
-/** Since when the same records of a kind are held without any contrary evidence. */
+/** Since when records of a kind are held, without a day on which none was. */
 export interface HoldClock {
   readonly since: Date;
   readonly records: number;
@@ -8,24 +8,12 @@ export interface HoldClock {
   readonly rule?: string | undefined;
 }
 
-/**
- * The clock of a hold after a sweep: it restarts if the set of held records has changed, or if the list may have been cut off:
- * then it misses the same records for ever, and time proves nothing.
- */
+/** The clock of a hold after a sweep. */
 export function nextHold(
   before: HoldClock | null,
-  held: DeletionDecision['held'],
-  canBeCutOff: boolean,
+  { records, rule }: DeletionDecision['held'],
   now: Date,
 ): HoldClock | null {
-  const records = held.ids.length;
   if (records === 0) return null;
-  const isContinued = before !== null && held.isSame && before.records === records && !canBeCutOff;
-  return isContinued ? before : { since: now, records, rule: held.rule };
-}
-
-/** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
-export function isOverdue(clock: HoldClock, now: Date, rules: DeletionRules): boolean {
-  const hours = rules.releaseHeldAfterHours;
-  return typeof hours === 'number' && now.getTime() - clock.since.getTime() >= hours * 3_600_000;
+  return before?.records === records ? before : { since: before?.since ?? now, records, rule };
 }

@@ -5,7 +5,6 @@ export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
   suspected: 'deleted once the service, or a later list, proves that they are gone',
   held: 'stay until you decide: bms-sync deletions approve|reject KIND',
   approved: 'deleted once proven, as you decided',
-  released: 'deleted once proven; nobody decided in time',
   rejected: 'stay, as you decided',
 };
 

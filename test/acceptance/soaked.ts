@@ -64,7 +64,7 @@ const configOf = ({ databaseUrl, serviceUrl }: SoakOrder): Config =>
       // Time that was waited is measured by the machine's clock, which no calendar makes faster.
       outbound: { writes: 'on', settleSeconds: 2, patienceSeconds: 60 },
       // A list loses hundreds of its records a day here.
-      deletions: { holdAbove: { rows: 200, share: 0.5 }, releaseHeldAfterHours: 6 },
+      deletions: { holdAbove: { rows: 200, share: 0.5 } },
       schedules: { soak: { kinds: [...MOVING_KINDS], cron: '*/10 * * * *' } },
       retention: { changesDays: null, runsDays: 2, outboxDays: 2, issuesDays: 2 },
     },

@@ -222,7 +222,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
         lastSeenAt: null,
         isCertified: false,
       };
-      const states = ['suspected', 'suspected', 'released', 'held', 'rejected', 'unlisted'] as const;
+      const states = ['suspected', 'suspected', 'approved', 'held', 'rejected', 'unlisted'] as const;
       const absences = states.map((state, index) => ({ ...absence, state, id: String(index) }));
       await saveAbsences(tx, 'clients', absences);
       for (const key of ['a', 'b'])
@@ -234,7 +234,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const clients = { kind: 'clients', since: NOON_JSON, sweeps: 4, reason: 'rows_unseen', why };
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
     expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });
-    const holds = ['held', 'rejected', 'released'].map((state) => ({
+    const holds = ['approved', 'held', 'rejected'].map((state) => ({
       kind: 'clients',
       state,
       records: 1,

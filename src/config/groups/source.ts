@@ -64,7 +64,7 @@ export const deletions = group({
   }),
   releaseHeldAfterHours: setting(
     nullableSetting(a.hours),
-    'When an undisputed hold is released and checked for proof; null: a user decides.',
+    'Does nothing any more: held deletions wait for a person.',
   ),
 });
 

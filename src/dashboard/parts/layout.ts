@@ -61,7 +61,7 @@ export const itemList = (items: readonly Html[]): Html =>
   </ol>`;
 
 const TONES = {
-  good: 'certified done delivered accepted healthy live created approved released applied',
+  good: 'certified done delivered accepted healthy live created approved applied',
   info: 'running ready sending updated suspected not-applied',
   warn: 'complete incomplete interrupted unsettled ambiguous parked failing restored held stale',
   bad: 'invalid aborted failed rejected refused disabled deleted',

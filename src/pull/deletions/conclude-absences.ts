@@ -20,7 +20,7 @@ import { lastReading } from '../../store/kinds/kind-standing.ts';
 import { heldNotification, addNotification } from '../../store/webhooks/notifications.ts';
 import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
-import { tombstoneRecords, proveByRetrieving, releaseOverdue } from './prove-by-retrieving.ts';
+import { tombstoneRecords, proveByRetrieving } from './prove-by-retrieving.ts';
 import {
   sweepEvidence,
   certificateEvidence,
@@ -108,28 +108,19 @@ interface DecidedAbsences extends KnownAbsences {
 async function proveAbsences(
   parts: PullParts,
   sweep: Sweep,
-  { decision, hold, retrieval: { path, failures }, noted, rules, evidence, oldest }: DecidedAbsences,
+  { decision, retrieval: { path, failures }, noted, rules, oldest }: DecidedAbsences,
 ) {
   let deleted = await tombstoneRecords(parts, sweep, decision.tombstones, 'list');
   if (deleted > 0 && oldest?.isOutOfScope !== true) {
     const isWave = oldest !== null && decision.tombstones.every((id) => oldest.ids.has(id));
     await withLease(parts, sweep, (tx) => saveWaves(tx, sweep.kind.name, isWave ? oldest.waves + 1 : 0));
   }
-  const request = path && { ...path, noted, rules };
-  const rounds: (boolean | null)[] = [];
-  if (request && decision.toRetrieve.length > 0) {
-    const result = await proveByRetrieving(parts, sweep, { ...request, ids: decision.toRetrieve });
-    deleted += result.deleted;
-    rounds.push(result.isControlFound);
-  }
-  // Time does not fix records with a reason.
-  const ids = decision.held.ids.filter((id) => noted.get(id)?.why === undefined);
-  const held = { hold, ids, request, rules, isCertified: evidence.isCertified };
-  rounds.push(await releaseOverdue(parts, sweep, held));
-  // A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count.
-  const failed = parts.signal?.aborted ? failures : failures + 1;
-  if (rounds.includes(false)) return { deleted, controlFailures: failed };
-  return { deleted, controlFailures: rounds.includes(true) ? 0 : failures };
+  if (!path || decision.toRetrieve.length === 0) return { deleted, controlFailures: failures };
+  const request = { ...path, noted, rules, ids: decision.toRetrieve };
+  const result = await proveByRetrieving(parts, sweep, request);
+  deleted += result.deleted;
+  if (result.isControlFound) return { deleted, controlFailures: 0 };
+  return { deleted, controlFailures: parts.signal?.aborted ? failures : failures + 1 }; // One that was stopped does not count.
 }
 
 /**
@@ -224,7 +215,7 @@ async function decideAbsences(
   return {
     decision,
     oldest,
-    hold: nextHold(lease.hold, decision.held, isCutOff || (isReplaced && !canAsk), now),
+    hold: nextHold(lease.hold, decision.held, now),
   };
 }
 

@@ -141,7 +141,7 @@ export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]>
       case when s.state = 'running' then coalesce(ended.state, s.state) else s.state end as state, s.uncertified_sweeps as sweeps,
       coalesce(s.reason, ended.reason) as reason, ended.detail,
       (select count(*) from deletions as d
-        where d.kind = s.kind and d.state in ('suspected', 'approved', 'released')) as suspected_deletions,
+        where d.kind = s.kind and d.state in ('suspected', 'approved')) as suspected_deletions,
       (select count(*) from deletions as d where d.kind = s.kind and d.state = 'held') as held_deletions,
       (select count(*) from outbox as o
         where o.kind = s.kind and o.operation = 'create' and o.state = 'unsettled') as unsettled_creates

@@ -90,7 +90,7 @@ const HOLD = [
 ];
 const GROUP = [...HOLD, optionalText('why')];
 
-/** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
+/** Disappearances that a person has decided or must decide: held, approved and rejected. */
 export const readHolds = async (db: Queryable): Promise<Hold[]> =>
   (await readGroups(db)).flatMap(({ kind, state, records, since }) =>
     state === 'suspected' ? [] : [{ kind, state, records, since }],
@@ -101,7 +101,7 @@ async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
     select kind, state, count(*) as records, min(absent_since) as since,
       coalesce(max(proof), (select value from mirror_meta where key = 'held.' || kind)) as why
     from deletions
-    where state in ('suspected', 'held', 'approved', 'released', 'rejected')
+    where state in ('suspected', 'held', 'approved', 'rejected')
     group by kind, state order by kind, state`;
   return readRows(db, GROUP, groups);
 }
@@ -172,14 +172,6 @@ export async function readDisappeared(db: Queryable): Promise<readonly ShownHold
     shown.push({ ...group, ids: records.map((row) => row.id), ...check, ...reason });
   }
   return shown;
-}
-
-/** Releases a kind's hold, as if a person had approved it, except records with a permanent reason; returns their number. */
-export async function releaseHeld(tx: Transaction, kind: string): Promise<number> {
-  const rows = await tx.query(sql`
-    update deletions set state = 'released' where kind = ${kind} and state = 'held' and proof is null
-    returning record_id`);
-  return rows.length;
 }
 
 /** How long a list and its single records may lag behind the answer that named a new one. */

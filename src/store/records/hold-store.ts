@@ -12,8 +12,8 @@ type HoldDecision = 'approved' | 'rejected';
 
 /** The states that a decision may change: what is held; else the last decision is revised. */
 const DECIDABLE: Readonly<Record<HoldDecision, readonly (readonly AbsenceState[])[]>> = {
-  approved: [['held'], ['rejected'], ['approved', 'released']],
-  rejected: [['held'], ['approved', 'released'], ['rejected']],
+  approved: [['held'], ['rejected'], ['approved']],
+  rejected: [['held'], ['approved'], ['rejected']],
 };
 
 /** Records in the order in which they joined their state, so that the shown ones come first. */
