@@ -3,7 +3,23 @@ import { anyJson, documentOf, instant, objectNamed } from '../lib/json/document.
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { readChanges, type KeyedChange } from './read-changes.ts';
+import { readMeta } from '../store/kinds/meta.ts';
 import { latestSeq } from '../store/records/change-store.ts';
+
+/** What a reader continues from: the `seq` that it has read up to (0 = nothing yet), and the log that this counts in, if it knows. */
+export interface Position {
+  readonly after: number;
+  readonly log?: string | undefined;
+}
+
+/** Finds out whether a reader can continue. `log` is new after an accepted restore: then the numbers come a second time. */
+export async function locateReader(db: Queryable, { after, log: ofReader }: Position) {
+  const log = (await readMeta(db, 'log')) ?? '';
+  const next = await latestSeq(db);
+  const removedUpTo = Number((await readMeta(db, 'changes.removed_up_to')) ?? 0);
+  const isGone = after > next || (after > 0 && after < removedUpTo);
+  return { log, next, isLost: isGone || (ofReader !== undefined && ofReader !== log) };
+}
 
 /** Reads the first events after a `seq`. `next` is the `seq` to continue after; the page is complete up to it. */
 export async function readChangesPage(db: Queryable, page: FollowOptions & { readonly limit: number }) {

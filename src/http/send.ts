@@ -13,7 +13,7 @@ export interface Problem {
   readonly hint?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Members beyond those of every problem. */
-  readonly more?: Readonly<Record<string, string | readonly string[]>>;
+  readonly more?: Readonly<Record<string, string | number | readonly string[]>>;
 }
 
 /** The media type of a problem. */

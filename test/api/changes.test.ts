@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { putChanges, at } from '../feed/support.ts';
+import { readMeta, renewLog } from '../../src/store/kinds/meta.ts';
+import { pruneChanges } from '../../src/store/records/change-store.ts';
 import { DATABASES } from '../store/databases.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { TOKEN, jsonOf, serveMirror, type Stage } from '../http/stage.ts';
@@ -61,17 +63,17 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     await putChanges(session, change('1'), change('2', 'products'), change('3'));
     const { get } = await serveMirror(session);
     const first = await (await get('/v1/changes?limit=1')).text();
+    const log = await readMeta(session, 'log');
     expect(first).toBe(
       '{"changes":[{"seq":1,"kind":"clients","recordId":"1","change":"created","observedFrom":null,' +
         '"observedAt":"2026-03-01T12:00:00.000Z","before":null,"after":{"id":1,"credit":1.10},"fields":{},' +
-        '"origin":"service","key":null,"runId":null}],"next":1}',
+        `"origin":"service","key":null,"runId":null}],"next":1,"log":"${log}"}`,
     );
     const clients = await jsonOf(await get('/v1/changes?kind=clients&limit=2'));
     expect([seqsOf(clients), clients['next']]).toEqual([[1, 3], 3]);
     const products = await jsonOf(await get('/v1/changes?kind=products'));
     expect([seqsOf(products), products['next']]).toEqual([[2], 3]);
-    expect(await jsonOf(await get('/v1/changes?after=3'))).toEqual({ changes: [], next: 3 });
-    expect(await jsonOf(await get('/v1/changes?after=99'))).toEqual({ changes: [], next: 99 });
+    expect(await jsonOf(await get('/v1/changes?after=3'))).toEqual({ changes: [], next: 3, log });
     expect((await get('/v1/changes?kind=nothing')).status).toBe(422);
   });
 
@@ -90,6 +92,49 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect((await second.take(2)).map(([id]) => id)).toEqual(['5', '6']);
     const products = await events(stage, '?kind=products', '0');
     expect((await products.take(1)).map(([id]) => id)).toEqual(['6']);
+  });
+});
+
+describe.each(DATABASES)('a reader that lost its place in %s', (_name, open) => {
+  /** Four events a minute apart, the first two of which were removed. */
+  async function pruned() {
+    const session = await open();
+    for (const minute of ['12:00', '12:01', '12:02', '12:03'])
+      await putChanges(session, { ...change('1'), observed_at: at(minute) });
+    await session.atomically((tx) => pruneChanges(tx, new Date('2026-03-01T12:02:00Z')));
+    return { session, log: await readMeta(session, 'log'), stage: await serveMirror(session) };
+  }
+
+  test('is answered 410 with the place to go on at; a new one, and one that missed nothing, is served', async () => {
+    const { session, log, stage } = await pruned();
+    for (const query of ['after=1', 'after=5', 'after=3&log=another', 'after=0&log=another']) {
+      const answer = await stage.get(`/v1/changes?${query}`);
+      expect(answer.status).toBe(410);
+      expect(await jsonOf(answer)).toMatchObject({ code: 'changes.missed', next: 4, log });
+    }
+    for (const query of ['', 'after=0', 'after=2', `after=2&log=${log}`])
+      expect(seqsOf(await jsonOf(await stage.get(`/v1/changes?${query}`)))).toEqual([3, 4]);
+    await session.atomically(renewLog);
+    expect((await stage.get(`/v1/changes?after=4&log=${log}`)).status).toBe(410);
+  });
+
+  test('gets one event `reset` on a stream, which then goes on', async () => {
+    const { session, log, stage } = await pruned();
+    const ofStream = JSON.stringify({ next: 4, log });
+    for (const [query, lastId] of [['?after=1'], ['?after=3&log=another'], ['', '9']] as const) {
+      const stream = await events(stage, query, lastId);
+      expect(await stream.take(1)).toEqual([['4', ofStream]]);
+      stream.leave();
+    }
+    const stream = await events(stage, '?after=9');
+    await stream.take(1);
+    await putChanges(session, change('5'));
+    expect((await stream.take(2)).map(([id]) => id)).toEqual(['4', '5']);
+    await session.atomically(renewLog);
+    await putChanges(session, change('6'));
+    expect((await stream.take(3)).map(([id]) => id)).toEqual(['4', '5', '6']);
+    expect(JSON.parse((await stream.take(3)).at(-1)?.[1] ?? '')).toMatchObject({ next: 6 });
+    stream.leave();
   });
 });
 

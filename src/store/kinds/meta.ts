@@ -25,6 +25,7 @@ type MetaKey =
   | 'outbox.accepted_links' // Up to where links that the outbox knows nothing of were accepted.
   | `outbox.alters.${string}` // Since when the service is known to alter natural keys of a kind.
   | 'changes.forgotten_before' // Up to when change events were removed.
+  | 'changes.removed_up_to' // The `seq` of the last one of them.
   | 'integrity' // The findings of the latest check of the database file.
   | 'privacy.excluded' // Which fields are kept out: settings that do not name them are refused.
   | 'privacy.excluding' // The exclusions that are being applied.

@@ -90,6 +90,8 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
     observed_at < ${formatInstant(oldest)} and seq < (select max(seq) from changes) and ${isSentEverywhere}`;
   if (!(await hasRow(tx, sql`select 1 from changes where ${isOld} limit 1`))) return;
   await tx.query(sql`delete from changes where ${isOld}`);
+  const first = (await readNumber(tx, sql`select min(seq) from changes`)) ?? 1;
+  await writeMeta(tx, 'changes.removed_up_to', String(first - 1));
   await writeMeta(tx, 'changes.forgotten_before', formatInstant(oldest));
 }
 
