@@ -364,6 +364,8 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
   test('sends go on when a person says so', async () => {
     const session = await open();
     const stage = await serveMirror(session, { sendCounter: { read: () => Promise.resolve(7) } });
+    const found = { wasFrozen: true, reason: '7 sends were made from here, and this database knows of 0' };
+    expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toMatchObject(found);
     expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false });
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     const resumed = await jsonOf(await stage.post('/v1/outbox/resume', {}));
