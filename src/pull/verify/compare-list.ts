@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { splitPage, withoutSuppressed, type IncomingRecord } from '../../diff/compare-page.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { inChunks } from '../../db/session/sql-text.ts';
+import { inChunks, joinWithCommas } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { isSearchPrepared } from '../../store/kinds/search-state.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
@@ -72,7 +72,7 @@ async function readLiveIds(db: Queryable, kind: string): Promise<string[]> {
   return live;
 }
 
-/** The rows among these ids are live, and the list does not show them. */
+/** Yields the live rows with these ids, which the list does not show. */
 async function* compareUnseen(db: Queryable, kind: Kind, unseen: readonly string[]): AsyncGenerator<Finding> {
   for (const ids of inChunks(unseen)) {
     const rows = await liveRowsOf(db, kind.name, ids);
@@ -136,7 +136,4 @@ export async function* compareElements(
 }
 
 const columnList = (names: readonly string[]): SQL =>
-  sql.join(
-    names.map((name) => sql.identifier(name)),
-    sql`, `,
-  );
+  joinWithCommas(names.map((name) => sql.identifier(name)));

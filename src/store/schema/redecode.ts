@@ -10,7 +10,7 @@ import type { Session, SqlValue, Transaction } from '../../db/session/session.ts
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, decoderHash, writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { inChunks, joinWithCommas, sqlList } from '../../db/session/sql-text.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 10_000;
@@ -71,10 +71,7 @@ export async function refill(session: Session, kind: Kind, ids: readonly string[
 }
 
 async function refillRows(tx: Transaction, kind: Kind, which: SQL, refill: Refill) {
-  const ownValues = sql.join(
-    OWN_COLUMNS.map((name) => sql.identifier(name)),
-    sql`, `,
-  );
+  const ownValues = joinWithCommas(OWN_COLUMNS.map((name) => sql.identifier(name)));
   const rows = await tx.query(sql`
     select cast(id as text) as id, ${ownValues} from ${sql.identifier(kind.name)} as k ${which}`);
   const found: Issue[] = [];
