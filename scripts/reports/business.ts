@@ -67,7 +67,6 @@ export async function read(
         baseUrl: url,
         acceptNewSource: false,
         repeatBelowPages: 20,
-        hashScope: 'token',
         ignoreFields: {},
         retention: KEEP_ALL,
         deletions: { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } },

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ListedKind } from '../catalog/kind.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
@@ -76,10 +75,6 @@ export function pullSettings(config: Config): PullSettings {
     deletions,
     repeatBelowPages: sweep.repeatBelowPages,
     ignoreFields: diff.ignoreFields,
-    // A token sees as much as its user may; the digest distinguishes tokens without storing any.
-    hashScope: createHash('sha256')
-      .update(source.token ?? '')
-      .digest('hex'),
     retention,
   };
 }

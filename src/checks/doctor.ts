@@ -5,6 +5,7 @@ import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { runCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
+import { doTokensRotate } from '../store/kinds/token-holders.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
 import type { LivenessCheck } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
@@ -39,7 +40,7 @@ export async function checkAll(
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
-  const { serving, swept } = isMirror ? await readMirror(open, outlook) : NO_MIRROR;
+  const { serving, swept, tokens } = isMirror ? await readMirror(open, outlook) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
@@ -54,17 +55,23 @@ export async function checkAll(
     ...checkSchedules(config, schedules, { serving, isPaused, now }),
     ...(await checkQueue(config.queue.url)),
     ...service,
+    ...tokens,
   ];
 }
 
 const NO_MIRROR = {
   serving: { workers: [], isPulling: false, isSending: false, schedules: null },
   swept: new Set<string>(),
+  tokens: [],
 };
+
+const ROTATING =
+  'they rotate (three new ones in seven days), so what a new one does not show is not held for that reason; a JWT that names its user (sub) is known again';
 
 async function readMirror(open: Openers, reader: LivenessCheck) {
   await using session = await open.mirror();
-  return { serving: await readServing(session, reader), swept: await sweptKinds(session) };
+  const tokens = (await doTokensRotate(session, reader.now)) ? [passedCheck('tokens', ROTATING)] : [];
+  return { serving: await readServing(session, reader), swept: await sweptKinds(session), tokens };
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */

@@ -40,7 +40,8 @@ interface Uncertified {
   readonly detail: string;
 }
 
-type UncertifiedReason = 'no_end' | 'total_differs' | 'rows_unseen' | 'page_size_unproven' | 'too_many_rows';
+type UncertifiedReason =
+  'no_end' | 'total_differs' | 'rows_unseen' | 'page_size_unproven' | 'too_many_rows' | 'two_tokens';
 
 /** A response that proves the list's end: a candidate for a certificate. */
 interface Point extends Sighting {

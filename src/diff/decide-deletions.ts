@@ -70,8 +70,8 @@ export interface AbsenceFacts {
   readonly isProtected: ReadonlySet<string>;
   /** Live rows of the mirror, the absent ones among them; 0 will do where fewer than three are absent. */
   readonly live: number;
-  /** The list has no rows any more, or may be cut off: a person must look, however few rows are gone. */
-  readonly doubt: 'empty' | 'cut_off' | null;
+  /** The list has no rows any more, may be cut off, or is another user's: a person must look, however few rows are gone. */
+  readonly doubt: 'empty' | 'cut_off' | 'rights' | null;
   /** The rows that are absent for the first time left one end of a list that is as long as before. */
   readonly isReplaced?: boolean;
   /** Whether records of this kind can be retrieved one by one; if not, a later sweep is the proof. */
@@ -98,7 +98,7 @@ export interface DeletionDecision {
   readonly tombstones: readonly string[];
   readonly held: {
     readonly records: number;
-    /** Why they are held together: `rows:5` or `share:0.02` (what `holdAbove` allows), `third`, `empty`, `cut_off`, `replaced`; absent = as before. */
+    /** Why they are held together: `rows:5` or `share:0.02` (what `holdAbove` allows), `third`, `empty`, `cut_off`, `rights`, `replaced`; absent = as before. */
     readonly rule?: string | undefined;
   };
 }
@@ -275,7 +275,7 @@ function decideHoldState(
   const areReplaced = !facts.canRetrieve && undecided.some((row) => row.absence.why === REPLACED);
   const doubt = facts.doubt ?? (areReplaced ? REPLACED : null);
   if (oldest && isOldest(undecided, oldest, doubt !== null)) return { is: 'held', why: olderThan(oldest.by) };
-  const rule = manyRule(count, live, rules) ?? doubt;
+  const rule = doubt === 'rights' ? doubt : (manyRule(count, live, rules) ?? doubt);
   if (rule !== null) return { is: 'held', rule };
   if (!undecided.some((row) => row.absence.state === 'held')) return { is: 'open' };
   const still = new Set(absent.map((row) => row.id));

@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
   third: 'more than a third of all records left the list at once',
   empty: 'the list shows no records any more',
   cut_off: 'the list may be cut off: it has the same round number of records as before, and states no total',
+  rights: 'the list was read with the token of another user, who may see less',
   replaced: 'other records took their place at one end of the list, which may be cut off',
   never_listed: 'the service returned them, but no list has ever shown them',
   others_hidden:

@@ -80,6 +80,10 @@ const COMPLETE: Readonly<Record<string, Doubt>> = {
     why: 'the list has changed since it was last certified',
     next: 'The next pull can certify the current list.',
   },
+  two_tokens: {
+    why: 'the token was changed while the list was read',
+    next: 'The next pull reads it with one token.',
+  },
   total_differs: {
     why: 'the service reports another number of rows than it lists',
     next: 'If this persists, report it: the service counts rows that it never lists.',

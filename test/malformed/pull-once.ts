@@ -52,7 +52,6 @@ const RULES = {
   retention: KEEP_ALL,
   deletions: { graceSeconds: GRACE_SECONDS, holdAbove: { rows: 5, share: 0.02 } },
   repeatBelowPages: 20,
-  hashScope: 'malformed',
   ignoreFields: {},
 };
 

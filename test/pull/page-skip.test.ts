@@ -17,6 +17,7 @@ import {
   watched,
   type Step,
 } from './steps.ts';
+import { sourceWithTokens } from './other-tokens.ts';
 
 const kind = 'clients';
 
@@ -97,9 +98,18 @@ describe.each(ONE_DATABASE)('%s', (database) => {
 describe('a page that is known is parsed all the same', () => {
   test('under another token', async () => {
     const { service, session } = await pulled();
-    const rules = { hashScope: 'another token' };
-    expect((await pullWatched(service, session, { rules, minute: 10 })).parsed).toEqual([1, 2, 3]);
-    expect((await pullWatched(service, session, { rules, minute: 20 })).parsed).toEqual([]);
+    const other = async (minute: number) => {
+      const { source, parsed } = watched(
+        service,
+        minute,
+        sourceWithTokens(service, minute, () => 'another'),
+      );
+      await pullOne(service, session, { kind, minute, parts: { source } });
+      await source.close();
+      return [...new Set(parsed)].sort();
+    };
+    expect(await other(10)).toEqual([1, 2, 3]);
+    expect(await other(20)).toEqual([]);
     expect((await pullWatched(service, session, { minute: 30 })).parsed).toEqual([1, 2, 3]);
   });
 

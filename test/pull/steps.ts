@@ -157,8 +157,8 @@ export function newRequests(service: Sandbox): () => string[] {
 export function watched(
   service: Sandbox,
   minute = 0,
+  source = openSandboxSource(service, clockAt(minute)),
 ): { source: Source; parsed: number[]; skipped: number[] } {
-  const source = openSandboxSource(service, clockAt(minute));
   const parsed: number[] = [];
   const skipped: number[] = [];
   const watching: Source = {

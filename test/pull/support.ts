@@ -37,7 +37,6 @@ export const documentedMirror = (): Promise<Session> => tempMirror();
 export const RULES = {
   deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
   repeatBelowPages: 20,
-  hashScope: 'token',
   ignoreFields: {},
   retention: { ...KEEP_ALL, runsDays: 30 },
 } as const;

@@ -79,6 +79,7 @@ export function received(body: string | Uint8Array): ReceivedAnswer {
     bytes,
     where: 'GET /x',
     receivedAt: new Date(0),
+    holder: '',
     withRedactedErrors: (read) => read(),
   };
 }

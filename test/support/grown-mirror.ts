@@ -55,7 +55,6 @@ async function pullOnce(session: Session): Promise<void> {
       acceptNewSource: false,
       deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
       repeatBelowPages: 20,
-      hashScope: 'token',
       ignoreFields: {},
       retention: { ...KEEP_ALL, runsDays: 30 },
     },

@@ -138,7 +138,6 @@ const PULL_SETTINGS: Stage['pullSettings'] = {
   retention: KEEP_ALL,
   deletions: { graceSeconds: 900, holdAbove: { rows: 1_000_000, share: 1 } },
   repeatBelowPages: 20,
-  hashScope: 'world',
   ignoreFields: {},
 };
 

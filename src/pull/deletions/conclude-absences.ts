@@ -16,6 +16,7 @@ import {
 } from '../../store/records/deletion-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { saveHold } from '../../store/kinds/kind-lease.ts';
+import { isNewHolder } from '../../store/kinds/token-holders.ts';
 import { lastReading } from '../../store/kinds/kind-standing.ts';
 import { heldNotification, addNotification } from '../../store/webhooks/notifications.ts';
 import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
@@ -133,7 +134,8 @@ function chooseEvidence(
   noted: ReadonlyMap<string, Absence>,
   isUsable: boolean,
 ): AbsenceEvidence | null {
-  const { certification, unseenSince } = reading.list;
+  const { certification, unseenSince, hasTwoTokens } = reading.list;
+  if (hasTwoTokens) return null;
   const before = isUsable && !reading.tally.hasHoles() ? sweep.lease.lastCompleteSweep : null;
   const { rows } = reading.tally.counts();
   const isNewEnough =
@@ -193,6 +195,7 @@ async function decideAbsences(
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
   const isAsLong = fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
   const isReplaced = isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absent));
+  const isOfNewHolder = await mayShowLess(session, sweep, { isCertified, fresh, now });
   const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
   const oldest = canAsk || !isCertified ? null : await readOldestRows(session, kind, absent);
   const decision = decideDeletions(
@@ -205,7 +208,7 @@ async function decideAbsences(
       sweep: evidence.sweep,
       now,
       isProtected: await readProtected(session, kind.name, now),
-      doubt: doubtOf(isEmpty, isCutOff),
+      doubt: isOfNewHolder ? 'rights' : doubtOf(isEmpty, isCutOff),
       isReplaced,
       oldest,
       canBeMixed: list.canBeMixed,
@@ -221,6 +224,16 @@ async function decideAbsences(
 
 const doubtOf = (isEmpty: boolean, isCutOff: boolean): 'empty' | 'cut_off' | null =>
   isEmpty ? 'empty' : isCutOff ? 'cut_off' : null;
+
+/** Whether the list is that of a user who may see less: it is the first one, or one of the two that must not show a row. */
+async function mayShowLess(
+  db: Queryable,
+  { kind, holders }: Sweep,
+  { isCertified, fresh, now }: { isCertified: boolean; fresh: readonly AbsentRow[]; now: Date },
+): Promise<boolean> {
+  if (fresh.length === 0) return false;
+  return isNewHolder(db, kind.name, { holders, sweeps: isCertified ? 1 : 2, now });
+}
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */
 function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): boolean {

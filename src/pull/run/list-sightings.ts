@@ -18,6 +18,8 @@ export interface ListCertification {
   readonly certifiedAt: string | null;
   /** The list was known exactly at an instant within this very sweep. */
   readonly isOfThisSweep: boolean;
+  /** It was read with the tokens of two users, so that it proves nothing about what it lacks. */
+  readonly hasTwoTokens?: true;
   /** Its pages may be of different ages, as far as their totals show: a cache may have answered some. */
   readonly canBeMixed: boolean;
 }

@@ -15,8 +15,6 @@ export interface ReadingRules {
   readonly deletions: DeletionRules;
   /** Lists with fewer pages are read again at once where something waits for a certificate. */
   readonly repeatBelowPages: number;
-  /** Identifies the token: records visible to one token may be hidden from another. */
-  readonly hashScope: string;
   /** Fields whose changes create no events, per record kind. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }

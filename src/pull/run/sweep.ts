@@ -26,7 +26,9 @@ export interface Sweep {
   readonly knownRows: number;
   /** The most rows in one response that had the whole list, whichever page was requested. */
   readonly maxWholeRows: number;
-  /** Names the token, the decoder and the settings under which a page may go unparsed. */
+  /** Whose tokens have asked for its list, by their digests. */
+  readonly holders: Set<string>;
+  /** Names the decoder and the settings under which a page may go unparsed. */
   readonly hashScope: string;
   /** Fields whose changes cause no events. */
   readonly ignoredFields: ReadonlySet<string>;

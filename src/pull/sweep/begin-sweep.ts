@@ -95,18 +95,19 @@ async function readLandingState(
   { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },
 ) {
   const { kind, binding, rules } = request;
-  // Another token, decoder or setting may turn the same bytes into other rows. Discovered columns are not part of it: they are
+  // Another decoder or setting may turn the same bytes into other rows. Discovered columns are not part of it: they are
   // filled from `_raw`, for older rows too.
   const ignored = rules.ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   const excluded = (kind.excluded ?? []).map((field) => field.name);
-  const scope = [rules.hashScope, decoderHash(kind), hints, ignored, ...excluded];
+  const scope = [decoderHash(kind), hints, ignored, ...excluded];
   const dirty = await readDirtyRows(parts.session, kind.name, 0);
   return {
     kind: mirrored,
     lease,
     binding,
     ticks: createTicks(lease.tick, parts.clock),
+    holders: new Set<string>(),
     hashScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
     state: createSweepState(dirty, await readQuarantined(parts.session, kind.name), fields),

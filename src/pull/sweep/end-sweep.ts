@@ -13,6 +13,7 @@ import {
   type ListIssue,
 } from '../../store/records/issue-store.ts';
 import { writeMeta } from '../../store/kinds/meta.ts';
+import { saveHolder } from '../../store/kinds/token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../store/outbox/outbox-queue.ts';
 import { prunePages } from '../../store/sightings/page-store.ts';
@@ -96,11 +97,19 @@ export async function endSweep(
       }
       await wakeAfterSweep(tx, kind.name, now);
     }
-    if (ending.state === 'invalid' && began !== null) await clearEnds(tx, kind.name, began);
+    await noteProof(tx, sweep, ending, now);
     await saveNextPageSize(tx, parts, reading, ending);
     await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
+}
+
+/** Notes whose list it was; one of two tokens, or of a broken sweep, ends nowhere. */
+async function noteProof(tx: Transaction, { kind, began, holders }: Sweep, ending: ReadingEnd, now: Date) {
+  const hasTwoTokens = ending.state === 'complete' && ending.list.hasTwoTokens === true;
+  if ((ending.state === 'invalid' || hasTwoTokens) && began !== null) await clearEnds(tx, kind.name, began);
+  if (ending.state !== 'complete' || hasTwoTokens) return;
+  for (const holder of holders) await saveHolder(tx, kind.name, holder, now);
 }
 
 /** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */
@@ -113,7 +122,7 @@ function nextStanding(sweep: Sweep, tally: Tally, ending: ReadingEnd, now: Date)
   return {
     certifiedAt,
     baselineAt: lease.baselineAt ?? (isConcluded ? formatInstant(now) : null),
-    lastCompleteSweep: tally.hasHoles() ? null : began,
+    lastCompleteSweep: tally.hasHoles() || list.hasTwoTokens ? null : began,
     uncertifiedSweeps: list.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
   };
 }

@@ -3,6 +3,7 @@ import { errorText } from '../../lib/sync-error.ts';
 import { awaitsSweep, readAbsences } from '../../store/records/deletion-store.ts';
 import { MirrorError, OtherSourceError } from '../../db/session/errors.ts';
 import { EXCLUDED_SINCE } from '../../store/kinds/exclusions.ts';
+import { isOfSeveral } from '../../store/kinds/token-holders.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { isTooSlow } from '../../source/paging/page-size.ts';
@@ -47,6 +48,9 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
       last = await landWholeList(parts, reading, last);
       list = await certifyList(parts.session, reading.sweep);
     }
+    const { kind, sweep } = reading;
+    if (await isOfSeveral(parts.session, kind.name, sweep.holders, parts.clock.now()))
+      return endOfTwoTokens(list);
     if (!list.certification.certified) {
       const { reason, detail } = list.certification;
       return { state: 'complete', list, reason, detail };
@@ -57,6 +61,14 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
   } catch (error) {
     return endOfError(error, parts, reading);
   }
+}
+
+/** A list that was read with two tokens proves nothing about what it lacks: one may see less than the other. */
+function endOfTwoTokens(list: ListCertification): ReadingEnd {
+  const why = { reason: 'two_tokens', detail: 'the token was changed while the list was read' } as const;
+  const certification = { certified: false, ...why } as const;
+  const unproven = { certification, certifiedAt: null, isOfThisSweep: false, hasTwoTokens: true } as const;
+  return { state: 'complete', list: { ...list, ...unproven }, ...why };
 }
 
 /** Turns an error that concerns this kind alone into the end of its reading. @throws Every other error. */
@@ -104,17 +116,20 @@ async function landWholeList(
   const { kind, sweep, tally } = reading;
   const { binding, tenants, knownRows, maxWholeRows, hashScope, pages, ticks, lease, hasHoles } = sweep;
   const stop = new AbortController();
-  const list = parts.source.sweep(kind, {
-    knownRows,
-    maxWholeRows,
-    hasHoles,
-    hashScope,
-    signal: parts.signal ? AbortSignal.any([stop.signal, parts.signal]) : stop.signal,
-    knownPages: pages,
-    tick: ticks.next,
-    thorough: lease.completeSweeps === 0 || binding.isNew || hasHoles,
-    reopenFrom: reopen ?? undefined,
-  });
+  const list = noteHolders(
+    sweep,
+    parts.source.sweep(kind, {
+      knownRows,
+      maxWholeRows,
+      hasHoles,
+      hashScope,
+      signal: parts.signal ? AbortSignal.any([stop.signal, parts.signal]) : stop.signal,
+      knownPages: pages,
+      tick: ticks.next,
+      thorough: lease.completeSweeps === 0 || binding.isNew || hasHoles,
+      reopenFrom: reopen ?? undefined,
+    }),
+  );
   const responses = requireTenant(list, { parts, kind, binding, tenants });
   const onLanded = ({ walk: { lastPage } }: ListResponse): void => {
     parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts() });
@@ -124,5 +139,15 @@ async function landWholeList(
     return last?.walk ?? null;
   } finally {
     stop.abort();
+  }
+}
+
+async function* noteHolders(
+  { holders }: Sweep,
+  list: AsyncIterable<ListResponse>,
+): AsyncGenerator<ListResponse> {
+  for await (const response of list) {
+    holders.add(response.holder);
+    yield response;
   }
 }

@@ -20,6 +20,8 @@ export interface HttpAnswer {
 export interface ReceivedAnswer extends HttpAnswer {
   readonly where: string;
   readonly receivedAt: Date;
+  /** Whose token asked for it, by a digest. */
+  readonly holder: string;
   /** Runs a reader of this answer, now or later, with the token redacted from errors. */
   readonly withRedactedErrors: <T>(read: () => T) => T;
 }

@@ -4,6 +4,7 @@ import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { SourceError, redactErrors } from './errors.ts';
 import type { HttpClient, ReceivedAnswer, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
+import { holderOf } from './token-holder.ts';
 import { toSourceError } from './network-faults.ts';
 import { createRequestQueue, createRetry, type RetriedAttempt, type SweepOutage } from './request-queue.ts';
 
@@ -136,7 +137,11 @@ async function fetchAnswer(
   if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
     return fetchAnswer(settings, parts, client, request);
   const withRedactedErrors = redactErrors(where, answer.status, token);
-  return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
+  return {
+    value: { ...answer, where, receivedAt: clock.now(), holder: holderOf(token), withRedactedErrors },
+    sent,
+    answered,
+  };
 }
 
 /** How messages name a request: `GET /api/clients page 3`, never with its query. */

@@ -29,6 +29,8 @@ export interface ListPage {
   readonly meta: Meta | null;
   /** By `links`: whether a page follows; null where it does not say. */
   readonly hasNext: boolean | null;
+  /** Whose token asked for it, by a digest. */
+  readonly holder: string;
   /** How the records were wrapped. */
   readonly envelope: string;
   /** The text of the records is that of the known page of this number: it was not parsed. */
@@ -70,12 +72,13 @@ export function unchangedPageReader({
     // Equal bytes are the same array, complete, and end at the same place: only the text around them is parsed and checked.
     const start = arrayStart(answer.bytes, DATA);
     if (start === null || answer.bytes[start + bytes - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
-    if (hashRecords(answer.bytes, hashScope, start, start + bytes) !== digest) return null;
+    if (hashRecords(answer, hashScope, start, start + bytes) !== digest) return null;
     const list = parseAround(answer, start, start + bytes);
     return (
       list && {
         ...list,
         keys: known.keys,
+        holder: answer.holder,
         isUnchanged: true,
         pageHash: { digest, bytes },
         read: parseLater(answer),
@@ -99,12 +102,12 @@ export function allowMissing<T>(
       if (!isMissing || answer.status !== 404) throw error;
       const body = tryParseBody(answer.bytes, answer.where);
       if (!isObject(body) || body['success'] === true || body['data'] !== undefined) throw error;
-      return { ...EMPTY_PAGE, missing: error };
+      return { ...EMPTY_PAGE, holder: answer.holder, missing: error };
     }
   };
 }
 
-const EMPTY_PAGE: ListPage = {
+const EMPTY_PAGE: Omit<ListPage, 'holder'> = {
   keys: [],
   meta: null,
   hasNext: null,
@@ -130,7 +133,8 @@ export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => Lis
     const canSplit =
       hint.known !== undefined && pageHash !== null && boundaries.length === records.length + 1;
     const texts = canSplit ? textsBetween(answer.bytes, boundaries) : undefined;
-    return { ...list, keys, isUnchanged: false, pageHash, read: () => records, texts };
+    const { holder } = answer;
+    return { ...list, keys, holder, isUnchanged: false, pageHash, read: () => records, texts };
   };
 }
 
@@ -212,11 +216,18 @@ function hashPage(answer: ReceivedAnswer, hashScope: string, boundaries: number[
   const end = valueEnd(answer.bytes, start, boundaries);
   if (end === null || parseAround(answer, start, end) === null) return null;
   boundaries.push(end - 1);
-  return { digest: hashRecords(answer.bytes, hashScope, start, end), bytes: end - start };
+  return { digest: hashRecords(answer, hashScope, start, end), bytes: end - start };
 }
 
-function hashRecords(bytes: Uint8Array, hashScope: string, start: number, end: number): string {
-  return createHash('sha256').update(hashScope).update(bytes.subarray(start, end)).digest('hex');
+/** Another user's token may see other records: the same bytes do not mean the same. */
+function hashRecords(
+  { bytes, holder }: ReceivedAnswer,
+  hashScope: string,
+  start: number,
+  end: number,
+): string {
+  const hash = createHash('sha256').update([hashScope, holder].join(''));
+  return hash.update(bytes.subarray(start, end)).digest('hex');
 }
 
 /** Opens a list without its records; null if it is not a list, or if other bytes are its records. */

@@ -35,6 +35,7 @@ type MetaKey =
   | `scope.${string}` // Whether rows older than a kind's list stay, or how often exactly the oldest were deleted.
   | `search.${string}` // Whether the search texts of a kind are `filling`, after its first load, or `ready`.
   | `filled.${string}` // Up to which id the rows of a kind have a column of ours, until all have it.
+  | `holders.${string}` // Whose tokens have read a kind's list to its end, by digests.
   | `held.${string}` // By which rule records of a kind were held together last.
   | `shown.${string}` // Which held records of a kind a person was shown last.
   | `whole.${string}` // The longest page 1 of a kind that was repeated as page 2.

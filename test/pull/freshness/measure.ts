@@ -52,7 +52,6 @@ const REMOVE_EVERY = 40;
 const RULES = {
   deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
   repeatBelowPages: 20,
-  hashScope: 'token',
   ignoreFields: {},
   retention: KEEP_ALL,
 } as const;
