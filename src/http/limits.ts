@@ -15,13 +15,13 @@ export const MAX_STREAMS_PER_USER = 8;
 const WAIT_SECONDS = 30;
 
 /** Time to send the head of a request, and all of it. */
-export const HEADERS_MS = 10_000;
+export const HEADERS_MS = 5_000;
 export const REQUEST_MS = 30_000;
 export const KEEP_ALIVE_MS = 10_000;
 /** The longest time in which nothing moves on a connection; a stream says something every 15 s. */
 export const STILL_MS = 60_000;
 /** Milliseconds between two checks for connections that exceed these times. */
-export const CHECK_MS = 5_000;
+export const CHECK_MS = 500;
 /** Time for open requests to end once the server closes. */
 export const CLOSE_MS = 5_000;
 

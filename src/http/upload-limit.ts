@@ -8,12 +8,14 @@ export const UPLOAD_BYTES = 10 * 1024 * 1024;
 export const FORM_BYTES = UPLOAD_BYTES + 10_000;
 /** The limit of all uploads that are in memory at once. */
 const ALL_BYTES = 8 * FORM_BYTES;
+const MOST_PER_USER = 3;
 
 export type UploadLimit = ReturnType<typeof createUploadLimit>;
 
-/** Bounds the memory that uploads take: they arrive side by side up to a limit, and are read one after the other. */
+/** Bounds the memory that uploads take: they arrive side by side up to a limit, three of a user, and are read one after the other. */
 export function createUploadLimit() {
   let free = ALL_BYTES;
+  const counts = new Map<string, number>();
   const inTurn = createSerialQueue();
   return {
     /** Works on a body that has arrived, once the earlier ones are done. */
@@ -22,14 +24,22 @@ export function createUploadLimit() {
     reserve: async (request: FastifyRequest, reply: FastifyReply) => {
       const bytes = Number(request.headers['content-length'] ?? FORM_BYTES);
       if (bytes > request.routeOptions.bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-      if (bytes > free)
+      const { name } = request.user ?? { name: '' };
+      const count = counts.get(name) ?? 0;
+      if (bytes > free || count >= MOST_PER_USER)
         throw new SyncError('Too many uploads at once.', {
           code: 'server.full',
           hint: 'Try again in a few seconds.',
         });
       free -= bytes;
+      counts.set(name, count + 1);
       // In turn, because waiting work continues after its caller has gone.
-      reply.raw.once('close', () => void inTurn(() => Promise.resolve((free += bytes))));
+      const release = () => {
+        free += bytes;
+        counts.set(name, (counts.get(name) ?? 1) - 1);
+        return Promise.resolve();
+      };
+      reply.raw.once('close', () => void inTurn(release));
     },
   };
 }

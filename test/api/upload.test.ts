@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { createConnection } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { UPLOAD_BYTES } from '../../src/http/upload-limit.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from '../http/stage.ts';
@@ -91,5 +92,30 @@ describe.each(ONE_DATABASE)('an upload to a mirror in %s', (_name, open) => {
     });
     expect([303, 413]).toContain(twice.status);
     expect(await jsonOf(await stage.get('/v1/status'))).toBeDefined();
+  });
+
+  test('may be one of three that a user has under way, so that others find a place', async () => {
+    const stage = await serveClient(await open());
+    const { token } = (await jsonOf(await stage.post('/v1/users', { name: 'otto', role: 'operator' }))) as {
+      token: string;
+    };
+    const { hostname, port } = new URL(stage.url);
+    const head = `POST /v1/plans HTTP/1.1\r\nhost: ${stage.host}\r\nauthorization: Bearer ${token}\r\ncontent-type: text/csv\r\n`;
+    const stalled = Array.from({ length: 8 }, () => {
+      const socket = createConnection({ host: hostname, port: Number(port) });
+      onTestFinished(() => void socket.destroy());
+      socket.write(`${head}content-length: 10000000\r\n\r\nid`);
+      return new Promise<string>((resolve) =>
+        socket.once('data', (data) => {
+          resolve(data.toString());
+        }),
+      );
+    });
+    const refused = new Set<string>();
+    for (const answer of stalled) void answer.then((text) => refused.add(text.slice(0, 12)));
+    await Promise.any(stalled);
+    expect([...refused]).toEqual(['HTTP/1.1 503']);
+    const edited = (await exported(stage)).replace('Zoé', 'Zénobie');
+    expect((await upload(stage, edited)).status).toBe(201);
   });
 });

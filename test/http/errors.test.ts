@@ -162,7 +162,7 @@ test('text of the mirror is text on the page', async () => {
 test('who is slow, or comes in crowds, has limits', async () => {
   const { app } = await serveMirror(await mirror());
   expect(app.server).toMatchObject({
-    headersTimeout: 10_000,
+    headersTimeout: 5_000,
     requestTimeout: 30_000,
     keepAliveTimeout: 10_000,
     timeout: 60_000,
