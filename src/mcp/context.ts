@@ -2,8 +2,6 @@ import type { Kind } from '../catalog/kind.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import type { Session } from '../db/session/session.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { createSerialQueue } from '../lib/serial-queue.ts';
-import { SyncError } from '../lib/sync-error.ts';
 import type { Language } from '../lib/text/translator.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
@@ -12,9 +10,10 @@ import { readMirroredKind } from '../store/kinds/field-store.ts';
 import type { View } from '../views/create-views.ts';
 import { filterKindsWithRows, listViews } from '../views/views.ts';
 import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
+import { createTurns } from './sql/turns.ts';
 
 /** Answers selects over the mirror. */
-type SqlReader = (question: SqlQuestion) => Promise<SqlAnswer>;
+type SqlReader = (question: SqlQuestion, caller: Pick<Caller, 'name' | 'gone'>) => Promise<SqlAnswer>;
 
 /** The parts that the tools work with. */
 export interface ToolContext {
@@ -35,29 +34,26 @@ export interface Asker {
   readonly language: Language;
 }
 
-/** How many questions may wait for the one that is being answered. */
-const MOST_WAITING = 8;
+/** Who waits for an answer. */
+export interface Caller extends Asker {
+  /** Fires when nobody waits any more. */
+  readonly gone: AbortSignal;
+}
 
 /**
- * Creates the reader of a mirror. It answers one question at a time, so that questions never take more than one core and the
- * memory of one process.
+ * Creates the reader of a mirror. Our own selects, those of the reports, do not wait behind the questions of assistants.
  *
  * @param readerRole The setting `bi.readerRole`.
  */
 export function createSqlReader(url: string, readerRole: string | null): SqlReader {
   const path = sqlitePath(url);
-  const enqueue = createSerialQueue();
-  let waiting = 0;
-  const read: SqlReader = async (question) =>
+  const [takeTurn, takeReportTurn] = [createTurns(), createTurns()];
+  const read = async (question: SqlQuestion, ended: AbortSignal): Promise<SqlAnswer> =>
     path === null
-      ? (await import('./sql/postgres.ts')).readPostgres(url, readerRole, question)
-      : (await import('./sql/sqlite.ts')).readSqlite(path, question);
-  return async (question) => {
-    if (waiting > MOST_WAITING)
-      throw new SyncError('Too many questions are waiting.', { code: 'mcp.busy', hint: 'Ask again later.' });
-    waiting += 1;
-    return await enqueue(() => read(question)).finally(() => (waiting -= 1));
-  };
+      ? (await import('./sql/postgres.ts')).readPostgres({ url, role: readerRole }, question, ended)
+      : (await import('./sql/sqlite.ts')).readSqlite(path, question, ended);
+  return (question, { name, gone }) =>
+    (question.views === null ? takeReportTurn : takeTurn)(name, gone, (ended) => read(question, ended));
 }
 
 /** The views of this mirror with their meaning; a user's own views are not among them. */

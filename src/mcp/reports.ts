@@ -3,11 +3,11 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { REPORTS } from '../report/catalogue/catalogue.ts';
 import { VIEW, describeMissing } from '../report/catalogue/report.ts';
 import type { Findings } from './answer.ts';
-import { kindsOfViews, type ToolContext } from './context.ts';
+import { kindsOfViews, type Caller, type ToolContext } from './context.ts';
 import { MOST_ROWS, QUERY_MS } from './sql/question.ts';
 
 /** Runs a ready report as it is shipped, over all rows. @throws {UsageError} `mcp.report` for one that cannot be run here. */
-export async function runReport(context: ToolContext, name: string): Promise<Findings> {
+export async function runReport(context: ToolContext, caller: Caller, name: string): Promise<Findings> {
   const report = REPORTS.find((each) => each.name === name);
   const names = REPORTS.map((each) => each.name);
   if (report === undefined)
@@ -19,7 +19,7 @@ export async function runReport(context: ToolContext, name: string): Promise<Fin
   const missing = describeMissing(report, kindViews);
   if (missing !== null) throw new UsageError(missing, { code: 'mcp.report', hint: NO_SHOP });
   const { sql, question, notes } = report;
-  const answer = await context.readSql({ sql, limit: MOST_ROWS, timeoutMs: QUERY_MS, views: null });
+  const answer = await context.readSql({ sql, limit: MOST_ROWS, timeoutMs: QUERY_MS, views: null }, caller);
   const views = [...sql.matchAll(VIEW)].map(([view]) => view);
   return {
     ...answer,

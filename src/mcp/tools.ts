@@ -7,7 +7,7 @@ import { readFreshness } from '../store/kinds/status-store.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { filterKindsWithRows } from '../views/views.ts';
 import { toAnswer, type ToolAnswer, type Findings, type KindStates } from './answer.ts';
-import { kindsOfViews, readOwnViews, type Asker, type ToolContext } from './context.ts';
+import { kindsOfViews, readOwnViews, type Caller, type ToolContext } from './context.ts';
 import { describeMirror, describeView } from './describe.ts';
 import { proposeChanges } from './propose.ts';
 import { readRecord } from './record.ts';
@@ -24,7 +24,7 @@ export interface Tool {
   /** @param states The states of the kinds before the call. */
   readonly run: (
     context: ToolContext,
-    asker: Asker,
+    caller: Caller,
     states: KindStates,
     values: Readonly<Record<string, unknown>>,
   ) => Promise<Findings>;
@@ -37,7 +37,7 @@ const declareTool = <Input extends z.ZodObject>(
     readonly input: Input;
     readonly run: (
       context: ToolContext,
-      asker: Asker,
+      caller: Caller,
       states: KindStates,
       input: z.output<Input>,
     ) => Promise<Findings>;
@@ -46,7 +46,8 @@ const declareTool = <Input extends z.ZodObject>(
   role: 'viewer',
   ...declared,
   isReadOnly: (declared.role ?? 'viewer') === 'viewer',
-  run: (context, asker, states, values) => declared.run(context, asker, states, declared.input.parse(values)),
+  run: (context, caller, states, values) =>
+    declared.run(context, caller, states, declared.input.parse(values)),
 });
 
 const MOST_CHANGES = 200;
@@ -60,16 +61,16 @@ export const TOOLS: readonly Tool[] = [
     description:
       'List views, reports and record kinds with their state; or, with a view, its columns and relations.',
     input: z.object({ view: z.string().optional() }),
-    run: (context, asker, states, { view }) =>
+    run: (context, caller, states, { view }) =>
       view === undefined
-        ? describeMirror(context, states, asker.language)
-        : describeView(context, view, asker.language),
+        ? describeMirror(context, states, caller.language)
+        : describeView(context, view, caller.language),
   }),
   declareTool({
     name: 'report',
     description: 'Run a ready report over all rows. Prefer it to a query of your own.',
     input: z.object({ name: z.string().describe('as describe lists it') }),
-    run: (context, _asker, _states, { name }) => runReport(context, name),
+    run: (context, caller, _states, { name }) => runReport(context, caller, name),
   }),
   declareTool({
     name: 'query',
@@ -78,10 +79,10 @@ export const TOOLS: readonly Tool[] = [
       sql: z.string().max(LONGEST_SQL),
       limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
     }),
-    run: async (context, _asker, _states, { sql, limit }) => {
+    run: async (context, caller, _states, { sql, limit }) => {
       if (sql.includes('\0')) throw refusedError('it contains a null character'); // Where parsers end.
       const views = (await readOwnViews(context)).map((view) => view.name);
-      const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS });
+      const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS }, caller);
       const { rows, isTruncated } = answer;
       const kinds = kindsOfViews(answer.views, context.kinds);
       return { ...answer, totalRows: isTruncated ? null : rows.length, kinds };
@@ -97,7 +98,7 @@ export const TOOLS: readonly Tool[] = [
       text: z.string().max(100).optional().describe('words to search for, in place of the id'),
       at: z.string().optional().describe('2026-03-01T12:00:00Z, or 2026-03-01 for the end of that day'),
     }),
-    run: async (context, _asker, _states, { kind, ...input }) =>
+    run: async (context, _caller, _states, { kind, ...input }) =>
       readRecord(context, requireKind(context, kind), input),
   }),
   declareTool({
@@ -113,8 +114,8 @@ export const TOOLS: readonly Tool[] = [
         .max(MOST_CHANGES)
         .describe('new values by field, as text; null clears a field'),
     }),
-    run: async (context, asker, _states, { kind, changes }) =>
-      proposeChanges(context, requireKind(context, kind), changes, asker.name),
+    run: async (context, caller, _states, { kind, changes }) =>
+      proposeChanges(context, requireKind(context, kind), changes, caller.name),
   }),
 ];
 
@@ -131,28 +132,28 @@ function requireKind(context: ToolContext, name: string): Kind {
 /** Runs a tool, logs the call in one line, and returns the answer. @throws {SyncError} What the tool throws. */
 export async function answerCall(
   context: ToolContext,
-  asker: Asker,
+  caller: Caller,
   tool: Tool,
   values: Readonly<Record<string, unknown>>,
 ): Promise<ToolAnswer> {
   const { clock, logger, session } = context;
   const startedMs = clock.monotonicMs();
-  const call = { event: 'mcp.called', who: asker.name, tool: tool.name };
+  const call = { event: 'mcp.called', who: caller.name, tool: tool.name };
   const measured = () => ({ ms: Math.round(clock.monotonicMs() - startedMs) });
   try {
     const states = { freshness: await readFreshness(session), stale: await context.readStale() };
     const now = formatInstant(clock.now());
     const kinds = await filterKindsWithRows(session, context.kinds);
-    const findings = await tool.run({ ...context, kinds }, asker, states, values);
-    const answer = toAnswer(findings, states, { now, language: asker.language });
+    const findings = await tool.run({ ...context, kinds }, caller, states, values);
+    const answer = toAnswer(findings, states, { now, language: caller.language });
     const { returned: rows, truncated } = answer;
     const facts = { kinds: findings.kinds, rows, truncated, ...measured() };
-    logger.info({ ...call, ...facts }, `${asker.name} called ${tool.name}`);
+    logger.info({ ...call, ...facts }, `${caller.name} called ${tool.name}`);
     return answer;
   } catch (error) {
     const code = error instanceof SyncError ? error.code : 'internal';
     const facts = { kinds: [], rows: 0, code, ...measured() };
-    logger.warn({ ...call, ...facts }, `${asker.name} called ${tool.name}: ${code}`);
+    logger.warn({ ...call, ...facts }, `${caller.name} called ${tool.name}: ${code}`);
     throw error;
   }
 }

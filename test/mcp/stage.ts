@@ -2,7 +2,7 @@ import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { ToolAnswer } from '../../src/mcp/answer.ts';
-import { createSqlReader, type Asker, type ToolContext } from '../../src/mcp/context.ts';
+import { createSqlReader, type Caller, type ToolContext } from '../../src/mcp/context.ts';
 import { answerCall, TOOLS } from '../../src/mcp/tools.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { postgresMirror } from '../both/support.ts';
@@ -25,7 +25,7 @@ export interface AskableMirror {
   readonly ask: (
     tool: string,
     values?: Readonly<Record<string, unknown>>,
-    asker?: Partial<Asker>,
+    caller?: Partial<Caller>,
   ) => Promise<ToolAnswer & Readonly<Record<string, unknown>>>;
 }
 
@@ -46,10 +46,16 @@ export async function askableMirror(
     timezone: 'UTC',
     ...parts,
   };
-  const ask: AskableMirror['ask'] = async (name, values = {}, asker = {}) => {
+  const ask: AskableMirror['ask'] = async (name, values = {}, caller = {}) => {
     const tool = TOOLS.find((one) => one.name === name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
-    const who: Asker = { name: 'anna', role: 'admin', language: 'en', ...asker };
+    const who: Caller = {
+      name: 'anna',
+      role: 'admin',
+      language: 'en',
+      gone: new AbortController().signal,
+      ...caller,
+    };
     return { ...(await answerCall(context, who, tool, values)) };
   };
   return { session, url, role, context, log, ask };

@@ -1,10 +1,10 @@
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
+import { McpServer, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server';
 import { packageVersion } from '../../lib/package-folder.ts';
 import { errorText, SyncError } from '../../lib/sync-error.ts';
 import { sanitizeJson } from '../../lib/text/text.ts';
 import { REPORTS } from '../../report/catalogue/catalogue.ts';
 import { isRoleAllowed } from '../../store/users/user-store.ts';
-import { readOwnViews, type Asker, type ToolContext } from '../context.ts';
+import { readOwnViews, type Asker, type Caller, type ToolContext } from '../context.ts';
 import { answerCall, TOOLS, type Tool } from '../tools.ts';
 
 const INSTRUCTIONS = `A copy of a business-management service, in SQL. Begin with describe.
@@ -19,26 +19,28 @@ export function createMcpServer(context: ToolContext, asker: Asker): McpServer {
     { instructions: INSTRUCTIONS },
   );
   for (const tool of TOOLS.filter((tool) => isRoleAllowed(asker.role, tool.role)))
-    addTool(server, tool, (values) => callTool(context, asker, tool, values));
+    addTool(server, tool, (values, gone) => callTool(context, { ...asker, gone }, tool, values));
   addResources(server, context, asker);
   return server;
 }
 
-type CallTool = (values: Readonly<Record<string, unknown>>) => ReturnType<typeof callTool>;
+type CallTool = (values: Readonly<Record<string, unknown>>, gone: AbortSignal) => ReturnType<typeof callTool>;
 
 function addTool(server: McpServer, { name, description, input, isReadOnly }: Tool, call: CallTool): void {
   const annotations = { readOnlyHint: isReadOnly, destructiveHint: false, openWorldHint: false };
-  server.registerTool(name, { description, inputSchema: input, annotations }, call);
+  const answer = (values: Readonly<Record<string, unknown>>, { mcpReq }: ServerContext) =>
+    call(values, mcpReq.signal);
+  server.registerTool(name, { description, inputSchema: input, annotations }, answer);
 }
 
 async function callTool(
   context: ToolContext,
-  asker: Asker,
+  caller: Caller,
   tool: Tool,
   values: Readonly<Record<string, unknown>>,
 ) {
   try {
-    const answer = await answerCall(context, asker, tool, values);
+    const answer = await answerCall(context, caller, tool, values);
     const text = sanitizeJson(JSON.stringify(answer));
     return { content: [{ type: 'text' as const, text }], structuredContent: { ...answer } };
   } catch (error) {
@@ -59,9 +61,11 @@ function addResources(server: McpServer, context: ToolContext, asker: Asker): vo
     },
   });
   const json = { mimeType: 'application/json', description: 'The columns of a view.' };
-  server.registerResource('dictionary', dictionary, json, async (uri, { view }) => {
+  server.registerResource('dictionary', dictionary, json, async (uri, { view }, { mcpReq }) => {
     if (DESCRIBE === undefined) throw new Error('There is no tool describe.');
-    const answer = await answerCall(context, asker, DESCRIBE, { view: String(view) });
+    const answer = await answerCall(context, { ...asker, gone: mcpReq.signal }, DESCRIBE, {
+      view: String(view),
+    });
     const text = sanitizeJson(JSON.stringify(answer));
     return { contents: [{ uri: uri.href, mimeType: json.mimeType, text }] };
   });

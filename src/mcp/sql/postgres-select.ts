@@ -8,29 +8,57 @@ import { FUNCTIONS, refusedError } from './question.ts';
  * @throws {SyncError} `mcp.refused`.
  */
 export async function checkSelect(sql: string, views: readonly string[]): Promise<CheckedSelect> {
+  const { statement, found } = await parseSelect(sql, views);
+  for (const name of found.withNames)
+    if (name.startsWith('pg_') || views.includes(name))
+      throw refusedError(`a part of its with has the name ${name}`);
+  const read = [
+    ...new Set(found.relations.map((relation) => relation.name).filter((name) => views.includes(name))),
+  ];
+  const { stmt_location: start = 0, stmt_len: length = Infinity } = statement;
+  const text = Buffer.from(sql).toString('utf8', start, start + length);
+  return { views: read, withParts: (parts) => insertParts(text, start, statement.stmt, parts) };
+}
+
+/**
+ * Refuses a select, as `pg_get_viewdef` prints it, that calls what its own text did not show: `c.f` may be a column, or the call of
+ * a function.
+ *
+ * @throws {SyncError} `mcp.refused`.
+ */
+export async function checkResolved(definition: string, views: readonly string[]): Promise<void> {
+  await parseSelect(definition, views);
+}
+
+async function parseSelect(sql: string, views: readonly string[]) {
   await loadModule();
   const [statement, another] = parse(sql);
   if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
   const [[type] = []] = Object.entries(statement.stmt ?? {});
   if (type !== 'SelectStmt') throw refusedError('it is not a select');
-  const found: Found = { relations: [], withNames: new Set(), growth: 0, isRecursive: false };
+  const found: Found = {
+    relations: [],
+    withNames: new Set(),
+    growth: 0,
+    multiplications: 0,
+    isRecursive: false,
+  };
   collect(statement.stmt, found);
   refuseOtherRelations(found, views);
   if (found.growth > (found.isRecursive ? 0 : MOST_GROWTH))
     throw refusedError('its texts could grow without end: it puts too many of them together');
-  const read = [
-    ...new Set(found.relations.map((relation) => relation.name).filter((name) => views.includes(name))),
-  ];
-  return { views: read, withParts: (parts) => insertParts(sql, statement.stmt, parts) };
+  if (found.multiplications > (found.isRecursive ? 0 : MOST_MULTIPLICATIONS))
+    throw refusedError('its numbers could grow without end: it multiplies or divides too often');
+  return { statement, found };
 }
 
 /** Puts parts of a `with` before those of a select. Places in the text are counted in bytes. */
-function insertParts(sql: string, statement: unknown, parts: readonly string[]): string {
-  if (parts.length === 0) return sql;
+function insertParts(text: string, offset: number, statement: unknown, parts: readonly string[]): string {
+  if (parts.length === 0) return text;
   const [part] = (statement as SelectTree).SelectStmt.withClause?.ctes ?? [];
-  if (part === undefined) return `with ${parts.join(', ')} ${sql}`;
-  const bytes = Buffer.from(sql);
-  const start = part.CommonTableExpr.location;
+  if (part === undefined) return `with ${parts.join(', ')} ${text}`;
+  const bytes = Buffer.from(text);
+  const start = part.CommonTableExpr.location - offset;
   return `${bytes.toString('utf8', 0, start)}${parts.join(', ')}, ${bytes.toString('utf8', start)}`;
 }
 
@@ -52,9 +80,6 @@ interface CheckedSelect {
 
 /** Does not follow where a part of `with` is visible, so no part may have the name of a view or a system table. */
 function refuseOtherRelations(found: Found, views: readonly string[]): void {
-  for (const name of found.withNames)
-    if (name.startsWith('pg_') || views.includes(name))
-      throw refusedError(`a part of its with has the name ${name}`);
   for (const { name, schema } of found.relations) {
     const isView = views.includes(name) && (schema === undefined || schema === 'public');
     const isPart = schema === undefined && found.withNames.has(name);
@@ -76,10 +101,14 @@ interface Found {
   readonly withNames: Set<string>;
   /** How often a text may become twice as long. PostgreSQL limits the memory of no value. */
   growth: number;
+  /** How often numbers get more digits. PostgreSQL cannot be interrupted while it computes one. */
+  multiplications: number;
   isRecursive: boolean;
 }
 
 const MOST_GROWTH = 12;
+const MOST_MULTIPLICATIONS = 40;
+const MOST_DIGITS = 40;
 
 /** Walks the tree; a member with a capital letter is a node of that type. */
 function collect(value: unknown, found: Found): void {
@@ -104,11 +133,18 @@ interface TreeNode {
   readonly op?: string;
   readonly lexpr?: Operand;
   readonly rexpr?: Operand;
-  readonly args?: readonly Operand[];
+  readonly args?: readonly (Operand | undefined)[];
 }
 
 interface Operand {
-  readonly A_Const?: { readonly sval?: { readonly sval?: string } };
+  readonly A_Const?: Constant;
+  readonly TypeCast?: { readonly arg?: Operand };
+}
+
+interface Constant {
+  readonly ival?: { readonly ival?: number };
+  readonly fval?: { readonly fval?: string };
+  readonly sval?: { readonly sval?: string };
 }
 
 interface NamePart {
@@ -117,7 +153,7 @@ interface NamePart {
 
 const NODES = new Set(
   `A_ArrayExpr A_Const A_Expr A_Star Alias BoolExpr BooleanTest CaseExpr CaseWhen CoalesceExpr ColumnRef CommonTableExpr FuncCall
-  GroupingFunc GroupingSet Integer JoinExpr List MinMaxExpr NullTest RangeSubselect RangeVar ResTarget SelectStmt SortBy
+  GroupingFunc GroupingSet Integer JoinExpr JsonParseExpr List MinMaxExpr NullTest RangeSubselect RangeVar ResTarget SelectStmt SortBy
   SQLValueFunction String SubLink TypeCast WindowDef`.split(/\s+/),
 );
 const OPERATORS = new Set(
@@ -133,27 +169,53 @@ function checkNode(type: string, node: TreeNode, found: Found): void {
   if (!NODES.has(type)) throw refusedError(`it contains ${type}`);
   if (type === 'RangeVar') found.relations.push({ name: node.relname ?? '', schema: node.schemaname });
   if (type === 'CommonTableExpr') found.withNames.add(node.ctename ?? '');
-  if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
-  if (type === 'A_Expr' && !/BETWEEN/.test(lastOf(node.name)))
-    checkName(node.name, OPERATORS, 'the operator');
-  found.growth += growthOf(type, node);
+  if (type === 'FuncCall' || type === 'A_Expr') checkCall(type, node, found);
+  if (type === 'A_Const') checkDigits(node as Constant);
   if (type === 'SQLValueFunction' && !/_(?:CURRENT_|LOCAL)(?:DATE|TIME)/.test(node.op ?? ''))
     throw refusedError('it asks for the user or the database');
 }
 
+function checkCall(type: 'FuncCall' | 'A_Expr', node: TreeNode, found: Found): void {
+  const called = lastOf(node.funcname ?? node.name);
+  if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
+  else if (!called.includes('BETWEEN')) checkName(node.name, OPERATORS, 'the operator');
+  if (called === 'round' || called === 'trunc') checkPlaces(node.args?.[1]);
+  if (MULTIPLYING.has(called)) found.multiplications += 1;
+  found.growth += growthOf(called, node);
+}
+
 /** How often a value that is not a literal can double its length here: `a || b` once. */
-function growthOf(type: string, { name, funcname, lexpr, rexpr, args = [] }: TreeNode): number {
-  const called = lastOf(type === 'FuncCall' ? funcname : name);
+function growthOf(called: string, { lexpr, rexpr, args = [lexpr, rexpr] }: TreeNode): number {
   if (called === 'replace') {
-    const by = args[2]?.A_Const;
+    const by = constantOf(args[2]);
     return by === undefined ? Infinity : Math.log2(Math.max(1, by.sval?.sval?.length ?? 1));
   }
   if (!GROWING.has(called)) return 0;
-  const operands = type === 'FuncCall' ? args : [lexpr, rexpr];
-  return Math.max(0, operands.filter((operand) => operand?.A_Const === undefined).length - 1);
+  return Math.max(0, args.filter((operand) => constantOf(operand) === undefined).length - 1);
+}
+
+/** The constant that an operand is, which the server prints with its type: `'x'::text`. */
+const constantOf = (operand: Operand | undefined): Constant | undefined =>
+  operand?.A_Const ?? operand?.TypeCast?.arg?.A_Const;
+
+/** Refuses a number, or a text that may be cast to one, that is too long: `1e99999`. */
+function checkDigits(constant: Constant): void {
+  const text = constant.fval?.fval ?? constant.sval?.sval ?? '';
+  const [, digits = '', exponent = ''] =
+    /^[+-]?(0x[\da-f_]+|[\d._]+)(?:e[+-]?([\d_]+))?$/i.exec(text.trim()) ?? [];
+  if (digits.replace(/\W/g, '').length + Number(exponent.replaceAll('_', '')) > MOST_DIGITS)
+    throw refusedError(`a number in it has more than ${MOST_DIGITS} digits`);
+}
+
+function checkPlaces(places: Operand | undefined): void {
+  const constant = constantOf(places);
+  const text = constant?.sval?.sval ?? String(constant?.ival?.ival ?? 0);
+  if (places !== undefined && (constant === undefined || !(Number(text) <= MOST_DIGITS)))
+    throw refusedError(`it rounds to other than at most ${MOST_DIGITS} written places`);
 }
 
 const GROWING = new Set(['||', 'concat', 'concat_ws', 'overlay']);
+const MULTIPLYING = new Set(['*', '/', '%', 'mod', 'power', 'exp']);
 
 const checkType = (node: TreeNode): void => {
   checkName(node.names, TYPES, 'the type');
@@ -163,7 +225,9 @@ const checkType = (node: TreeNode): void => {
 function checkName(parts: readonly NamePart[] | undefined, listed: ReadonlySet<string>, what: string): void {
   const names = (parts ?? []).map((part) => part.String?.sval ?? '');
   const isOwn = names.length === 1 || (names.length === 2 && names[0] === 'pg_catalog');
-  if (!isOwn || !listed.has(lastOf(parts))) throw refusedError(`${what} ${names.join('.')} is not allowed`);
+  if (isOwn && listed.has(lastOf(parts))) return;
+  const cure = /_agg$/.test(lastOf(parts)) ? ': it gathers rows, select them instead' : '';
+  throw refusedError(`${what} ${names.join('.')} is not allowed${cure}`);
 }
 
 const lastOf = (parts: readonly NamePart[] | undefined): string => parts?.at(-1)?.String?.sval ?? '';

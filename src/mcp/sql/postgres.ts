@@ -5,7 +5,7 @@ import { identifier, VIEWS_SCHEMA } from '../../db/session/sql-text.ts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { shortNumber } from '../../lib/json/decimal.ts';
 import { errorCode, SyncError } from '../../lib/sync-error.ts';
-import { checkSelect } from './postgres-select.ts';
+import { checkResolved, checkSelect } from './postgres-select.ts';
 import {
   MOST_BYTES,
   refusedError,
@@ -15,6 +15,12 @@ import {
   type SqlQuestion,
 } from './question.ts';
 
+/** A database, and the setting `bi.readerRole`. */
+interface Reader {
+  readonly url: string;
+  readonly role: string | null;
+}
+
 const LOCK_TIMEOUT_MS = 2_000;
 /** More than the rows of an answer may have, because their size on the wire is not known. */
 const MOST_RECEIVED = 8 * MOST_BYTES;
@@ -23,14 +29,16 @@ const CHECK_MS = 20;
 /**
  * Answers a select over a PostgreSQL mirror, on a connection of its own, in a read-only transaction.
  *
- * @param role Whose rights count: `bi.readerRole`; null: those of our own user.
+ * @param reader.role Whose rights count: `bi.readerRole`; null: those of our own user.
+ * @param ended Cancels the query. The promise is settled only once the server has ended it.
  * @throws {SyncError} `mcp.refused`, `mcp.too_long`, `mcp.too_large`; `mcp.no_reader` if a stranger's select has no role.
  */
 export async function readPostgres(
-  url: string,
-  role: string | null,
+  reader: Reader,
   question: SqlQuestion,
+  ended: AbortSignal,
 ): Promise<SqlAnswer> {
+  const { url, role } = reader;
   const { sql, views } = question;
   if (views !== null && role === null)
     throw noReaderError('bi.readerRole names no role that may read the views alone');
@@ -47,7 +55,10 @@ export async function readPostgres(
     if (socket.bytesRead > MOST_RECEIVED) socket.destroy();
   }, CHECK_MS);
   try {
-    return { ...(await fetchRows(connection, role, select, question)), views: select.views };
+    const [own] = await connection.runScript('select pg_backend_pid() as pid');
+    ended.addEventListener('abort', () => void cancelBackend(url, own?.rows[0]?.['pid'] ?? null));
+    const text = views === null ? sql : await resolve(connection, role, select, question);
+    return { ...(await fetchRows(connection, role, text, question)), views: select.views };
   } catch (error) {
     if (isConnectionLost(error) && socket.bytesRead > MOST_RECEIVED) throw tooLargeError();
     throw queryError(error, question.timeoutMs);
@@ -69,21 +80,61 @@ function queryError(error: unknown, timeoutMs: number): unknown {
 const QUERY_CANCELLED = '57014';
 const RIGHT_MISSING = 'mirror.not_writable';
 
-async function fetchRows(
+/** Asks the server to end a query; if it cannot, the query's own limit ends it. */
+async function cancelBackend(url: string, pid: SqlValue): Promise<void> {
+  const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
+  const other = await openConnection(target).catch(() => null);
+  await other?.queryRows({ text: 'select pg_cancel_backend($1)', values: [pid] }).catch(() => undefined);
+  await other?.close();
+}
+
+/** Checks what the server takes the names of a select for, in a view that is never committed; returns the text to run. */
+async function resolve(
   connection: Connection,
   role: string | null,
   select: Select,
-  { limit, timeoutMs }: SqlQuestion,
-): Promise<Omit<SqlAnswer, 'views'>> {
-  await connection.runScript(`begin isolation level repeatable read read only; ${connection.settings}`);
+  { views, timeoutMs }: SqlQuestion,
+): Promise<string> {
+  await begin(connection, 'read write', role, timeoutMs);
+  const parts = await connection.queryArrays({ text: EXACT_VIEWS, values: [select.views], rowMode: 'array' });
+  const text = select.withParts(parts.rows.map(String));
+  const create = `create temporary view asked as select 1 as n from (${text}\n) as t`;
+  await connection.queryRows({ text: create, queryMode: 'extended' }); // In which a text is one statement.
+  await connection.runScript('set local search_path = pg_catalog'); // So that every other name shows its schema.
+  const { rows } = await connection.queryArrays({ text: DEFINITION, rowMode: 'array' });
+  await connection.runScript('rollback');
+  const definition = String(rows[0]?.[0]);
+  if (definition.length > LONGEST_DEFINITION) throw refusedError('it has too many columns');
+  await checkResolved(definition, views ?? []);
+  return text;
+}
+
+const LONGEST_DEFINITION = 200_000;
+const DEFINITION = `select left(pg_get_viewdef('pg_temp.asked'::regclass), ${LONGEST_DEFINITION + 1})`;
+
+async function begin(
+  connection: Connection,
+  mode: 'read only' | 'read write',
+  role: string | null,
+  timeoutMs: number,
+): Promise<void> {
+  await connection.runScript(`begin isolation level repeatable read ${mode}; ${connection.settings}`);
   await connection.runScript(
     `set local statement_timeout = ${timeoutMs}; set local search_path = ${VIEWS_SCHEMA};
     set local max_parallel_workers_per_gather = 0; set local jit = off; set local work_mem = '1MB'; set local hash_mem_multiplier = 1`,
   );
   if (role !== null) await becomeReader(connection, role);
-  const parts = await connection.queryArrays({ text: EXACT_VIEWS, values: [select.views], rowMode: 'array' });
-  const declare = `declare answer no scroll cursor for ${select.withParts(parts.rows.map(String))}`;
-  await connection.queryRows({ text: declare, queryMode: 'extended' }); // In which a text is one statement.
+}
+
+async function fetchRows(
+  connection: Connection,
+  role: string | null,
+  text: string,
+  { limit, timeoutMs }: SqlQuestion,
+): Promise<Omit<SqlAnswer, 'views'>> {
+  await begin(connection, 'read only', role, timeoutMs);
+  const declare = `declare answer no scroll cursor for ${text}`;
+  await connection.queryRows({ text: declare, queryMode: 'extended' });
   const fetch = { text: `fetch ${limit + 1} from answer`, rowMode: 'array' as const };
   const { fields, rows } = await connection.queryArrays(fetch);
   const columns = fields.map((field) => field.name);

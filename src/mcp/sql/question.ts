@@ -64,7 +64,7 @@ export const FUNCTIONS = {
   postgres: new Set(
     `${SHARED} age bool_and bool_or btrim char_length date_part date_trunc every extract jsonb_array_length json_array_length
     json_extract_path_text jsonb_extract_path_text jsonb_typeof left like_escape make_date mode now overlay percentile_cont
-    percentile_disc position regexp_count reverse right split_part starts_with stddev strpos timezone to_char to_date to_number
+    json percentile_disc position regexp_count reverse right split_part starts_with stddev strpos timezone to_char to_date to_number
     variance width_bucket`.split(/\s+/),
   ),
 } as const;

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SyncError, errorCode } from '../../lib/sync-error.ts';
 import { refusedError, tooLargeError, tooLongError, type SqlAnswer, type SqlQuestion } from './question.ts';
@@ -9,24 +9,26 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js'; // From src, or
 const CHILD = fileURLToPath(new URL(`./sqlite-child.${EXTENSION}`, import.meta.url));
 /** The limit for the whole process, Node included. SQLite limits each value, but not the memory to compile a select. */
 const MOST_MEMORY_KB = 90_000;
+const MOST_TEMPORARY_BYTES = 256_000_000;
 const CHECK_MS = 20;
 const HEAP = '--max-old-space-size=64';
 
 /**
  * Answers a select over a SQLite mirror in a process of its own, which is ended after `timeoutMs`, and on Linux when it takes too
- * much memory.
+ * much memory or disk.
  *
  * @throws {SyncError} `mcp.refused`, `mcp.too_long`, `mcp.too_large`; `mcp.unguarded` if Node's SQLite has no authorizer.
  */
-export async function readSqlite(path: string, question: SqlQuestion): Promise<SqlAnswer> {
+export async function readSqlite(
+  path: string,
+  question: SqlQuestion,
+  ended: AbortSignal,
+): Promise<SqlAnswer> {
   const child = fork(CHILD, { execArgv: [HEAP], env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  const late = new AbortController();
-  const timer = setTimeout(() => {
-    late.abort();
-    child.kill('SIGKILL');
-  }, question.timeoutMs);
+  const late = AbortSignal.any([ended, AbortSignal.timeout(question.timeoutMs)]);
+  late.addEventListener('abort', () => child.kill('SIGKILL'));
   const watch = setInterval(() => {
-    if (question.views !== null && ownMemoryKb(child.pid) > MOST_MEMORY_KB) child.kill('SIGKILL');
+    if (isTooLarge(child.pid)) child.kill('SIGKILL');
   }, CHECK_MS);
   try {
     const answer = await new Promise<ChildAnswer | null>((resolve, reject) => {
@@ -41,26 +43,33 @@ export async function readSqlite(path: string, question: SqlQuestion): Promise<S
         if (error !== null) resolve(null);
       });
     });
-    if (answer === null) throw late.signal.aborted ? tooLongError(question.timeoutMs) : tooLargeError();
+    if (answer === null) throw late.aborted ? tooLongError(question.timeoutMs) : tooLargeError();
     if (answer.is === 'answer') return answer.answer;
     throw answer.is === 'refused' ? refusedError(answer.reason) : unguardedError(answer.reason);
   } finally {
-    clearTimeout(timer);
     clearInterval(watch);
     child.kill('SIGKILL');
   }
 }
 
-/** The memory that a process shares with no other; 0 if the system does not report it, or the process has ended. */
-function ownMemoryKb(pid: number | undefined): number {
-  if (process.platform !== 'linux') return 0;
+/** Whether a process takes too much memory that it shares with no other, or too much disk; false if the system reports neither. */
+function isTooLarge(pid: number | undefined): boolean {
+  if (process.platform !== 'linux') return false;
   try {
-    return Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    const memoryKb = Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    return memoryKb > MOST_MEMORY_KB || temporaryBytes(`/proc/${pid}/fd`) > MOST_TEMPORARY_BYTES;
   } catch (error) {
-    if (!['ENOENT', 'ESRCH'].includes(errorCode(error))) throw error;
-    return 0;
+    if (!['ENOENT', 'ESRCH'].includes(errorCode(error))) throw error; // It has ended, or closed a file.
+    return false;
   }
 }
+
+/** The size of the files that a process uses and has already deleted, as SQLite does with those that it sorts in. */
+const temporaryBytes = (folder: string): number =>
+  readdirSync(folder)
+    .map((name) => `${folder}/${name}`)
+    .filter((file) => readlinkSync(file).endsWith(' (deleted)'))
+    .reduce((sum, file) => sum + statSync(file).size, 0);
 
 const unguardedError = (version: string): SyncError =>
   new SyncError(`query is off: the SQLite of Node ${version} cannot check which tables a query reads.`, {

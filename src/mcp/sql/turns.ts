@@ -1,0 +1,59 @@
+import { SyncError } from '../../lib/sync-error.ts';
+import { QUERY_MS, tooLongError } from './question.ts';
+
+/** Does some work in its turn, for a user who may go away. */
+type TakeTurn = <T>(user: string, gone: AbortSignal, work: (ended: AbortSignal) => Promise<T>) => Promise<T>;
+
+/** The questions of one user: one is answered, two wait. */
+const MOST_PER_USER = 3;
+const MOST_WAIT_MS = QUERY_MS + 1_000;
+
+/**
+ * Makes a queue that works one question at a time, so that questions never take more than one core and the memory of one process.
+ * Users take turns. A caller has an answer or an error after 11 s, but the next question begins only once the work of the last
+ * one has ended.
+ */
+export function createTurns(): TakeTurn {
+  const callers = new Map<string, number>();
+  const waiting = new Map<string, readonly (() => Promise<void>)[]>();
+  let isWorking = false;
+  const workAll = async (): Promise<void> => {
+    if (isWorking) return;
+    isWorking = true;
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      const [user, [job, ...others]] = next;
+      waiting.set(user, others);
+      await job?.();
+      const left = waiting.get(user) ?? [];
+      waiting.delete(user); // Those of all other users come first.
+      if (left.length > 0) waiting.set(user, left);
+    }
+    isWorking = false;
+  };
+  return async (user, gone, work) => {
+    const count = callers.get(user) ?? 0;
+    if (count >= MOST_PER_USER) throw busyError();
+    callers.set(user, count + 1);
+    const ended = AbortSignal.any([gone, AbortSignal.timeout(MOST_WAIT_MS)]);
+    let hasBegun = false;
+    try {
+      return await new Promise((resolve, reject) => {
+        const job = async (): Promise<void> => {
+          if (ended.aborted) return;
+          hasBegun = true;
+          await work(ended).then(resolve, reject);
+        };
+        ended.addEventListener('abort', () => {
+          reject(hasBegun ? tooLongError(QUERY_MS) : busyError());
+        });
+        waiting.set(user, [...(waiting.get(user) ?? []), job]);
+        void workAll();
+      });
+    } finally {
+      callers.set(user, (callers.get(user) ?? 1) - 1);
+    }
+  };
+}
+
+const busyError = (): SyncError =>
+  new SyncError('Too many questions are waiting.', { code: 'mcp.busy', hint: 'Ask again later.' });
