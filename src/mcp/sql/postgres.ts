@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { locationOf, openConnection, type Connection } from '../../db/postgres/connection.ts';
-import { isConnectionLost, TABLES_MISSING } from '../../db/postgres/errors.ts';
+import { isConnectionLost } from '../../db/postgres/errors.ts';
 import { identifier, VIEWS_SCHEMA } from '../../db/session/sql-text.ts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { shortNumber } from '../../lib/json/decimal.ts';
@@ -70,14 +70,15 @@ export async function readPostgres(
 
 /** Turns PostgreSQL's errors about the query into ours; returns other errors unchanged. */
 function queryError(error: unknown, timeoutMs: number): unknown {
-  const code = errorCode(error);
-  if (code === TABLES_MISSING || code === RIGHT_MISSING) return refusedError('it reads what is no view');
-  if (code === QUERY_CANCELLED) return tooLongError(timeoutMs);
-  const isOfQuery = error instanceof Error && !(error instanceof SyncError) && /^[\dA-Z]{5}$/.test(code);
-  return isOfQuery ? refusedError(error.message) : error;
+  // The session takes a name that does not exist for one that is gone.
+  const cause = error instanceof SyncError && error.cause instanceof Error ? error.cause : error;
+  const code = errorCode(cause);
+  if (code === '42P01' || code === '42501') return refusedError('it reads what is no view');
+  if (code === '57014') return tooLongError(timeoutMs);
+  const isOfQuery = cause === error ? /^[\dA-Z]{5}$/.test(code) : code.startsWith('42');
+  return isOfQuery && cause instanceof Error ? refusedError(cause.message) : error;
 }
 
-const QUERY_CANCELLED = '57014';
 const RIGHT_MISSING = 'mirror.not_writable';
 
 /** Asks the server to end a query; if it cannot, the query's own limit ends it. */
