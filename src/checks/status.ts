@@ -17,12 +17,7 @@ import {
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { readUnreadable } from '../store/records/issue-store.ts';
 import { countEntries } from '../store/outbox/outbox-store.ts';
-import {
-  isLeftToPerson,
-  readDisappeared,
-  readHolds,
-  type ShownHold,
-} from '../store/records/deletion-store.ts';
+import { countMissing, readDisappeared, readHolds, type ShownHold } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { readDamage } from '../store/integrity-check.ts';
 import { failingEndpoints } from '../store/webhooks/endpoint-store.ts';
@@ -144,7 +139,7 @@ function explainUncertified(
     state,
     reason,
     isFirst: isFirstReading(kind),
-    isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
+    missing: countMissing(disappeared, [kind.kind]),
   });
   // The details of these add nothing to their words.
   const isPlain = state === 'complete' || ['interrupted', 'busy', 'unauthorized'].includes(reason ?? '');

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { pullOnce, type PullSummary } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
-import { describeOutcome, isServiceWide } from '../words/outcome-texts.ts';
-import { isLeftToPerson } from '../store/records/deletion-store.ts';
+import { describeOutcome, isServiceWide, outcomeLabel } from '../words/outcome-texts.ts';
+import { countMissing } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { sentence } from '../lib/text/text.ts';
 import { createCommand, exitCodeOfPull, type CommonOptions, type CommandContext } from './parts/command.ts';
@@ -40,32 +40,31 @@ const COUNTS = [
 ] as const;
 
 /** Prints the result of a pull: faults, one line per kind, then the state of the copy, the next pull's part, and advice. */
-function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary): Iterable<Printed> {
-  const kinds = report.kinds.map((kind) => ({
-    ...kind,
-    isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
-  }));
+function* pullTexts(report: PullSummary): Iterable<Printed> {
+  const { kinds, runId, durationMs, disappeared, off = [] } = report;
   const rows = kinds.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);
-    return [kind.kind, describeOutcome(kind).label, ...counts, (kind.durationMs / 1000).toFixed(2)];
+    return [kind.kind, outcomeLabel(kind), ...counts, (kind.durationMs / 1000).toFixed(2)];
   });
   const causes = [...causeLines(kinds)];
   yield* causes;
   if (kinds.some(({ detail, reason, pages }) => detail === null || pages > 0 || !isServiceWide(reason)))
     yield* [...(causes.length > 0 ? [''] : []), textTable(['kind', 'state', ...COUNTS, 'seconds'], rows)];
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
-  yield* outcomeLines(kinds);
-  for (const { kind, reason } of report.off ?? [])
-    yield `${kind} is off: ${describeOutcome({ state: 'never', reason }).why ?? ''}.`;
+  yield* outcomeLines(report);
+  for (const { kind, reason } of off)
+    yield `${kind} is off: ${describeOutcome({ state: 'never', reason, missing: null }).why ?? ''}.`;
   yield* disappearedTexts(disappeared);
 }
 
-type PulledKind = PullSummary['kinds'][number] & { readonly isLeftToPerson: boolean };
+type PulledKind = PullSummary['kinds'][number];
+
+const describeUncounted = (kind: PulledKind) => describeOutcome({ ...kind, rows: null, missing: null });
 
 /** Yields each cause of unread lists once, with the details of its lists; a cause of the whole service with the detail of one list. */
 function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
   const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
-  const byCause = Map.groupBy(faults, (kind) => describeOutcome(kind).why);
+  const byCause = Map.groupBy(faults, (kind) => describeUncounted(kind).why);
   for (const [why, group] of byCause) {
     yield `${sentence(why ?? '')} Not read to the end: ${subject(group, kinds) ?? 'all kinds'}.`;
     const isShared = group.every((kind) => isServiceWide(kind.reason));
@@ -75,13 +74,15 @@ function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
 }
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */
-function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
-  const alike = Map.groupBy(kinds, (kind) => JSON.stringify(describeOutcome({ ...kind, rows: null })));
+function* outcomeLines({ kinds, disappeared }: PullSummary): Iterable<string> {
+  const alike = Map.groupBy(kinds, (kind) => JSON.stringify(describeUncounted(kind)));
   for (const group of alike.values()) {
     const rows = group.reduce((sum, kind) => sum + kind.rows, 0);
     const [first] = group;
     if (first === undefined) continue;
-    const { known, next } = describeOutcome({ ...first, rows, isOfSeveral: group.length > 1 });
+    const names = group.map((pulled) => pulled.kind);
+    const missing = countMissing(disappeared, names);
+    const { known, next } = describeOutcome({ ...first, rows, missing, isOfSeveral: group.length > 1 });
     if (known !== null)
       yield `${subject(group, kinds) ?? `All ${kinds.length} kinds`}: ${known}.${next === null ? '' : ` ${next}`}`;
   }

@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { describeOutcome } from '../words/outcome-texts.ts';
+import { outcomeLabel } from '../words/outcome-texts.ts';
 import { findFreeze } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
 import { documentOf } from '../lib/json/document.ts';
@@ -59,7 +59,7 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
   const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at.slice(0, 16)]));
   const rows = document.kinds.map((row) => [
     row.kind,
-    describeOutcome({ state: row.state, reason: row.reason }).label,
+    outcomeLabel(row),
     row.rows,
     row.lastSweepAt,
     row.certifiedAt,

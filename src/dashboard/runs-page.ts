@@ -61,7 +61,7 @@ function reportTable(reports: readonly KindReport[], reader: Reader): Html {
   const { t, count, tenths } = reader;
   if (reports.length === 0) return emptyNote(t('No kind has been read yet.'));
   const rows = reports.map((report) => {
-    const { why } = describeOutcome(report, reader);
+    const { why } = describeOutcome({ ...report, missing: null }, reader);
     const isDetailed = why === null || isFailedReading(report.state);
     return html`<tr>
       <th scope="row"><a href="/kinds/${report.kind}">${labelledKind(reader, report.kind)}</a></th>

@@ -1,5 +1,6 @@
 import type { KindFreshness } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
+import { countMissing, type readMissing } from '../store/records/deletion-store.ts';
 import { translatorFor, type Language } from '../lib/text/translator.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 
@@ -32,6 +33,7 @@ interface UnprovenKind {
 /** The states of the kinds when a question arrives. */
 export interface KindStates {
   readonly freshness: readonly KindFreshness[];
+  readonly missing: Awaited<ReturnType<typeof readMissing>>;
   readonly stale: readonly StaleKind[];
 }
 
@@ -62,7 +64,7 @@ function listUnproven(
       return [{ kind, state: 'unlisted', since: null, reason: t('the service does not list this kind') }];
     const { state, reason, heldDeletions: held, certifiedAt: since } = freshness;
     if (['never', 'running', 'invalid', 'aborted'].includes(state)) {
-      const { label, why } = describeOutcome({ state, reason }, translatorFor(language));
+      const { label, why } = describeOutcome({ state, reason, missing: null }, translatorFor(language));
       return [{ kind, state, since, reason: why ?? label }];
     }
     if (held > 0) {
@@ -74,7 +76,9 @@ function listUnproven(
     if (states.stale.some((staleKind) => staleKind.kind === kind))
       return [{ kind, state: 'stale', since, reason: t('scheduled pulls of this kind were missed') }];
     if (state === 'certified') return [];
-    return [{ kind, state, since, reason: describeOutcome({ state, reason }, translatorFor(language)).why }];
+    const missing = countMissing(states.missing, [kind]);
+    const { why } = describeOutcome({ state, reason, missing }, translatorFor(language));
+    return [{ kind, state, since, reason: why }];
   });
 }
 

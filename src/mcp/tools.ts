@@ -3,6 +3,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { formatInstant } from '../lib/time/clock.ts';
+import { readMissing } from '../store/records/deletion-store.ts';
 import { readFreshness } from '../store/kinds/status-store.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { filterKindsWithRows } from '../views/views.ts';
@@ -141,7 +142,8 @@ export async function answerCall(
   const call = { event: 'mcp.called', who: caller.name, tool: tool.name };
   const measured = () => ({ ms: Math.round(clock.monotonicMs() - startedMs) });
   try {
-    const states = { freshness: await readFreshness(session), stale: await context.readStale() };
+    const [freshness, missing] = [await readFreshness(session), await readMissing(session)];
+    const states = { freshness, missing, stale: await context.readStale() };
     const now = formatInstant(clock.now());
     const kinds = await filterKindsWithRows(session, context.kinds);
     const findings = await tool.run({ ...context, kinds }, caller, states, values);

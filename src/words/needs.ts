@@ -173,9 +173,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'kind.unread': (facts, translator) => ({
     title: translator.t(UNREAD, valuesOf(facts.kinds, translator)),
-    why: [
-      sentence(describeOutcome({ state: facts.state, reason: facts.reason }, translator).why ?? facts.state),
-    ],
+    why: [sentence(describeOutcome({ ...facts, missing: null }, translator).why ?? facts.state)],
     ...wayTo(facts.kinds, translator),
   }),
   'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({

@@ -11,12 +11,11 @@ interface ReadingEnd {
   /** The number of rows for the texts; without it they name none. */
   readonly rows?: number | null;
   readonly isOfSeveral?: boolean;
-  /** True if every row that the list lacks is held, or stays by a decision: no pull looks for proof. */
-  readonly isLeftToPerson?: boolean;
+  /** Rows that the list lacks and the mirror still has, counted by the state of their deletion; null = unknown, as of a past reading. */
+  readonly missing: Readonly<Record<string, number>> | null;
 }
 
 interface OutcomeText {
-  /** A few words for a column of a table. */
   readonly label: string;
   /** Why the list is not known exactly; null if it is. */
   readonly why: string | null;
@@ -32,6 +31,10 @@ export const isFailedReading = (state: string): boolean => state === 'invalid' |
 /** The state of a run for a person: as that of a kind that it could not read. */
 export const runLabel = (run: { readonly command: string; readonly state: string }): string =>
   run.state === 'incomplete' && run.command !== 'verify' ? 'not read to its end' : run.state;
+
+/** A few words for a column of a table. */
+export const outcomeLabel = (end: Omit<ReadingEnd, 'missing'>, translator?: Translator): string =>
+  describeOutcome({ ...end, missing: null }, translator).label;
 
 export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
   const { state, reason, rows, isOfSeveral } = end;
@@ -67,7 +70,7 @@ const LABELS: Readonly<Record<string, MessageKey>> = { never: 'never read', runn
 
 interface Doubt {
   readonly why: MessageKey;
-  readonly next: MessageKey;
+  readonly next: MessageKey | null;
 }
 
 /** The reasons for which a list that was read to its end is not certified. */
@@ -110,8 +113,8 @@ const COMPLETE: Readonly<Record<string, Doubt>> = {
     next: 'The next pull can find them in the list.',
   },
   absences_unproven: {
-    why: 'some rows have left the list; their deletion is not confirmed yet',
-    next: 'The next pull checks again; bms-sync deletions shows these rows.',
+    why: 'some rows that the list lacks are still in the mirror',
+    next: 'The next pull checks them again.',
   },
 };
 
@@ -121,28 +124,51 @@ const FIRST: Doubt = {
   next: 'The next pull can verify it; from then on, deletions are detected.',
 };
 
-/** Instead of the proof that the next pull looks for. */
-const LEFT_TO_PERSON: Doubt = {
-  why: 'some rows have left the list and wait for your decision',
-  next: 'They stay until you decide: bms-sync deletions.',
+const UNCONFIRMED: Doubt = {
+  why: '{n, plural, one {# row has left the list; its deletion is} other {# rows have left the list; their deletion is}} not confirmed yet',
+  next: 'The next pull checks unconfirmed deletions again; bms-sync deletions shows them.',
 };
+
+/** Of rows that have left the list, by the state of their deletion. */
+const MISSING: Readonly<Record<string, Doubt>> = {
+  suspected: UNCONFIRMED,
+  approved: UNCONFIRMED,
+  held: {
+    why: '{n, plural, one {# row has left the list and waits} other {# rows have left the list and wait}} for your decision',
+    next: 'Held rows stay until you decide: bms-sync deletions.',
+  },
+  rejected: {
+    why: '{n, plural, one {# row has left the list and stays} other {# rows have left the list and stay}}, as a person decided',
+    next: null,
+  },
+};
+
+function doubtsOf({ reason, isFirst, missing }: ReadingEnd): readonly (Doubt & { readonly n: number })[] {
+  const left = Object.entries(reason === 'absences_unproven' ? MISSING : {}).flatMap(([state, doubt]) => {
+    const n = missing?.[state] ?? 0;
+    return n === 0 ? [] : [{ ...doubt, n }];
+  });
+  const other = isFirst === true && reason === 'rows_unseen' ? FIRST : COMPLETE[reason ?? ''];
+  return left.length === 0 && other !== undefined ? [{ ...other, n: 0 }] : left;
+}
 
 function describeComplete(end: ReadingEnd, translator: Translator): OutcomeText {
   const { t } = translator;
-  const { reason, isFirst, rows, isLeftToPerson } = end;
-  const isOnlyFirst = isFirst === true && reason === 'rows_unseen';
-  const isUndecided = isLeftToPerson === true && reason === 'absences_unproven';
-  const doubt = isOnlyFirst ? FIRST : isUndecided ? LEFT_TO_PERSON : COMPLETE[reason ?? ''];
+  const doubts = doubtsOf(end);
+  const n = doubts.reduce((sum, doubt) => sum + doubt.n, 0);
+  const next = new Set(doubts.flatMap((doubt) => (doubt.next === null ? [] : t(doubt.next))));
   return {
     label: t('read to its end'),
-    why: doubt === undefined ? reason : t(doubt.why),
-    known: t(KNOWN[reason ?? ''] ?? LISTED, { rows: rows ?? ALL }),
-    next: doubt === undefined ? null : t(doubt.next),
+    why: doubts.map((doubt) => t(doubt.why, { n: doubt.n })).join('; ') || end.reason,
+    known: t(KNOWN[end.reason ?? ''] ?? LISTED, { rows: end.rows ?? ALL }) + (n > 0 ? t(BESIDE, { n }) : ''),
+    next: [...next].join(' ') || null,
   };
 }
 
 const LISTED: MessageKey =
   '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that the service listed are in the mirror';
+
+const BESIDE: MessageKey = ', and {n, plural, one {# row that has} other {# rows that have}} left the list';
 
 /** The knowledge where not every listed record has become a live row. */
 const KNOWN: Readonly<Record<string, MessageKey>> = {

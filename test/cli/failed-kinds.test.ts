@@ -80,7 +80,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     expectOthersCertified(ended);
     expectOnlyTruth(path, sandbox.world.ids('clients'));
     const text = await run(['status'], settingsFor(sandbox, path));
-    const { why } = describeOutcome({ ...outcome, isFirst: true, rows: 0 });
+    const { why } = describeOutcome({ ...outcome, isFirst: true, rows: 0, missing: null });
     expect(text.stdout.toLowerCase()).toContain(
       `needs you: the list of clients was not read to its end. ${why ?? ''}.`,
     );

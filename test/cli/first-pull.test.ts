@@ -121,22 +121,29 @@ test('a pull and status show what disappeared and is not proven yet, with its id
   });
 });
 
-test('no pull is said to look for proof of rows that are held for a person, or were decided to stay', async () => {
+test('rows that have left a list are counted, and described by what keeps them: a decision, or proof', async () => {
   const sandbox = await startSandbox({ size: 40 });
   onTestFinished(() => sandbox.close());
   const env = settingsFor(sandbox, await grownMirror());
   await run(['pull', 'clients'], env);
   for (const id of sandbox.world.ids('clients').slice(0, 20)) sandbox.world.remove('clients', id);
+  const listed =
+    'clients: all 20 rows that the service listed are in the mirror, and 20 rows that have left the list.';
+  const status = async (): Promise<string> => (await run(['status'], env)).stdout;
 
   const held = await run(['pull', 'clients'], env);
-  expect(held.stdout).toContain(
-    'clients: all 20 rows that the service listed are in the mirror. They stay until',
-  );
-  const status = await run(['status'], env);
-  expect(status.stdout).toContain('clients: They stay until you decide: bms-sync deletions.');
+  expect(held.stdout).toContain(`${listed} Held rows stay until you decide: bms-sync deletions.`);
+  expect(await status()).toContain('20 rows have left the list and wait for your decision');
+  expect(await status()).toContain('clients: Held rows stay until you decide: bms-sync deletions.');
+
   await run(['deletions', 'reject', 'clients'], env);
-  for (const argv of [['pull', 'clients'], ['status']])
-    expect((await run(argv, env)).stdout).not.toContain('checks again');
+  const rejected = await run(['pull', 'clients'], env);
+  expect(rejected.stdout).toContain(`${listed}\n`);
+  expect(await status()).toContain('20 rows have left the list and stay, as a person decided');
+  for (const text of [rejected.stdout, await status()])
+    expect(text).not.toMatch(/your decision|you decide:|again/);
+
   await run(['deletions', 'approve', 'clients'], env);
-  expect((await run(['status'], env)).stdout).toContain('The next pull checks again');
+  expect(await status()).toContain('20 rows have left the list; their deletion is not confirmed yet');
+  expect(await status()).toContain('The next pull checks unconfirmed deletions again');
 });

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -61,6 +62,24 @@ describe.each(ONE_DATABASE)('held deletions of a mirror in %s', (_name, open) =>
     }
     const overview = await pageOf(stage, '/');
     expect(overview).toContain('C-1 · Garage 1, C-2 · Garage 2, C-3 · Garage 3</span> and 1 other.');
+  });
+
+  test('are described on the pages of their kind as status describes them', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically((tx) =>
+      tx.query(sql`
+        insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch)
+        values ('clients', 1, 'complete', 'absences_unproven', 1, 0)`),
+    );
+    await disappear(session, ['1', '2']);
+    await disappear(session, ['3'], { state: 'rejected' });
+    const why =
+      '2 rows have left the list and wait for your decision; 1 row has left the list and stays, as a person decided';
+    for (const path of ['/', '/kinds', '/kinds/clients']) expect(await pageOf(stage, path)).toContain(why);
+    expect(await pageOf(stage, '/kinds/clients')).toMatch(
+      /All rows that the service listed are in the mirror, and 3 rows that have left the list\. Held rows stay until you decide/,
+    );
   });
 
   test('that were decided can be decided otherwise, unless newer ones wait', async () => {

@@ -2,8 +2,9 @@ import { kindLabel } from '../../catalog/descriptions.ts';
 import { isListed } from '../../catalog/kind.ts';
 import { nextSlots } from '../../runs/schedule.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
-import { describeOutcome } from '../../words/outcome-texts.ts';
+import { describeOutcome, outcomeLabel } from '../../words/outcome-texts.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
+import { countMissing, readMissing } from '../../store/records/deletion-store.ts';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { readRepeats } from '../../store/runs/repeats.ts';
@@ -20,6 +21,8 @@ export interface KindLine extends KindFreshness {
   readonly rows: number | null;
   /** Change events an hour, the oldest first; null = not counted yet. */
   readonly hours: readonly number[] | null;
+  /** Rows that have left the list, by the state of their deletion. */
+  readonly missing: Readonly<Record<string, number>>;
   /** The next slot of a schedule that reads it, UTC; null if it has none. */
   readonly nextAt: string | null;
   /** Three slots have passed since its list was read to its end. */
@@ -34,20 +37,21 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const names = kinds.filter(isListed).map((kind) => kind.name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
   const repeats = await readRepeats(session);
+  const missing = await readMissing(session);
   const [rows, hours, stale] = await Promise.all([
     counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
     readStale(session, schedules, { startedAt, now, repeats }),
   ]);
   const slots = nextPulls(nextSlots(schedules, now), names, repeats);
-  const next = new Map(slots.map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;
     return {
       ...line,
       rows: rows?.get(kind) ?? null,
       hours: hours === null ? null : (hours.get(kind) ?? []),
-      nextAt: next.get(kind)?.at ?? null,
+      missing: countMissing(missing, [kind]),
+      nextAt: slots.find((slot) => slot.kind === kind)?.at ?? null,
       isStale: stale.some((staleKind) => staleKind.kind === kind),
     };
   });
@@ -98,7 +102,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
 }
 
 export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' | 'reason'>): Html =>
-  badge(translator, end.state, describeOutcome(end, translator).label);
+  badge(translator, end.state, outcomeLabel(end, translator));
 
 const BAR = 120;
 const THICK = 4;

@@ -23,7 +23,7 @@ export async function awaitReading(
   const since = unsettled.entry.settlement.awaits?.since ?? formatInstant(unsettled.now);
   const last = await lastReading(tx, unsettled.kind.name);
   if (last === null) return { since, why: 'it was never read' };
-  const { why } = describeOutcome(last);
+  const { why } = describeOutcome({ ...last, missing: null });
   const records = facts ? [...facts.unlistedIds, ...facts.unreadable] : [];
   const named = records.length > 0 && { records };
   return { since, why: why ?? facts?.doubt ?? 'the next reading has not ended yet', ...named };

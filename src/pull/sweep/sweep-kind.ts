@@ -92,9 +92,6 @@ function sweepOutcome(kind: string, ending: ReadingEnd, concluded: AbsenceConclu
   if (waiting > 0 && waiting === neverListed)
     return complete('never_listed', `${waiting} returned records are not in the list yet`);
   if (waiting > 0)
-    return complete(
-      'absences_unproven',
-      `${waiting} rows left the list; their deletion is not confirmed yet`,
-    );
+    return complete('absences_unproven', `${waiting} rows that the list lacks are still in the mirror`);
   return { state: 'certified' as const, reason: keptOlder > 0 ? 'older_kept' : null, detail: null };
 }

@@ -92,11 +92,12 @@ const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved and rejected. */
 export const readHolds = async (db: Queryable): Promise<Hold[]> =>
-  (await readGroups(db)).flatMap(({ kind, state, records, since }) =>
+  (await readMissing(db)).flatMap(({ kind, state, records, since }) =>
     state === 'suspected' ? [] : [{ kind, state, records, since }],
   );
 
-async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
+/** Counts the rows that have left their lists and are still in the mirror, by the state of their deletion. */
+export async function readMissing(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   const groups = sql`
     select kind, state, count(*) as records, min(absent_since) as since,
       coalesce(max(proof), (select value from mirror_meta where key = 'held.' || kind)) as why
@@ -131,10 +132,12 @@ export interface ShownHold extends Hold {
   readonly why?: string | undefined;
 }
 
-/** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
-export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'>[], kind: string): boolean {
-  const states = disappeared.filter((group) => group.kind === kind).map((group) => group.state);
-  return states.length > 0 && states.every((state) => state === 'held' || state === 'rejected');
+/** Those of some kinds, by state. */
+export function countMissing(groups: readonly Omit<Hold, 'since'>[], kinds: readonly string[]) {
+  const counts: Record<string, number> = {};
+  for (const { kind, state, records } of groups)
+    if (kinds.includes(kind)) counts[state] = (counts[state] ?? 0) + records;
+  return counts;
 }
 
 const IDS_SHOWN = 20;
@@ -163,7 +166,7 @@ export async function readDisappearances(db: Queryable): Promise<Disappearances>
 /** Lists all records that disappeared and are not proven to be gone: the suspected ones too, which wait for proof alone. */
 export async function readDisappeared(db: Queryable): Promise<readonly ShownHold[]> {
   const shown: ShownHold[] = [];
-  for (const { why, ...group } of await readGroups(db)) {
+  for (const { why, ...group } of await readMissing(db)) {
     const records = await readHeldRecords(db, group, { limit: IDS_SHOWN });
     const { kind, state } = group;
     const canApprove = state === 'held' || state === 'rejected';

@@ -77,7 +77,7 @@ describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) =>
     await outlast(on, 2.5);
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
     expect(await notesOf(on, id)).toMatchObject({
-      awaits: { why: 'some rows have left the list; their deletion is not confirmed yet' },
+      awaits: { why: 'some rows that the list lacks are still in the mirror' },
     });
     await outlast(on, 2);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
