@@ -32,7 +32,7 @@ export const FAULT_REASONS = {
   endless: invalid(PAGING),
   empty_pages: invalid(PAGING),
   page_unread: garbled('The next pull tries again.'),
-  unauthorized: aborted('Check BMS_TOKEN, and the header that carries it (source.authHeaders).'),
+  unauthorized: aborted('Check BMS_TOKEN or BMS_TOKEN_FILE, and its header (source.authHeaders).'),
   forbidden: aborted("The token's user may not read this kind; other kinds are unaffected."),
   blocked: aborted(
     'A firewall or proxy in front of the service refuses the request: ask its operator to let bms-sync through. This says nothing about the token.',

@@ -23,6 +23,7 @@ interface NeedFacts {
     readonly reason: string;
     readonly entryId?: number | null;
   };
+  /** No kinds: only entries wait. */
   readonly 'token.refused': { readonly kinds?: readonly string[] };
   readonly 'kind.unread': {
     readonly kinds: readonly string[];
@@ -163,7 +164,9 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     why: [
       facts.kinds === undefined
         ? translator.t('No list can be read.')
-        : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
+        : facts.kinds.length === 0
+          ? translator.t(VERDICTS.token_refused.meaning)
+          : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
     ],
     effect: translator.t(
       'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.',

@@ -68,12 +68,16 @@ export const VERDICTS = {
   },
   kind_blocked: {
     meaning:
-      'The user of this token may not write this kind in the service (401 or 403). bms-sync retries in five minutes, and when serve starts.',
-    next: [() => 'Check the token, and what its user may write in the service.'],
+      'The user of this token may not write this kind in the service (403). bms-sync retries in five minutes, and when serve starts.',
+    next: [() => 'Check what the user of the token may write in the service.'],
   },
   unreachable: {
     meaning: 'The service could not be reached; bms-sync retries automatically.',
     next: [() => 'Nothing; if it persists: bms-sync doctor'],
+  },
+  token_refused: {
+    meaning: 'The service refuses the token (401): nothing is sent until it accepts one.',
+    next: [() => 'Replace the token (bms-sync doctor shows how); the entry then goes by itself.'],
   },
   busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
   ambiguous: {

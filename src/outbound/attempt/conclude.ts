@@ -6,12 +6,14 @@ import { changeEntry, type Entry, type EntryPatch } from '../../store/outbox/out
 import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import {
   countOthersReady,
+  countRefused,
   hasWrittenOther,
   isOtherForbidden,
   wakeWaiting,
   readBlock,
   saveBlock,
 } from '../../store/outbox/outbox-queue.ts';
+import { noteRefusal } from '../../store/runs/run-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import {
   blockedNotification,
@@ -145,6 +147,15 @@ export async function blockKind(tx: Transaction, entry: Entry, reason: string, n
 }
 
 const MAX_ENTRIES_AHEAD = 287; // With it, a day passes.
+
+const TRY_TOKEN_AFTER_MS = 60_000;
+
+/** Puts back an entry because the service refuses our token, for every kind. One entry a minute tries for all. */
+export async function postponeRefused(tx: Transaction, entry: Entry, now: Date): Promise<void> {
+  await noteRefusal(tx, now.toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length), now);
+  const waitMs = TRY_TOKEN_AFTER_MS * (1 + Math.min(MAX_ENTRIES_AHEAD, await countRefused(tx)));
+  await scheduleRetry(tx, entry, { verdict: 'token_refused', now, waitMs });
+}
 
 /**
  * Puts back an entry whose record alone we may not read or write; another record that is refused, too, blocks the kind. The entry

@@ -11,6 +11,8 @@ export type Grade =
   | { readonly is: 'unsent' }
   /** It refused, and will refuse again. */
   | { readonly is: 'rejected' }
+  /** It does not know our token. */
+  | { readonly is: 'token_refused' }
   /** Our token may not do this. */
   | { readonly is: 'refused' }
   /** It refused for now. */
@@ -35,7 +37,8 @@ export function grade(answer: WriteAnswer): Grade {
     return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };
   }
   if (!isServiceAnswer(body)) return { is: 'ambiguous' };
-  if (status === 401 || status === 403) return { is: 'refused' };
+  if (status === 401) return { is: 'token_refused' };
+  if (status === 403) return { is: 'refused' };
   if (status === 429) return { is: 'busy', waitMs: retryAfterMs };
   return { is: REJECTIONS.has(status) ? 'rejected' : 'ambiguous' };
 }

@@ -6,6 +6,7 @@ import { closeAttempt, openAttempt } from '../../store/outbox/attempts-and-links
 import { dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { countWorkerSend } from '../../store/runs/worker-store.ts';
+import { noteAcceptance } from '../../store/runs/run-store.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import type { Watermark } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
@@ -18,6 +19,7 @@ import {
   finishEntry,
   postponeProbe,
   postponeForbidden,
+  postponeRefused,
   scheduleRetry,
   retryDelayMs,
   storableAnswer,
@@ -105,7 +107,11 @@ export async function closeWithAnswer(
   const status = answer.is === 'answered' ? answer.status : null;
   await closeAttempt(tx, { outboxId: entry.id, n: entry.attempts, grade, status, responseStart, now });
   if (grade === 'done') await wakeForbidden(tx, entry.kind, now);
+  if (PROVES_TOKEN.includes(grade)) await noteAcceptance(tx, now);
 }
+
+/** The grades of answers that the service gives only to a token that it accepts. */
+const PROVES_TOKEN: readonly string[] = ['done', 'made', 'rejected', 'refused', 'not_applied'];
 
 /** The fields that an entry wants written, by the names of a write. */
 export const payloadOf = ({ payload }: { readonly payload: string }): JsonObject => parseObject(payload);
@@ -125,8 +131,8 @@ export async function recordFailure(
   await closeWithAnswer(tx, entry, { grade: graded.is, answer, now });
   const status = answer.is === 'answered' ? answer.status : null;
   const reason = `status ${String(status)}`;
-  if (graded.is === 'refused' && (status !== 403 || entry.operation === 'create'))
-    return blockKind(tx, entry, reason, now);
+  if (graded.is === 'token_refused') return postponeRefused(tx, entry, now);
+  if (graded.is === 'refused' && entry.operation === 'create') return blockKind(tx, entry, reason, now);
   if (graded.is === 'refused') return postponeForbidden(tx, entry, { reason, isAlone: false }, now);
   const waitMs = retryDelayMs(parts, entry.attempts, graded.is === 'busy' ? graded.waitMs : null);
   if (graded.is === 'unsent') return scheduleRetry(tx, entry, { verdict: 'unreachable', now, waitMs });

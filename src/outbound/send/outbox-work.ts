@@ -102,7 +102,7 @@ async function logBlock(parts: OutboundParts, entry: Entry, begunAt: Date): Prom
   const { id, kind } = entry;
   const block = await readBlock(parts.session, kind);
   if (block === null || block.since < formatInstant(begunAt)) return;
-  const hint = 'Check the token, and what its user may write in the service.';
+  const hint = 'Check what the user of the token may write in the service.';
   const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}, entry ${id}); tried again within five minutes`;
   parts.logger.warn({ event: 'kind.blocked', kind, reason: block.reason, entryId: id, hint }, message);
 }

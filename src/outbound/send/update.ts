@@ -11,6 +11,7 @@ import {
   blockKind,
   finishEntry,
   postponeForbidden,
+  postponeRefused,
   scheduleRetry,
   retryDelayMs,
   postponeIfBlocked,
@@ -80,7 +81,8 @@ async function readOrPostpone(
     const control = reason === 'forbidden' ? await readControl(parts, kind, entry.recordId ?? '') : null;
     await parts.session.atomically((tx) => {
       const now = parts.clock.now();
-      if (reason === 'unauthorized' || control === 'forbidden') return blockKind(tx, entry, reason, now);
+      if (reason === 'unauthorized') return postponeRefused(tx, entry, now);
+      if (control === 'forbidden') return blockKind(tx, entry, reason, now);
       if (reason === 'forbidden')
         return postponeForbidden(tx, entry, { reason, isAlone: control === 'answers' }, now);
       return postponeRead(tx, parts, entry, readFailure(error));

@@ -16,7 +16,7 @@ type MetaKey =
   | 'language' // That of PostgreSQL's comments.
   | 'calendar' // The time zone in which days are counted.
   | 'source.base_url' // Whose data the mirror holds.
-  | 'source.refused' // Since when and in how many runs the token is refused, and the latest of them.
+  | 'source.refused' // Since when the token is refused, the latest run or minute, and how many.
   | 'outbox.sends' // The mark that the last send left.
   | 'outbox.place' // Which database sends, so that a copy of it does not.
   | 'outbox.frozen' // Why nothing is sent.

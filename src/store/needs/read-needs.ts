@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { readDamage } from '../integrity-check.ts';
 import { readFailingSince, readFreshness } from '../kinds/status-store.ts';
+import { readMeta } from '../kinds/meta.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, entriesWhere, listEntries } from '../outbox/outbox-store.ts';
@@ -108,10 +109,14 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[], readAgai
           : need('kind.unread', { kinds: names, state, reason, since }),
       );
   });
+  const [refusedSince] = alike.has('unauthorized')
+    ? []
+    : ((await readMeta(db, 'source.refused'))?.split(' ') ?? []);
   const failedNames = new Set(failed.map((kind) => kind.kind));
   const others = stale.filter((kind) => !failedNames.has(kind.kind));
   const names = others.map((kind) => kind.kind);
   return [
+    ...(refusedSince === undefined ? [] : [need('token.refused', { kinds: [], since: refusedSince })]),
     ...unread,
     ...others.slice(0, 1).map((kind) => need('kind.stale', { kinds: names, since: kind.since })),
   ];

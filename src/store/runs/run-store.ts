@@ -1,12 +1,13 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint } from '../../db/rows/engine-column.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
+  hasRow,
   insertRows,
   assignments,
   insertInto,
@@ -17,6 +18,7 @@ import {
   omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
+import { wakeRefused } from '../outbox/outbox-queue.ts';
 import { addNotification, refusedNotification } from '../webhooks/notifications.ts';
 import {
   LEASE_LAPSED,
@@ -77,16 +79,25 @@ export async function saveKindReport(
 ): Promise<void> {
   if (!(await isRunOwner(tx, run))) return;
   await insertRows(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: formatInstant(startedAt) }]);
-  if (isReadToEnd(report)) await deleteMeta(tx, 'source.refused');
-  if (report.reason === 'unauthorized') await noteRefusal(tx, run.runId, startedAt);
+  if (isReadToEnd(report)) await noteAcceptance(tx, startedAt);
+  if (report.reason === 'unauthorized') await noteRefusal(tx, String(run.runId), startedAt);
 }
 
-/** Notes a refused token. The second run in a row causes a notification; one refusal may be a passing fault of the service. */
-async function noteRefusal(tx: Transaction, runId: number, now: Date): Promise<void> {
+/** The service accepts the token: the entries that waited for this go. */
+export async function noteAcceptance(tx: Transaction, now: Date): Promise<void> {
+  const refused = sql`delete from mirror_meta where key = 'source.refused' returning key`;
+  if (await hasRow(tx, refused)) await wakeRefused(tx, now);
+}
+
+/**
+ * Notes a refused token. The second refusal in a row causes a notification; one may be a passing fault of the service.
+ * @param during The run, or the minute of writes, whose refusals count once.
+ */
+export async function noteRefusal(tx: Transaction, during: string, now: Date): Promise<void> {
   const noted = await readMeta(tx, 'source.refused');
   const [since, latest, times] = noted?.split(' ') ?? [now.toISOString(), null, 0];
-  if (Number(latest) === runId) return;
-  await writeMeta(tx, 'source.refused', `${since} ${runId} ${Number(times) + 1}`);
+  if (latest === during) return;
+  await writeMeta(tx, 'source.refused', `${since} ${during} ${Number(times) + 1}`);
   if (Number(times) === 1) await addNotification(tx, refusedNotification(String(since), now));
 }
 

@@ -38,11 +38,8 @@ describe('what an answer says', () => {
       page(status),
       'ambiguous',
     ]),
-    ...[401, 403].map((status): [string, WriteAnswer, string] => [
-      `${status} in the service's words`,
-      answered(status, { message: 'Unauthenticated.' }),
-      'refused',
-    ]),
+    ['401 in its words', answered(401, { message: 'Unauthenticated.' }), 'token_refused'],
+    ['403 in its words', answered(403, { message: 'This action is unauthorized.' }), 'refused'],
     ['429 in its words', answered(429, { message: 'Too Many Attempts.' }), 'busy'],
     ['429 with a wait', answered(429, FAILED, 7000), 'busy'],
     ['422 with its errors', answered(422, { errors: { code: ['taken'] } }), 'rejected'],

@@ -5,6 +5,7 @@ import { saveFields } from '../../../src/store/kinds/field-store.ts';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
+import { readNeeds } from '../../../src/store/needs/read-needs.ts';
 import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
@@ -206,6 +207,34 @@ describe('updates of one record', () => {
     expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
   });
 });
+
+test.each(['POST', 'GET'] as const)(
+  'a token refused to %s blocks no kind: one entry a minute tries, and all go once it is accepted',
+  async (method) => {
+    const on = await opened();
+    const id = await on.firstId('clients');
+    const ids = [
+      await on.store(method === 'POST' ? create() : update(id, { fax: '1' })),
+      await on.store(
+        method === 'POST'
+          ? create({ code: 'ZZ-2', name: 'B' })
+          : update(on.service.world.ids('clients').at(-1)?.toString() ?? '', { fax: '2' }),
+      ),
+    ];
+    spoil(on, method, { status: 401 });
+    await on.work();
+    for (const each of ids)
+      expect(await on.entry(each)).toMatchObject({ state: 'ready', verdict: 'token_refused' });
+    expect((await readNeeds(on.session, [])).map((need) => need.type)).toEqual(['token.refused']);
+    const before = asked(on, method).length;
+    await on.pass(60);
+    expect(asked(on, method)).toHaveLength(before + 1);
+    on.service.setFaults([]);
+    await on.pass(60);
+    for (const each of ids) expect(await on.entry(each)).toMatchObject({ state: 'done' });
+    expect(await readNeeds(on.session, [])).toEqual([]);
+  },
+);
 
 describe('a kind that our token may not write', () => {
   test('is blocked; one entry tries for all, and all go once it may', async () => {
