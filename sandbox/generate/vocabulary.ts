@@ -197,5 +197,5 @@ export const SUITES = words('app. 2, app. 4, bureau 210, local 3, porte B, C.P. 
 
 /** Splits a list that is written as running text, one item after each comma or line end. */
 function words(text: string): readonly string[] {
-  return text.split(/[,\n]/).map((item) => item.trim());
+  return text.split(/[,\n]/).flatMap((item) => item.trim() || []);
 }

@@ -272,7 +272,7 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('ends what takes long, cuts or refuses what would grow, and keeps the memory of both processes', async () => {
-    const { session, ask } = await askableMirror(database);
+    const { session, ask } = await askableMirror(database, {}, null);
     await pullFrom(await sandbox({ size: 30 }), session);
     const before = process.memoryUsage.rss();
     const delays = monitorEventLoopDelay();

@@ -29,11 +29,17 @@ export interface AskableMirror {
   ) => Promise<ToolAnswer & Readonly<Record<string, unknown>>>;
 }
 
+/** A loaded machine may take the ten seconds of the tools for any question. */
+const PATIENT_MS = 120_000;
+
+/** @param limitMs How long a question may take; null = as long as the tools allow. */
 export async function askableMirror(
   database: DatabaseName,
   parts: Partial<ToolContext> = {},
+  limitMs: number | null = PATIENT_MS,
 ): Promise<AskableMirror> {
   const { session, url, role } = await openMirror(database);
+  const readSql = createSqlReader(url, role);
   const log: Record<string, unknown>[] = [];
   const write = (line: string): void => void log.push(JSON.parse(line) as Record<string, unknown>);
   const context: ToolContext = {
@@ -41,7 +47,7 @@ export async function askableMirror(
     kinds: KINDS,
     clock: fakeClock(),
     logger: createLogger({ level: 'info', secrets: [], destination: { write } }),
-    readSql: createSqlReader(url, role),
+    readSql: (question) => readSql({ ...question, timeoutMs: limitMs ?? question.timeoutMs }),
     readStale: () => Promise.resolve([]),
     timezone: 'UTC',
     ...parts,

@@ -83,6 +83,9 @@ export async function proveWrites(session: Session, kinds: readonly Kind[]): Pro
   await prove(session, tables);
 }
 
+/** What a trigger, a rule or a column of somebody else makes of a statement. */
+const REFUSALS: readonly string[] = ['mirror.fault', 'mirror.unreadable_schema'];
+
 /** All in one script; only where that fails, one by one, to name the table. */
 async function prove(session: Session, tables: readonly TableToProve[]): Promise<void> {
   const rolledBack = new Error('Rolled back.');
@@ -94,9 +97,11 @@ async function prove(session: Session, tables: readonly TableToProve[]): Promise
   } catch (cause) {
     if (cause === rolledBack) return;
     const [table] = tables;
-    if (cause instanceof MirrorError || table === undefined) throw cause; // The database is away, locked or full.
+    const isOfRows = !(cause instanceof MirrorError) || REFUSALS.includes(cause.code);
+    if (!isOfRows || table === undefined) throw cause; // The database is away, locked or full.
     if (tables.length > 1) for (const one of tables) await prove(session, [one]);
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const answer = cause instanceof MirrorError ? cause.cause : cause;
+    const why = answer instanceof Error ? answer.message : String(answer);
     throw new MirrorError(
       `The table ${table.name} of ${session.location} rejects our rows (${why}), so nothing is sent.`,
       {
