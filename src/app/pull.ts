@@ -8,10 +8,9 @@ import { readDisappeared } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { createOwner } from '../lib/owner.ts';
-import type { Progress } from '../pull/run/parts.ts';
+import type { Progress, PullSettings } from '../pull/run/parts.ts';
 import { delegatePull } from '../runs/delegate-pull.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
-import type { PullSettings } from '../pull/run/parts.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 

@@ -8,10 +8,9 @@ import { isRepeat } from '../store/runs/repeats.ts';
 import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import { createStaleOwnerCheck } from '../store/runs/worker-store.ts';
 import { backfill } from '../pull/backfill.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { PullParts, PullSettings } from '../pull/run/parts.ts';
 import { parseExtent } from './extent.ts';
 import { pullAndPing, type Ping } from './ping.ts';
-import type { PullSettings } from '../pull/run/parts.ts';
 import { createRunLog } from './run-log.ts';
 
 /**

@@ -39,13 +39,17 @@ function sampleOf(api: Description, schema: Schema): unknown {
   if ($ref !== undefined) return sampleOf(api, api.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {});
   if (schema.enum !== undefined) return schema.enum[0];
   if (schema.anyOf?.[0] !== undefined) return sampleOf(api, schema.anyOf[0]);
-  const members = Object.entries(schema.properties ?? {}).filter(([name]) => schema.required?.includes(name));
-  const object = () => Object.fromEntries(members.map(([name, member]) => [name, sampleOf(api, member)]));
+  const { properties = {}, required = [], items, minimum = 1 } = schema;
+  const members = Object.entries(properties).filter(([name]) => required.includes(name));
+  const samples = {
+    object: () => Object.fromEntries(members.map(([name, member]) => [name, sampleOf(api, member)])),
+    array: () => (items === undefined ? [] : [sampleOf(api, items)]),
+    string: () => 'x',
+    boolean: () => true,
+  };
   const first = typeof type === 'object' ? type[0] : type;
-  if (first === 'object') return object();
-  if (first === 'array') return schema.items === undefined ? [] : [sampleOf(api, schema.items)];
-  if (first === 'string') return 'x';
-  return first === 'boolean' ? true : (schema.minimum ?? 1);
+  const sample = Object.entries(samples).find(([name]) => name === first)?.[1];
+  return sample === undefined ? minimum : sample();
 }
 
 /** A program that calls every operation with what it requires, and reads the answers and the refusals. */

@@ -47,7 +47,7 @@ export async function askableMirror(
     kinds: KINDS,
     clock: fakeClock(),
     logger: createLogger({ level: 'info', secrets: [], destination: { write } }),
-    readSql: (question) => readSql({ ...question, timeoutMs: limitMs ?? question.timeoutMs }),
+    readSql: (question, gone) => readSql({ ...question, timeoutMs: limitMs ?? question.timeoutMs }, gone),
     readStale: () => Promise.resolve([]),
     timezone: 'UTC',
     ...parts,

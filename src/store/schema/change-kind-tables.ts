@@ -27,7 +27,11 @@ export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dia
   const added = await changeTable(tx, { name: kind.name, columns, create: createTable });
   if (added.includes(KEY_COLUMN)) await writeMeta(tx, `filled.${kind.name}.${KEY_COLUMN}`, '0');
   for (const { name, ...table } of nestedTables(kind)) {
-    await changeTable(tx, { name, columns: nestedColumns({ name, ...table }, dialect), create: createNested });
+    await changeTable(tx, {
+      name,
+      columns: nestedColumns({ name, ...table }, dialect),
+      create: createNested,
+    });
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }
