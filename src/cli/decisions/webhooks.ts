@@ -20,7 +20,7 @@ import {
   testWebhook,
 } from '../../operations/webhooks.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
-import { textTable, utc, type Printed } from '../parts/io.ts';
+import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand, operationParts } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {
@@ -70,10 +70,9 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
   });
   const counts = ['up to seq', 'waiting', 'next attempt (UTC)', 'last accepted (UTC)'];
   yield textTable(['name', 'health', 'url', ...filters, ...counts], rows);
-  for (const { name, disabledReason, failingSince } of endpoints) {
+  for (const { name, disabledReason } of endpoints) {
     if (disabledReason === null) continue;
-    const reason = `${disabledReason}${failingSince === null ? '' : `, since ${utc(failingSince)}`}`;
-    yield `\n${name} is disabled (${reason}): bms-sync webhooks enable ${name} sends what waits.`;
+    yield `\n${name} is disabled (${disabledReason}): bms-sync webhooks enable ${name} sends what waits.`;
   }
 }
 
@@ -85,7 +84,7 @@ function secretLines(document: object): readonly string[] {
 /** The reasons for which a receiver cannot have answered. */
 const FAULTS: Readonly<Record<string, string>> = {
   'mail.unset': 'SMTP_URL is not set',
-  address_refused: 'its address is not public; allow it in webhooks.allowHosts',
+  address_refused: 'its address is not public; allow it in webhooks.allowHosts, and restart bms-sync serve',
   no_secret: 'it has no secret; bms-sync webhooks rotate makes one',
   timeout: 'no answer in time',
   no_status: 'the mail server answered without a status',

@@ -4,21 +4,14 @@ import { firstUndelivered, retryNow } from '../../store/webhooks/delivery-queue.
 import { BY_A_PERSON, changeEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { requireEndpoint } from './endpoints.ts';
 
-/** The columns of an active endpoint without failures. */
-const HEALTHY = {
-  state: 'active',
-  disabledReason: null,
-  notBefore: null,
-  failures: 0,
-  failingSince: null,
-  failingToldAt: null,
-} as const;
+/** The columns of an endpoint that is tried again: it counts as failing until it has accepted something. */
+const ACTIVE = { state: 'active', disabledReason: null, notBefore: null, failingSince: null } as const;
 
 /** Resumes the deliveries of an endpoint and sends waiting ones now. @throws {SyncError} `webhooks.absent`. */
 export async function enableEndpoint(session: Session, name: string, now: Date) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await changeEndpoint(tx, { id }, HEALTHY, now);
+    await changeEndpoint(tx, { id }, ACTIVE, now);
     await retryNow(tx, id, now);
   });
   return { name, state: 'active' as const };
@@ -48,7 +41,7 @@ export async function replayEvents(session: Session, name: string, after: number
       return Math.max(0, Math.min(cursor, undelivered - 1, since - 1));
     };
     const replayAfter = after ?? (await lastDeliveredSeq());
-    await changeEndpoint(tx, { id }, { ...HEALTHY, replayAfter }, now);
+    await changeEndpoint(tx, { id }, { ...ACTIVE, replayAfter }, now);
     return { name, after: replayAfter };
   });
 }

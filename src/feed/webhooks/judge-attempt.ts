@@ -78,13 +78,14 @@ function healthAfterFailure(health: Health, attempt: SentAttempt, isGivenUp: boo
   const failingSince = health.failingSince ?? at;
   const failingMs = attempt.at.getTime() - parseInstant(failingSince).getTime();
   const patch = { failures, failingSince, failingToldAt, notBefore: pauseUntil(attempt) };
+  const reported = { ...patch, failingToldAt: failingToldAt ?? at };
   const longFailure = failingMs >= DISABLED_AFTER_MS ? ('failing' as const) : null;
   const disabledReason = attempt.status === GONE ? 'gone' : longFailure;
   if (state === 'active' && disabledReason !== null)
-    return { patch: { ...patch, state: 'disabled', disabledReason }, transition: 'disabled' };
+    return { patch: { ...reported, state: 'disabled', disabledReason }, transition: 'disabled' };
   const isFailing = isGivenUp || (failures > 1 && failingMs >= FAILING_AFTER_MS);
   if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, transition: null };
-  return { patch: { ...patch, failingToldAt: at }, transition: 'failing' };
+  return { patch: reported, transition: 'failing' };
 }
 
 const pauseUntil = (attempt: SentAttempt): string | null =>

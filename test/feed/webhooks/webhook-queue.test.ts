@@ -137,25 +137,29 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     ]);
   });
 
-  test('an endpoint that fails is told, and told to be back', async () => {
-    const on = await deliveryStage(database, { retrySeconds: [5, 5] });
-    let status = 500;
-    const receiver = await startReceiver(() => ({ status }));
-    await on.add({ url: receiver.url });
-    await on.put({ record_id: '1' });
-    await on.deliver();
-    on.pass(5_000);
-    await on.deliver();
-    status = 200;
-    on.pass(5_000);
-    await on.deliver();
-    const outcomes = on.log.lines.filter(({ event }) => event !== undefined);
-    expect(outcomes).toMatchObject([
-      { event: 'webhook.failing', endpoint: 'erp', failures: 2, status: 500 },
-      { event: 'webhook.back', endpoint: 'erp' },
-    ]);
-    expect(JSON.stringify(on.log.lines)).not.toContain(receiver.url);
-  });
+  test.each([false, true])(
+    'an endpoint that fails is told, and told to be back, also where a person enabled it: %s',
+    async (isEnabled) => {
+      const on = await deliveryStage(database, { retrySeconds: [5, 5] });
+      let status = 500;
+      const receiver = await startReceiver(() => ({ status }));
+      await on.add({ url: receiver.url });
+      await on.put({ record_id: '1' });
+      await on.deliver();
+      on.pass(5_000);
+      await on.deliver();
+      if (isEnabled) await enableEndpoint(on.session, 'erp', on.now());
+      status = 200;
+      on.pass(5_000);
+      await on.deliver();
+      const outcomes = on.log.lines.filter(({ event }) => event !== undefined);
+      expect(outcomes).toMatchObject([
+        { event: 'webhook.failing', endpoint: 'erp', failures: 2, status: 500 },
+        { event: 'webhook.back', endpoint: 'erp' },
+      ]);
+      expect(JSON.stringify(on.log.lines)).not.toContain(receiver.url);
+    },
+  );
 
   test('410 disables an endpoint; a replay activates it, and sends all again under the same ids', async () => {
     const on = await deliveryStage(database);
@@ -175,6 +179,7 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     status = 200;
     await replayEvents(on.session, 'erp', 1, on.now());
     await on.deliver();
+    expect(on.log.lines.at(-1)).toMatchObject({ event: 'webhook.back', endpoint: 'erp' });
     expect(seqsOf(receiver.taken).toSorted()).toEqual([1, 2, 2, 3, 4]);
     const ids = receiver.requests.map(({ id, body }) => `${id} ${seqsOf([{ body }])[0] ?? ''}`);
     expect(new Set(ids).size).toBe(4);
