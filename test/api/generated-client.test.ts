@@ -48,8 +48,8 @@ function sampleOf(api: Description, schema: Schema): unknown {
     boolean: () => true,
   };
   const first = typeof type === 'object' ? type[0] : type;
-  const sample = Object.entries(samples).find(([name]) => name === first)?.[1];
-  return sample === undefined ? minimum : sample();
+  const made = Object.entries(samples).flatMap(([name, make]) => (name === first ? [make()] : []));
+  return [...made, minimum][0];
 }
 
 /** A program that calls every operation with what it requires, and reads the answers and the refusals. */
