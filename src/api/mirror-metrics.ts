@@ -71,7 +71,7 @@ function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
   addKind('bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', (status) =>
     secondsOf(status.lastSweepAt),
   );
-  addKind('bms_sync_certified_timestamp_seconds', 'When the list was last certified.', (status) =>
+  addKind('bms_sync_certified_timestamp_seconds', 'When the list was last known exactly.', (status) =>
     secondsOf(status.certifiedAt),
   );
   addKind('bms_sync_last_change_timestamp_seconds', 'When a record last changed.', (status) =>

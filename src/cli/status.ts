@@ -54,7 +54,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
 }
 
 function* kindTexts(document: StatusDocument): Iterable<Printed> {
-  const instants = ['last sweep (UTC)', 'last certified (UTC)', 'last change (UTC)'];
+  const instants = ['last sweep (UTC)', 'list known exactly (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at.slice(0, 16)]));
   const rows = document.kinds.map((row) => [
@@ -81,7 +81,7 @@ function* uncertifiedTexts({ needs, ...status }: StatusDocument): Iterable<Print
   if (uncertified.length > 0) {
     const header = [
       'kind',
-      'last certified (UTC)',
+      'list known exactly (UTC)',
       'why',
       'suspected deletions',
       'held',

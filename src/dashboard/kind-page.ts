@@ -81,7 +81,7 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   const facts = factList([
     [t('Last complete reading'), lastReadWords(line, reader)],
     [
-      t('Last certificate'),
+      t('List last known exactly'),
       certified === null
         ? t('never')
         : html`${when(certified)} <span class="quiet small">${exactTime(certified)}</span>`,

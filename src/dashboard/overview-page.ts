@@ -10,6 +10,7 @@ import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
 import { planNeeds } from './parts/plans.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
+import type { MessageKey } from '../lib/text/translator.ts';
 import type { Reader } from './parts/reader.ts';
 import { readRuns, runTable } from './parts/runs.ts';
 
@@ -55,10 +56,11 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
 function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const { t, when } = reader;
   const [oldest] = kinds.map((kind) => kind.certifiedAt ?? '').sort();
+  const unread = kinds.filter((kind) => kind.lastSweepAt === null).length;
   const isCertified = kinds.every((kind) => kind.state === 'certified');
   const proof =
     oldest === undefined || !isCertified
-      ? t('Some lists are not certified yet; the next pulls continue.')
+      ? t(UNCERTIFIED, { unread })
       : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
@@ -70,6 +72,9 @@ function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
     </div>
   </section>`;
 }
+
+const UNCERTIFIED: MessageKey =
+  '{unread, plural, =0 {Some lists are not certified yet} one {# list was never read to its end} other {# lists were never read to their end}}; the next pulls continue.';
 
 function tiles(
   reader: Reader,

@@ -25,7 +25,7 @@ interface UnprovenKind {
   readonly kind: string;
   /** `never`, `running`, `invalid`, `aborted`, `complete`, `held`, `stale`, or `unlisted`. */
   readonly state: string;
-  /** When the kind was last proven; null = never. */
+  /** When the list was last known exactly; null = never. */
   readonly since: string | null;
   readonly reason: string | null;
 }

@@ -43,7 +43,7 @@ const COLUMNS = {
     reason: ['text', 'Reason', 'Why the last sweep ended in this state.'],
     rows: ['integer', 'Rows', 'Live rows.'],
     last_sweep_at: instant('Last read', 'When the list was last read to its end.'),
-    certified_at: instant('Certified', 'When the list was last certified.'),
+    certified_at: instant('Certified', 'When the list was last known exactly.'),
     lag_seconds: ['integer', 'Lag', 'The age of the last complete sweep.', 'seconds'],
     last_change_at: instant('Last change', 'When a change was last found.'),
     open_issues: ['integer', 'Open issues', 'Values and records that do not match the expected type.'],

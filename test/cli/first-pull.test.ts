@@ -133,7 +133,9 @@ test('rows that have left a list are counted, and described by what keeps them: 
 
   const held = await run(['pull', 'clients'], env);
   expect(held.stdout).toContain(`${listed} Held rows stay until you decide: bms-sync deletions.`);
-  expect(await status()).toContain('20 rows have left the list and wait for your decision');
+  expect(await status()).toMatch(
+    /list known exactly \(UTC\)[^]*20 rows have left the list and wait for your decision/,
+  );
   expect(await status()).toContain('clients: Held rows stay until you decide: bms-sync deletions.');
 
   await run(['deletions', 'reject', 'clients'], env);

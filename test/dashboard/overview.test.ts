@@ -127,6 +127,7 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
   test('is calm where nothing waits for a person', async () => {
     const page = await pageOf(await serveMirror(await open()));
     expect(page).toContain('Nothing needs you');
+    expect(page).toContain('2 lists were never read to their end; the next pulls continue.');
     expect(page).not.toContain('<form method="post"');
   });
 
@@ -192,6 +193,11 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
         values ('clients', 9, 'certified', 7, 1, ${NOON_TEXT}),
           ('products', 9, 'certified', 7, 1, '2026-03-01 16:55:00.000')`),
     );
+    await session.atomically((tx) =>
+      tx.query(sql`update kind_state set state = 'aborted', reason = 'unavailable'`),
+    );
+    expect(await pageOf(stage)).toContain('None is certified now: the mirror may differ from the lists');
+    await session.atomically((tx) => tx.query(sql`update kind_state set state = 'certified', reason = null`));
     const page = await pageOf(stage);
     expect(page).toContain('The list of clients is stale');
     expect(page).not.toContain('The list of products is stale');

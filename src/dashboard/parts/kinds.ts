@@ -63,8 +63,8 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const note = t(
     certified === kinds.length
       ? 'All are certified: the mirror has exactly the rows of the service’s lists'
-      : kinds.every((kind) => kind.certifiedAt === null)
-        ? 'None is certified yet: rows may be missing'
+      : certified === 0
+        ? 'None is certified now: the mirror may differ from the lists'
         : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
@@ -77,7 +77,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     const proven =
       at === null
         ? null
-        : html`<span class="quiet small nowrap wide">${t('certified {when}', { when: when(at) })}</span>`;
+        : html`<span class="quiet small nowrap wide">${t('known exactly {when}', { when: when(at) })}</span>`;
     const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a></th>
@@ -113,7 +113,8 @@ export function lastReadWords(line: KindLine, reader: Reader): Html {
   const { t, when, now } = reader;
   const read = at === null ? t('never') : when(at);
   if (nextAt === null) return html`${read} <span class="quiet small">${t('no schedule')}</span>`;
-  const next = html`<span class="quiet small nowrap wide">${t('next {when}', { when: when(nextAt) })}</span>`;
+  const due = parseInstant(nextAt) <= now() ? t('due now') : t('next {when}', { when: when(nextAt) });
+  const next = html`<span class="quiet small nowrap wide">${due}</span>`;
   return html`${read} ${next}
   ${at === null ? null : dueBar(parseInstant(at), parseInstant(nextAt), now(), isStale)}`;
 }

@@ -149,17 +149,12 @@ export function idsShown(hold: Pick<ShownHold, 'ids' | 'records'>, limit = IDS_S
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
-export interface Disappearances {
-  /** Mass disappearances, whether they wait for a person or a person has decided them. */
-  readonly deletions: readonly ShownHold[];
-  /** Few at once: they wait for proof alone. */
-  readonly suspected: readonly ShownHold[];
-}
+export type Disappearances = Awaited<ReturnType<typeof readDisappearances>>;
 
-/** Lists the records that disappeared and are not proven to be gone. */
-export async function readDisappearances(db: Queryable): Promise<Disappearances> {
-  const all = await readDisappeared(db);
+/** Lists the same: those that a person decides, or has decided, apart from the suspected ones, which wait for proof alone. */
+export async function readDisappearances(db: Queryable) {
   const isSuspected = (hold: ShownHold): boolean => hold.state === 'suspected';
+  const all = await readDisappeared(db);
   return { deletions: all.filter((group) => !isSuspected(group)), suspected: all.filter(isSuspected) };
 }
 

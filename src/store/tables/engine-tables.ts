@@ -35,7 +35,7 @@ export const KIND_STATE = {
     optionalText('envelope'),
     optionalBigint('page_size'),
     optionalTimestamp('last_sweep_at'), // The end of the last sweep that reached the end of the list.
-    optionalTimestamp('certified_at'), // When the list was last certified.
+    optionalTimestamp('certified_at'), // When the list was last known exactly.
     optionalTimestamp('last_change_at'),
     optionalText('owner'),
     bigint('epoch'),
