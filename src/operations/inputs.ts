@@ -6,11 +6,12 @@ import { isNumber, type Json } from '../lib/json/json.ts';
 
 /** A whole number, also as the text of a path, a query or a command line. */
 export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
-  z.coerce.number<string>().int().min(minimum).max(maximum);
+  z.coerce.number<string>(WHOLE).int(WHOLE).min(minimum).max(maximum);
+
+const WHOLE = 'expected a whole number';
 
 /** Our own number of an entry or a run. */
-const rowId = wholeNumber(1).describe('number of the entry, run or plan');
-export const rowPath = z.strictObject({ id: rowId });
+export const rowPath = z.strictObject({ id: wholeNumber(1).describe('number, as the list shows it') });
 
 const LARGEST_ID = 2n ** 63n - 1n;
 

@@ -17,7 +17,7 @@ export const retryOutboxEntry = operation({
   path: '/outbox/:id/retry',
   role: 'operator',
   words: {
-    summary: 'search for the entry once more, and send it again if it is not there',
+    summary: 'try the entry again, unless the service already has it',
     notice: 'The entry will be retried.',
   },
   takesSeveral: true,

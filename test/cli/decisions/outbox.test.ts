@@ -311,7 +311,11 @@ describe('a decision on an entry', () => {
     expect(refused.stderr).toMatch(
       /None of the 4 entries was decided\. 2: Entry 2 is done: .* 99: Entry 99 is not in the outbox\./,
     );
-    expect(await run(['outbox', 'abandon', 'x', '1'], env)).toMatchObject({ code: 2, stdout: '' });
+    expect(await run(['outbox', 'abandon', 'x', '1'], env)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('x: id: expected a whole number.') as string,
+    });
     expect(await idsIn(env, '--state', 'ready')).toEqual([]);
     expect(ask(path, `select id from decisions where what = 'outbox retry'`)).toEqual([]);
     expect(await run(['outbox', 'retry', '1', '3', '1'], env)).toEqual({
