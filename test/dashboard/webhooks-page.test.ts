@@ -69,7 +69,7 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
       [303, '/webhooks?done=webhooks%20enable'],
       [303, '/webhooks?done=webhooks%20disable'],
     ]);
-    expect(await stateOf(session, 'room')).toMatchObject({ state: 'active', failures: 0 });
+    expect(await stateOf(session, 'room')).toMatchObject({ state: 'active', failures: 1 });
     expect(await stateOf(session, 'weak')).toMatchObject({
       state: 'disabled',
       disabled_reason: 'by_a_person',
