@@ -15,7 +15,7 @@ const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
 const STANDING = pickColumns(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
-export type KindStanding = RowOf<typeof STANDING>;
+type KindStanding = RowOf<typeof STANDING>;
 
 const NEVER = { certifiedAt: null, baselineAt: null, lastSweepAt: null, controlFailures: 0, knownFrom: 0 };
 
