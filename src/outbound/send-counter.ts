@@ -75,9 +75,9 @@ export function createCounterReader(session: Session, queueUrl: string | null): 
 
 const numberOf = (note: string): number => Number.parseInt(note.replaceAll('\0', ''), 10);
 
-/** The texts of the notes above a number, the first send first. */
-const notesAbove = (notes: readonly string[], after: number): readonly string[] =>
-  notes
+/** The texts of the notes above a number, the first send first. An entry that was tried again is one send to look for: its latest. */
+function notesAbove(notes: readonly string[], after: number): readonly string[] {
+  const texts = notes
     .filter((note) => numberOf(note) > after)
     .toSorted((a, b) => numberOf(a) - numberOf(b))
     .map((note) =>
@@ -86,6 +86,10 @@ const notesAbove = (notes: readonly string[], after: number): readonly string[] 
         .replace(/^\s*\d+ /, '')
         .trimEnd(),
     );
+  return [...new Map(texts.map((text) => [text.replace(NOTED_AT, ''), text])).values()];
+}
+
+const NOTED_AT = /, [\d-]{10} [\d:.]{12} UTC/;
 
 const linesOf = (path: string): readonly string[] => readFileSync(path, 'utf8').split('\n');
 

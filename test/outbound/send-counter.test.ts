@@ -27,6 +27,20 @@ test('the latest sends are noted in a file of bounded length, beside the number 
   again.close();
 });
 
+test('an entry that was tried again is one send to look for', async () => {
+  const counter = createFileCounter(join(tempFolder(), 'mirror.db.sends'));
+  const note = (time: string, entry: number): string =>
+    `create of clients by entry ${entry}, 2026-03-01 ${time}.000 UTC, key order-${entry}`;
+  for (const [sends, time, entry] of [
+    [1, '12:00:00', 1],
+    [2, '12:00:01', 2],
+    [3, '12:00:02', 1],
+  ] as const)
+    await counter.write(sends, note(time, entry));
+  expect(await counter.notes?.(0)).toEqual([note('12:00:02', 1), note('12:00:01', 2)]);
+  counter.close();
+});
+
 test('status and doctor name the sends that a restored mirror does not know, before any serve, and store nothing', async () => {
   const path = await grownMirror();
   await using session = await openSession(`file:${path}`);
