@@ -141,7 +141,13 @@ export function asOfInstant(
   now: Date,
   timezone: string,
 ): { readonly begin: Date; readonly at: Date; readonly isZoned: boolean } {
-  const [, date = '', time = '00:00', zone] = INSTANT.exec(input.trim().replace(STORED, '$&Z').replace(/ ?UTC$/i, 'Z')) ?? [];
+  const [, date = '', time = '00:00', zone] =
+    INSTANT.exec(
+      input
+        .trim()
+        .replace(STORED, '$&Z')
+        .replace(/ ?UTC$/i, 'Z'),
+    ) ?? [];
   const isDay = !/\d:\d/.test(input);
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
   if (!isCalendarDate(date) || Number.isNaN(asUtc))
