@@ -8,7 +8,7 @@ import type { ChildAnswer, ChildQuestion } from './sqlite-child.ts';
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js'; // From src, or from dist.
 const CHILD = fileURLToPath(new URL(`./sqlite-child.${EXTENSION}`, import.meta.url));
 /** The limit for the whole process, Node included. SQLite limits each value, but not the memory to compile a select. */
-const MOST_MEMORY_KB = 90_000;
+const MOST_MEMORY_KB = 120_000;
 const MOST_TEMPORARY_BYTES = 256_000_000;
 const CHECK_MS = 20;
 const HEAP = '--max-old-space-size=64';

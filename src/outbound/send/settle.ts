@@ -107,7 +107,10 @@ async function readSettlementFacts(
   return { ...facts, namedId, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
 }
 
-/** The latest search for an entry with its sweeps; none if it began before the last break, or its latest sweep is too old. */
+/**
+ * The latest search for an entry with its sweeps; none if it began before the last break, or if its latest sweep is too old to end the
+ * entry by what it lacks.
+ */
 async function readSearch(
   tx: Transaction,
   parts: OutboundParts,
@@ -119,7 +122,8 @@ async function readSearch(
   if (search === undefined || search.run < lastBreak.firstRun) return none;
   const readings = await readingsSince(tx, kind.name, search.run);
   const latest = latestReading(readings);
-  return latest === undefined || isCurrent(latest, lastBreak, now) ? { search, readings } : none;
+  const mayBeOld = !isFinal({ ...entry, isAskedFor: isRetryRequested(entry), rules: parts.rules });
+  return latest === undefined || mayBeOld || isCurrent(latest, lastBreak, now) ? { search, readings } : none;
 }
 
 const HIDDEN: MessageKey = 'no list shows records that bms-sync has created';
