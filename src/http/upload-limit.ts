@@ -8,14 +8,15 @@ export const UPLOAD_BYTES = 10 * 1024 * 1024;
 export const FORM_BYTES = UPLOAD_BYTES + 10_000;
 /** The limit of all uploads that are in memory at once. */
 const ALL_BYTES = 8 * FORM_BYTES;
-const MOST_PER_USER = 3;
+/** Those of one user: three of the largest, or many small ones. */
+const USER_BYTES = 3 * FORM_BYTES;
 
 export type UploadLimit = ReturnType<typeof createUploadLimit>;
 
-/** Bounds the memory that uploads take: they arrive side by side up to a limit, three of a user, and are read one after the other. */
+/** Bounds the memory that uploads take: they arrive side by side up to a limit and a share for each user, and are read one after the other. */
 export function createUploadLimit() {
   let free = ALL_BYTES;
-  const counts = new Map<string, number>();
+  const taken = new Map<string, number>();
   const inTurn = createSerialQueue();
   return {
     /** Works on a body that has arrived, once the earlier ones are done. */
@@ -25,18 +26,18 @@ export function createUploadLimit() {
       const bytes = Number(request.headers['content-length'] ?? FORM_BYTES);
       if (bytes > request.routeOptions.bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
       const { name } = request.user ?? { name: '' };
-      const count = counts.get(name) ?? 0;
-      if (bytes > free || count >= MOST_PER_USER)
+      const own = (taken.get(name) ?? 0) + bytes;
+      if (bytes > free || own > USER_BYTES)
         throw new SyncError('Too many uploads at once.', {
           code: 'server.full',
           hint: 'Try again in a few seconds.',
         });
       free -= bytes;
-      counts.set(name, count + 1);
+      taken.set(name, own);
       // In turn, because waiting work continues after its caller has gone.
       const release = () => {
         free += bytes;
-        counts.set(name, (counts.get(name) ?? 1) - 1);
+        taken.set(name, (taken.get(name) ?? bytes) - bytes);
         return Promise.resolve();
       };
       reply.raw.once('close', () => void inTurn(release));

@@ -141,7 +141,7 @@ const HOSTILE: readonly (readonly [name: string, status: number, upload: () => U
   ['a workbook with macros, by its name', 400, () => ({ body: workbookOf(sheetOf(HEAD), { 'xl/vbaProject.bin': 'x' }), path: '/v1/plans?name=a.xlsm', headers: BOOK })],
   ['NUL', 400, () => ({ body: '\0'.repeat(UPLOAD_BYTES) })],
   ['UTF-16', 400, () => ({ body: Buffer.from(`\ufeff${NEW}`, 'utf16le') })],
-  ['one line without an end', 201, () => ({ body: `id,name\n${'x'.repeat(UPLOAD_BYTES - 10)}` })],
+  ['one line without an end', 400, () => ({ body: `id,name\n${'x'.repeat(UPLOAD_BYTES - 10)}` })],
   ['a million columns', 400, () => ({ body: filled('id', ',c') })],
   ['five million rows', 400, () => ({ body: filled('id\n', '1\n') })],
   ['three million cells', 400, () => ({ body: filled(`id,${Array.from({ length: 990 }, (_, n) => `c${n}`).join(',')}\n`, `${'a,'.repeat(990)}a\n`) })],
