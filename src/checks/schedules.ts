@@ -17,8 +17,8 @@ export function* checkServing(serving: Serving): Iterable<CheckResult> {
 }
 
 /**
- * Reports when the running background service pulls, or would pull by these settings; and whether it sends, what it removes and
- * rereads by these settings.
+ * Reports when the running background service pulls and whether it sends, or would by these settings; and what it removes and rereads
+ * by these settings.
  *
  * @param schedules Those of the settings. @param state `isPaused`: sends wait for a user.
  */
@@ -41,7 +41,8 @@ export function* checkSchedules(
   }
   if (slots.length > 0 && unscheduled.length > 0)
     yield passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`);
-  yield passedCheck('writes', describeSending(config.outbound.writes, isPaused));
+  const writes = serving.workers.length === 0 ? config.outbound.writes : serving.isSending ? 'on' : 'off';
+  yield passedCheck('writes', describeSending(writes, isPaused));
   const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
   const kept = {
     'change events': changesDays,

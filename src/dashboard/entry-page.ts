@@ -63,7 +63,7 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
     [t('Pushed by'), entry.pushedBy],
     [t('Stored'), exactTime(createdAt)],
     [t('Changed'), exactTime(updatedAt)],
-    [t('Next attempt'), nextAttemptAt === null || entry.state === 'done' ? null : exactTime(nextAttemptAt)],
+    [t('Next attempt'), nextAttemptAt === null ? null : exactTime(nextAttemptAt)],
     [
       t('Result'),
       candidates.length > 0 || result === null ? null : verbatim(membersText(jsonOrText(result))),

@@ -50,7 +50,7 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
   const names = [t('entry'), t('what'), t('state'), t('changed'), t('next attempt')];
   const rows = entries.map((entry) => {
     const { id, state, attempts, updatedAt } = entry;
-    const nextAttempt = state === 'done' ? null : entry.nextAttemptAt;
+    const { nextAttemptAt: nextAttempt } = entry;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">

@@ -65,7 +65,9 @@ export const addUser = operation({
       if (isFirst || !(await insertUser(tx, { name, role: userRole, token })))
         throw new SyncError(`The user ${name} already exists.`, {
           code: 'users.name_taken',
-          hint: `Choose another name; or, for a new token: bms-sync users rotate "${name}"`,
+          hint: isFirst
+            ? 'Choose another name: this one has the token in ADMIN_TOKEN.'
+            : `Choose another name; or, for a new token: bms-sync users rotate "${name}"`,
         });
     });
     return { name, role: userRole, token };

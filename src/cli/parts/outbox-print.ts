@@ -60,7 +60,7 @@ export function* historyTexts(history: EntryHistory): Iterable<Printed> {
 
 function factsOf(history: EntryHistory): (readonly [string, string | null])[] {
   const { entry, isMaker, candidates } = history;
-  const nextAttempt = entry.state === 'done' ? null : entry.nextAttemptAt; // A done entry is only looked at for twins.
+  const { nextAttemptAt: nextAttempt } = entry;
   const unknown = 'unknown fields are sent, too';
   return [
     ['payload', entry.payload],

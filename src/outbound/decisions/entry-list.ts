@@ -70,11 +70,17 @@ export async function readSendStop(db: Queryable, liveness: LivenessCheck) {
   return { verdict: 'writes_off', note: `${VERDICTS.writes_off.meaning} (writes_off)` } as const;
 }
 
-/** Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent. */
+/**
+ * Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent, and a done one, which
+ * is only looked at for twins, has no next attempt.
+ */
 export async function unsentMarker(db: Queryable, liveness: LivenessCheck): Promise<(entry: Entry) => Entry> {
   const stop = await readSendStop(db, liveness);
   const isDue = (entry: Entry): boolean => entry.state === 'ready' && entry.verdict === null;
-  return (entry) => (stop !== null && isDue(entry) ? { ...entry, verdict: stop.verdict } : entry);
+  return (entry) => {
+    if (entry.state === 'done') return { ...entry, nextAttemptAt: null };
+    return stop !== null && isDue(entry) ? { ...entry, verdict: stop.verdict } : entry;
+  };
 }
 
 async function listByKey(db: Queryable, key: string): Promise<Entry[]> {
