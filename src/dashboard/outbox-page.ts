@@ -50,7 +50,6 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
   const names = [t('entry'), t('what'), t('state'), t('changed'), t('next attempt')];
   const rows = entries.map((entry) => {
     const { id, state, attempts, updatedAt } = entry;
-    const { nextAttemptAt: nextAttempt } = entry;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
@@ -65,7 +64,7 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
       </td>
       <td class="nowrap early">${when(updatedAt)}</td>
       <td data-title="${t('next attempt')}" class="nowrap wide">
-        ${nextAttempt === null ? '–' : when(nextAttempt)}
+        ${entry.nextAttemptAt === null ? '–' : when(entry.nextAttemptAt)}
       </td>
       <td data-title="${t('tries')}" class="number wide">${attempts}</td>
     </tr>`;

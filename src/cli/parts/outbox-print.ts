@@ -60,7 +60,6 @@ export function* historyTexts(history: EntryHistory): Iterable<Printed> {
 
 function factsOf(history: EntryHistory): (readonly [string, string | null])[] {
   const { entry, isMaker, candidates } = history;
-  const { nextAttemptAt: nextAttempt } = entry;
   const unknown = 'unknown fields are sent, too';
   return [
     ['payload', entry.payload],
@@ -72,7 +71,7 @@ function factsOf(history: EntryHistory): (readonly [string, string | null])[] {
     ['pushed by', entry.pushedBy],
     ['stored', utc(entry.createdAt)],
     ['changed', utc(entry.updatedAt)],
-    ['next attempt', nextAttempt === null ? null : utc(nextAttempt)],
+    ['next attempt', entry.nextAttemptAt === null ? null : utc(entry.nextAttemptAt)],
   ];
 }
 
