@@ -43,8 +43,8 @@ export function healthRoutes(app: Server, context: RouteContext): void {
 async function readFaults(context: RouteContext): Promise<readonly string[]> {
   const { session, clock, logger, closing, writes, logFault = () => null } = context;
   if (closing.aborted) return ['it is stopping'];
-  // Writing this line tests the log again, and marks the gap in it.
-  if (logFault() !== null) logger.warn({ event: 'log.lost' }, 'lines of the log are lost before this one');
+  // Writing this line tests the log again.
+  if (logFault() !== null) logger.warn({ event: 'log.tested' }, 'the log is tested: its last line was lost');
   const reasons: string[] = [];
   try {
     const damage = await withTimeout(clock, PATIENCE_MS, readDamage(session));

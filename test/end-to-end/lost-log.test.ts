@@ -89,7 +89,7 @@ test('serve works on while its log has no room, and is ready again once it has',
   expect(await reasons(ask)).toEqual(LOST('EFBIG'));
   truncateSync(log, 0);
   await expect.poll(async () => (await ask('/ready')).status).toBe(200);
-  expect(readFileSync(log, 'utf8')).toContain('"log.lost"');
+  expect(readFileSync(log, 'utf8')).toContain('"linesLost":true');
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number | null];
   expect(code).toBe(0);

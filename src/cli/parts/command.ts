@@ -45,8 +45,13 @@ export function createContext(
       const { createLogger, formatLogLine } = await import('../../lib/log/logger.ts'); // Most commands log nothing.
       const write = (line: string): void =>
         void stderr.write(stderr.isTTY === true ? formatLogLine(line) : line);
-      const options = { level: config.log.level, secrets: listSecrets(config), destination: { write } };
-      return createLogger(options);
+      const isGap = (): boolean => (stderr.fault?.() ?? null) !== null;
+      return createLogger({
+        level: config.log.level,
+        secrets: listSecrets(config),
+        destination: { write },
+        isGap,
+      });
     },
     printResult: (options, document, texts) => {
       if (options.json) printJson(io.stdout, document);

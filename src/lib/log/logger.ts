@@ -10,6 +10,8 @@ export interface LoggerOptions {
   /** Values that never appear in a log line: not in a message, a URL or an error's text. */
   readonly secrets: readonly string[];
   readonly destination: DestinationStream;
+  /** Whether the line before this one could not be written. */
+  readonly isGap?: () => boolean;
 }
 
 const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
@@ -24,6 +26,7 @@ export function createLogger(options: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
       serializers: { err: errorFacts },
+      mixin: () => (options.isGap?.() === true ? { linesLost: true } : {}),
       hooks: { streamWrite: (line) => sanitizeJson(mask(line)) },
     },
     options.destination,
