@@ -139,6 +139,7 @@ test('the log alone tells when service, Redis and database went away and came ba
     BMS__SOURCE__MAX_ATTEMPTS: '3',
   });
   const log = logOf(program);
+  await log.until('run.finished'); // The first reading of the kinds that the scene has not pulled.
 
   await outage(log, 'source', {
     leave: async () => {

@@ -1,5 +1,5 @@
 import { getSystemErrorMap } from 'node:util';
-import { SyncError, errorCode } from '../sync-error.ts';
+import { SyncError, errorCode, isOurs } from '../sync-error.ts';
 import { formatDuration, sleepUnlessStopped, type Clock } from '../time/clock.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../time/deadline.ts';
 import type { Logger } from './logger.ts';
@@ -87,7 +87,7 @@ export function createProbingLog(parts: LogParts, { probe, answerMs, everyMs, ..
   const probeUntilBack = async (work: string, error: unknown): Promise<void> => {
     const log = works.get(work) ?? createFaultLog(parts, { name: work });
     works.set(work, log);
-    if (await isReachable()) log.failed(error);
+    if (await isReachable()) log.failed(isOurs(error) ? error : asFault(error));
     else outage.failed(error);
     while (outage.isOngoing()) {
       await sleepUnlessStopped(everyMs, { clock, signal: stopping.signal });
@@ -108,6 +108,12 @@ export function createProbingLog(parts: LogParts, { probe, answerMs, everyMs, ..
       await probing;
     },
   };
+}
+
+/** What a library reports of something outside that answers is no bug of ours, so the log needs no stack. */
+function asFault(error: unknown): SyncError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new SyncError(message, { code: codeOf(error), cause: error });
 }
 
 /** The words of Node for the codes of the system, and for three others. */
