@@ -234,7 +234,7 @@ function describeFault(end: ReadingEnd, translator: Translator): OutcomeText {
   return { label, why, known, next: `${t(AGAIN)}${proof}` };
 }
 
-const NEW_TOKEN: MessageKey = 'Set a token that the service accepts, then pull again.';
+const NEW_TOKEN: MessageKey = 'Pull again with a token that the service accepts.';
 
 /** Whether a fault of one list is a fault of the whole service, or of the way to it. */
 export const isServiceWide = (reason: string | null): boolean =>

@@ -16,8 +16,11 @@ import {
 import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { entryAbsent } from './decide.ts';
+import { readMeta } from '../../store/kinds/meta.ts';
+import { readFreshness } from '../../store/kinds/status-store.ts';
 import { RESUME, readFrozen } from '../../store/outbox/freeze-store.ts';
 import { hasLiveRole, type LivenessCheck } from '../../store/runs/worker-store.ts';
+import { describeOutcome } from '../../words/outcome-texts.ts';
 import { VERDICTS } from '../../words/verdicts.ts';
 
 /** States in the order in which they need a person. */
@@ -71,15 +74,25 @@ export async function readSendStop(db: Queryable, liveness: LivenessCheck) {
 }
 
 /**
- * Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent, and a done one, which
- * is only looked at for twins, has no next attempt.
+ * Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent, one that waits for
+ * a reading has the cause of today, and a done one, which is only looked at for twins, has no next attempt.
  */
 export async function unsentMarker(db: Queryable, liveness: LivenessCheck): Promise<(entry: Entry) => Entry> {
   const stop = await readSendStop(db, liveness);
-  const isDue = (entry: Entry): boolean => entry.state === 'ready' && entry.verdict === null;
+  const isTokenRefused = (await readMeta(db, 'source.refused')) !== null;
+  const readings = new Map((await readFreshness(db)).map((reading) => [reading.kind, reading]));
   return (entry) => {
-    if (entry.state === 'done') return { ...entry, nextAttemptAt: null };
-    return stop !== null && isDue(entry) ? { ...entry, verdict: stop.verdict } : entry;
+    const { state, verdict, settlement } = entry;
+    if (state === 'done') return { ...entry, nextAttemptAt: null };
+    if (state === 'ready' && verdict === null) return { ...entry, verdict: stop?.verdict ?? null };
+    const reading = readings.get(entry.kind);
+    if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
+    const why = describeOutcome({ ...reading, missing: null }).why ?? settlement.awaits.why;
+    return {
+      ...entry,
+      verdict: isTokenRefused && verdict === 'awaits_sweep' ? 'token_refused' : verdict,
+      settlement: { ...settlement, awaits: { ...settlement.awaits, why } },
+    };
   };
 }
 

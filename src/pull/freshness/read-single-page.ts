@@ -2,6 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { claimPreemptible, releasePreemptible } from '../../store/kinds/kind-lease.ts';
 import { openSourceBinding } from '../../store/kinds/source-binding.ts';
 import { wakeSearches } from '../../store/outbox/outbox-queue.ts';
+import { noteAcceptance } from '../../store/runs/run-store.ts';
 import { decoderHash } from '../../store/tables/kind-table.ts';
 import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -54,8 +55,12 @@ export function createSinglePageReader(
     } catch (error) {
       end = resultOfError(error);
     } finally {
-      const hasChanges = end.is === 'landed' && end.found > 0;
-      await session.atomically((tx) => releasePreemptible(tx, lease, hasChanges, clock.now()));
+      const { is, found } = { found: 0, ...end };
+      const now = clock.now();
+      await session.atomically(async (tx) => {
+        await releasePreemptible(tx, lease, found > 0, now);
+        if (is === 'landed') await noteAcceptance(tx, now);
+      });
     }
     return end;
   };

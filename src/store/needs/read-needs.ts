@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { readDamage } from '../integrity-check.ts';
 import { readFailingSince, readFreshness } from '../kinds/status-store.ts';
 import { readMeta } from '../kinds/meta.ts';
@@ -97,28 +98,32 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[], readAgai
       ['invalid', 'aborted'].includes(state) && (!readAgain.includes(kind) || isStale(kind)),
   );
   const failingSince = failed.length === 0 ? new Map<string, string>() : await readFailingSince(db);
-  const alike = Map.groupBy(failed, (kind) => kind.reason ?? kind.state);
-  const unread = [...alike.values()].flatMap((group) => {
-    const names = group.map((kind) => kind.kind);
-    const [since = null] = names.flatMap((name) => failingSince.get(name) ?? []).sort();
-    return group
-      .slice(0, 1)
-      .map(({ state, reason }) =>
-        reason === 'unauthorized'
-          ? need('token.refused', { kinds: names, since })
-          : need('kind.unread', { kinds: names, state, reason, since }),
-      );
-  });
-  const [refusedSince] = alike.has('unauthorized')
-    ? []
-    : ((await readMeta(db, 'source.refused'))?.split(' ') ?? []);
+  // A token that the service has accepted since, for whatever kind, is no longer refused; the kinds are still unread.
+  const [refusedSince] = (await readMeta(db, 'source.refused'))?.split(' ') ?? [];
+  const refused = failed.filter(({ reason }) => refusedSince !== undefined && reason === 'unauthorized');
+  const unread = failed.filter((kind) => !refused.includes(kind));
+  const alike = Map.groupBy(unread, (kind) => kind.reason ?? kind.state);
   const failedNames = new Set(failed.map((kind) => kind.kind));
   const others = stale.filter((kind) => !failedNames.has(kind.kind));
-  const names = others.map((kind) => kind.kind);
   return [
-    ...(refusedSince === undefined ? [] : [need('token.refused', { kinds: [], since: refusedSince })]),
-    ...unread,
-    ...others.slice(0, 1).map((kind) => need('kind.stale', { kinds: names, since: kind.since })),
+    ...(refusedSince === undefined
+      ? []
+      : [
+          need('token.refused', {
+            kinds: refused.map((kind) => kind.kind),
+            since: formatInstant(new Date(refusedSince)),
+          }),
+        ]),
+    ...[...alike.values()].flatMap((group) => {
+      const kinds = group.map((kind) => kind.kind);
+      const [since = null] = kinds.flatMap((kind) => failingSince.get(kind) ?? []).sort();
+      return group
+        .slice(0, 1)
+        .map(({ state, reason }) => need('kind.unread', { kinds, state, reason, since }));
+    }),
+    ...others
+      .slice(0, 1)
+      .map(({ since }) => need('kind.stale', { kinds: others.map((kind) => kind.kind), since })),
   ];
 }
 

@@ -173,7 +173,8 @@ export async function saveBlock(
 export async function probeBlocks(tx: Transaction): Promise<void> {
   await tx.query(sql`update write_blocks set probe_at = since`);
   await tx.query(sql`
-    update outbox set next_attempt_at = null where state = 'ready' and verdict in ('kind_blocked', 'forbidden', 'token_refused')`);
+    update outbox set next_attempt_at = null where state = 'ready'
+      and verdict in ('kind_blocked', 'forbidden', 'token_refused', 'awaits_sweep')`);
 }
 
 /** How many other entries of the kind are ready to be sent, except entries that wait for something else. */
@@ -209,8 +210,9 @@ const REFUSED = sql`state = 'ready' and verdict = 'token_refused'`;
 export const countRefused = async (db: Queryable): Promise<number> =>
   (await readNumber(db, sql`select count(*) from outbox where ${REFUSED}`)) ?? 0;
 
-/** Makes the entries due that waited until the service accepts the token. */
-export const wakeRefused = (tx: Transaction, now: Date) => makeDue(tx, REFUSED, now);
+/** Makes the entries due that waited until the service accepts the token, to write or to read their list. */
+export const wakeRefused = (tx: Transaction, now: Date) =>
+  makeDue(tx, sql`state = 'ready' and verdict in ('token_refused', 'awaits_sweep')`, now);
 
 /** Unblocks a kind, and makes the entries due that waited for it. */
 export async function dropBlock(tx: Transaction, kind: string, now: Date): Promise<void> {

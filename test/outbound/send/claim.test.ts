@@ -337,6 +337,28 @@ describe('what the mirror knows before a create', () => {
     expect(await on.rows(sql`select id from runs where command = 'pull'`)).toHaveLength(2);
   });
 
+  test('is shown with the cause of today: a refused token, whose acceptance for another kind lets it go', async () => {
+    const on = await opened({ pulled: [] });
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
+    const id = await on.store(create());
+    await on.work();
+    for (let minute = 0; minute < 5; minute++) await on.pass(60);
+    on.service.setFaults([{ do: { status: 401 } }]);
+    await on.pull('clients', 'departments');
+    const { entry } = await readHistory(on.session, id, { now: on.clock.now(), isDead: () => false });
+    expect(entry.verdict).toBe('token_refused');
+    expect(explain(entry)).toMatchObject({
+      meaning: expect.stringMatching(
+        /^The service refuses the token .*: the service refused the token\.$/,
+      ) as string,
+      next: [expect.stringMatching(/^Replace the token/)],
+    });
+    on.service.setFaults([]);
+    await on.pull('departments');
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
+  });
+
   test('is not known while its list cannot be read: it waits, and asks again after twice as long', async () => {
     const on = await opened({ pulled: [] });
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);

@@ -12,6 +12,9 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { serveMirror } from '../../http/stage.ts';
 import { clockAt, kindsNamed } from '../../pull/steps.ts';
 import { mirror, pullFrom, sandbox } from '../../pull/support.ts';
+import { passTime, readerOf } from '../../pull/freshness/reading.ts';
+import { TECHNICAL } from '../../../src/lib/text/translator.ts';
+import { needWords } from '../../../src/words/needs.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
 
@@ -53,6 +56,7 @@ async function needEverything(session: Session): Promise<void> {
     'mirror_meta',
     ['key', 'value'],
     ['volatile.clients', JSON.stringify({ sweeps: { photo: 2 }, ignored: [] })],
+    ['source.refused', `${NOON.toISOString()} 1 1`],
   );
   await put(
     'webhook_endpoints',
@@ -132,4 +136,36 @@ test('an unread kind is so since the first pull that could not read it, not sinc
   expect((await readNeeds(session, [])).map(({ type, facts }) => [type, facts])).toEqual([
     ['kind.unread', expect.objectContaining({ since: '2026-03-01 12:01:00.000' })],
   ]);
+});
+
+test('a token is refused until the service accepts it for any kind, in a pull or between sweeps; the others are unread until then', async () => {
+  const service = await sandbox({ size: 5 });
+  const session = await mirror();
+  const clock = clockAt(0);
+  const pull = async (...kinds: string[]) => {
+    await clock.sleep(60_000);
+    await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed(...kinds) } });
+  };
+  const needs = async () => (await readNeeds(session, [])).map(({ type, facts }) => [type, facts]);
+  const refuse = () => {
+    service.setFaults([{ do: { status: 401 } }]);
+  };
+  await pull('departments', 'products', 'clients');
+  refuse();
+  await pull('departments', 'products', 'clients');
+  const kinds = expect.arrayContaining(['clients', 'departments', 'products']) as string[];
+  expect(await needs()).toEqual([['token.refused', { kinds, since: '2026-03-01 12:02:00.000' }]]);
+  service.setFaults([]);
+  await pull('departments');
+  const [unread] = (await readNeeds(session, [])).map((need) => needWords(need, TECHNICAL));
+  expect(unread).toMatchObject({
+    title: '2 lists were not read to their end: clients, products',
+    why: ['The service refused the token.'],
+    command: 'bms-sync pull clients products',
+  });
+  refuse();
+  await pull('departments');
+  service.setFaults([]);
+  await passTime(clock, 60_000, [readerOf({ service, session, clock })]);
+  expect((await needs()).map(([type]) => type)).toEqual(['kind.unread']);
 });
