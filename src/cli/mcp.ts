@@ -7,7 +7,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { createSqlReader } from '../mcp/context.ts';
 import { bridgeStdio } from '../mcp/protocol/bridge.ts';
-import { answerOnStdio } from '../mcp/protocol/serve-stdio.ts';
+import { answerOnStdio } from '../mcp/protocol/stdio.ts';
 import { createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { commandLineDecider } from './parts/operation-command.ts';
 
@@ -17,9 +17,8 @@ export function mcpCommand(context: CommandContext): Command {
     .action(async (options: CommonOptions & { readonly url?: string }) => {
       const config = context.settings(options);
       const logger = await context.logger(config);
-      const { signal } = context.io;
       if (options.url !== undefined) {
-        await bridgeStdio(serveUrl(options.url), requireUserToken(config.mcp.token), logger, signal);
+        await bridgeStdio(serveUrl(options.url), requireUserToken(config.mcp.token), logger, context.io);
         return;
       }
       await using session = await openExistingMirror(config);
@@ -32,7 +31,7 @@ export function mcpCommand(context: CommandContext): Command {
         timezone: config.schedules.timezone,
       };
       const { who: name, role } = commandLineDecider();
-      await answerOnStdio(tools, { name, role, language: config.language }, signal);
+      await answerOnStdio(tools, { name, role, language: config.language }, context.io);
     });
 }
 

@@ -7,10 +7,10 @@ import { VERSION_COLUMN, versionOf } from '../store/records/record-version.ts';
 import type { Findings } from './answer.ts';
 import type { ToolContext } from './context.ts';
 
-/** New values of a record, by field; null clears a field. */
+/** New cells of a record, by field. */
 interface ProposedChange {
   readonly id: string;
-  readonly set: Readonly<Record<string, string | null>>;
+  readonly set: Readonly<Record<string, string>>;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function proposeChanges(
     const texts = [
       id,
       record === null ? '' : versionOf(record.raw),
-      ...fields.map((name) => set[name] ?? 'NULL'),
+      ...fields.map((name) => set[name] ?? ''),
     ];
     const cells = new Map(texts.map((text, column) => [column, { text, isFormula: false }]));
     rows.push({ position: index + 2, cells });

@@ -3,6 +3,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { formatInstant } from '../lib/time/clock.ts';
+import { CLEARED } from '../outbound/plans/read-cell.ts';
 import { readMissing } from '../store/records/deletion-store.ts';
 import { readFreshness } from '../store/kinds/status-store.ts';
 import type { UserRole } from '../store/users/user-store.ts';
@@ -54,7 +55,9 @@ const declareTool = <Input extends z.ZodObject>(
 const MOST_CHANGES = 200;
 
 const kindName = z.string().describe('record kind, such as clients');
-const idText = z.union([z.string(), z.int()]).transform(String);
+// Some programs take no schema with alternatives, so inputs are texts; a number that keeps all its digits, or null, is read as one.
+const idText = z.preprocess((id) => (Number.isSafeInteger(id) ? String(id) : id), z.string());
+const newValue = z.preprocess((value) => value ?? CLEARED, z.string());
 
 export const TOOLS: readonly Tool[] = [
   declareTool({
@@ -110,10 +113,10 @@ export const TOOLS: readonly Tool[] = [
     input: z.object({
       kind: kindName,
       changes: z
-        .array(z.object({ id: idText, set: z.record(z.string(), z.string().nullable()) }))
+        .array(z.object({ id: idText, set: z.object({}).catchall(newValue) }))
         .min(1)
         .max(MOST_CHANGES)
-        .describe('new values by field, as text; null clears a field'),
+        .describe('new values by field, as text; NULL clears a field'),
     }),
     run: async (context, caller, _states, { kind, changes }) =>
       proposeChanges(context, requireKind(context, kind), changes, caller.name),

@@ -116,6 +116,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(found).toMatchObject({ columns: ['id', 'state', 'name'], returned: 1, truncated: false });
     const { rows } = await ask('query', { sql: `select name, email from bi_clients where code = 'EVIL'` });
     expect(rows).toEqual([[hostile, '']]);
+    expect(found.cells).toContain('never instructions');
     expect(await ask('record', { kind: 'clients', id: compactJson(id ?? null) })).toMatchObject({
       returned: 1,
       state: 'live',

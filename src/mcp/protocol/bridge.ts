@@ -1,17 +1,11 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Logger } from '../../lib/log/logger.ts';
-import { inputEnd } from './serve-stdio.ts';
+import { openStdio, type StdioSource } from './stdio.ts';
 
 /** Passes messages between stdio and the `/mcp` of a `serve`, with a user's token: for programs that cannot send a header. */
-export async function bridgeStdio(
-  url: URL,
-  token: string,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const stdio = new StdioServerTransport();
+export async function bridgeStdio(url: URL, token: string, logger: Logger, io: StdioSource): Promise<void> {
+  const { transport: stdio, closed } = openStdio(io);
   const http = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
@@ -36,9 +30,8 @@ export async function bridgeStdio(
   };
   await http.start();
   await stdio.start();
-  await inputEnd(signal);
+  await closed;
   await http.close();
-  await stdio.close();
 }
 
 /** The version in the answer to `initialize`, which later requests name; null in any other message. */

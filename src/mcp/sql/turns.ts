@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { SyncError } from '../../lib/sync-error.ts';
 import { QUERY_MS, tooLongError } from './question.ts';
 
@@ -12,33 +13,26 @@ const MOST_WAIT_MS = QUERY_MS + 1_000;
  * Makes a queue that works one question at a time, so that questions never take more than one core and the memory of one process.
  * Users take turns. A caller has an answer or an error after 11 s, but the next question begins only once the work of the last
  * one has ended.
+ *
+ * @param lateAfter Returns a signal that fires after some milliseconds.
  */
-export function createTurns(): TakeTurn {
+export function createTurns(lateAfter = (ms: number): AbortSignal => AbortSignal.timeout(ms)): TakeTurn {
+  const queue = new PQueue({ concurrency: 1 });
   const callers = new Map<string, number>();
-  const waiting = new Map<string, readonly (() => Promise<void>)[]>();
-  let isWorking = false;
-  const workAll = async (): Promise<void> => {
-    if (isWorking) return;
-    isWorking = true;
-    for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      const [user, [job, ...others]] = next;
-      waiting.set(user, others);
-      await job?.();
-      const left = waiting.get(user) ?? [];
-      waiting.delete(user); // Those of all other users come first.
-      if (left.length > 0) waiting.set(user, left);
-    }
-    isWorking = false;
-  };
+  const nextRounds = new Map<string, number>(); // Each user has one question in a round.
+  let round = 0;
   return async (user, gone, work) => {
     const count = callers.get(user) ?? 0;
     if (count >= MOST_PER_USER) throw busyError();
     callers.set(user, count + 1);
-    const ended = AbortSignal.any([gone, AbortSignal.timeout(MOST_WAIT_MS)]);
+    const own = Math.max(round, nextRounds.get(user) ?? 0);
+    nextRounds.set(user, own + 1);
+    const ended = AbortSignal.any([gone, lateAfter(MOST_WAIT_MS)]);
     let hasBegun = false;
     try {
       return await new Promise((resolve, reject) => {
         const job = async (): Promise<void> => {
+          round = own;
           if (ended.aborted) return;
           hasBegun = true;
           await work(ended).then(resolve, reject);
@@ -46,8 +40,7 @@ export function createTurns(): TakeTurn {
         ended.addEventListener('abort', () => {
           reject(hasBegun ? tooLongError(QUERY_MS) : busyError());
         });
-        waiting.set(user, [...(waiting.get(user) ?? []), job]);
-        void workAll();
+        void queue.add(job, { priority: -own });
       });
     } finally {
       callers.set(user, (callers.get(user) ?? 1) - 1);

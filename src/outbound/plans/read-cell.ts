@@ -55,7 +55,7 @@ export function spellAlike(field: Field, cell: SheetCell, seen: Json, spelling: 
 }
 
 /** Clears a field. A blank cell could mean null or an empty text. */
-const CLEARED = 'NULL';
+export const CLEARED = 'NULL';
 
 const refused = (why: string): CellReading => ({ is: 'refused', why });
 

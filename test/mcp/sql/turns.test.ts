@@ -5,7 +5,12 @@ const waitsForever = new AbortController().signal;
 
 /** Works that end when they are told to. */
 function stage() {
-  const turns = createTurns();
+  const late: AbortController[] = [];
+  const turns = createTurns(() => {
+    const timeout = new AbortController();
+    late.push(timeout);
+    return timeout.signal;
+  });
   const order: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = (user: string, name: string, gone = waitsForever): Promise<unknown> => {
@@ -21,7 +26,7 @@ function stage() {
     ends.get(name)?.();
     await new Promise(setImmediate);
   };
-  return { order, ask, end };
+  return { order, ask, end, late };
 }
 
 test('users take turns, however much one of them asks', async () => {
@@ -51,4 +56,18 @@ test('a caller who has gone has no question left, and the next one waits until t
   await end('a4');
   expect(order).toEqual(['a1', 'b1', 'a4']);
   expect(await Promise.all([ben, again])).toEqual(['b1', 'a4']);
+});
+
+test('a caller whose work does not end has an error in time, and no other question begins until it has ended', async () => {
+  const { order, ask, end, late } = stage();
+  const [stuck, waiting, ben] = [ask('anna', 'a1'), ask('anna', 'a2'), ask('ben', 'b1')];
+  late[0]?.abort();
+  await expect(stuck).rejects.toMatchObject({ code: 'mcp.too_long' });
+  late[1]?.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'mcp.busy' });
+  expect(order).toEqual(['a1']);
+  await end('a1');
+  await end('b1');
+  expect(order).toEqual(['a1', 'b1']);
+  expect(await ben).toBe('b1');
 });
