@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -10,6 +9,7 @@ import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
+import { readingCommand, type OpenMirror } from './parts/operation-command.ts';
 
 const RUNS_LISTED = 20;
 
@@ -18,34 +18,33 @@ interface RunListOptions extends CommonOptions {
 }
 
 export function runsCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the latest runs')
-    .option('--limit <n>', 'how many', parseWholeNumber, RUNS_LISTED)
-    .action(async (_: RunListOptions, command: Command) => {
-      const options: RunListOptions = command.optsWithGlobals();
-      const config = context.settings(options);
-      await using session = await openExistingMirror(config);
-      const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
-      const all = requireListedKinds(config).map((kind) => kind.name);
-      const rows = runs.map((run) => {
-        const { id, command: what, startedAt, finishedAt, kinds, repeats } = run;
-        const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
-        const last = repeats.at(-1);
-        const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
-        return [id, what, runLabel(run), startedAt, finishedAt, tries, names];
-      });
-      const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
-      context.printResult(options, documentOf(runList, { runs }), [textTable(header, rows)]);
+  const list = createCommand('list', 'list the latest runs').option(
+    '--limit <n>',
+    'how many',
+    parseWholeNumber,
+    RUNS_LISTED,
+  );
+  readingCommand(context, list, async ({ session, config, options }: OpenMirror<RunListOptions>) => {
+    const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
+    const all = requireListedKinds(config).map((kind) => kind.name);
+    const rows = runs.map((run) => {
+      const { id, command: what, startedAt, finishedAt, kinds, repeats } = run;
+      const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
+      const last = repeats.at(-1);
+      const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
+      return [id, what, runLabel(run), startedAt, finishedAt, tries, names];
     });
-  const show = createCommand('show', 'show one run, kind by kind')
-    .argument('<id>', 'the number of the run', parseWholeNumber)
-    .action(async (id: number, _: CommonOptions, command: Command) => {
-      const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(context.settings(options));
-      const run = await findRun(session, id, systemClock.now());
-      const hint = 'bms-sync runs lists the stored runs.';
-      if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
-      context.printResult(options, documentOf(shownRun, run), runTexts(run));
-    });
+    const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
+    return [documentOf(runList, { runs }), [textTable(header, rows)]];
+  });
+  const show = createCommand('show', 'show one run, kind by kind');
+  show.argument('<id>', 'the number of the run', parseWholeNumber);
+  readingCommand(context, show, async ({ session }, id: number) => {
+    const run = await findRun(session, id, systemClock.now());
+    const hint = 'bms-sync runs lists the stored runs.';
+    if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
+    return [documentOf(shownRun, run), runTexts(run)];
+  });
   return createCommand('runs').addCommand(list, { isDefault: true }).addCommand(show);
 }
 

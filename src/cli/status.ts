@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -12,19 +11,17 @@ import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
 import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
-import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { createCommand, type CommandContext } from './parts/command.ts';
 import { textTable, utc, type Printed } from './parts/io.ts';
+import { readingCommand } from './parts/operation-command.ts';
 
 export function statusCommand(context: CommandContext): Command {
-  return createCommand('status').action(async (options: CommonOptions) => {
-    const config = context.settings(options);
-    const schedules = schedulesOf(config);
-    await using session = await openExistingMirror(config);
+  return readingCommand(context, createCommand('status'), async ({ session, config }) => {
     const now = systemClock.now();
     const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
-    const outlook = { schedules, isDead: createOwner().isDead, now, frozen };
+    const outlook = { schedules: schedulesOf(config), isDead: createOwner().isDead, now, frozen };
     const status = await readStatusReport(session, allKinds(config), outlook);
-    context.printResult(options, documentOf(statusDocument, status), statusTexts(status));
+    return [documentOf(statusDocument, status), statusTexts(status)];
   });
 }
 

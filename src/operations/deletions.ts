@@ -44,3 +44,5 @@ export const rejectDeletions = operation({
   answer,
   run: decide('rejected'),
 });
+
+export const deletionOperations = [approveDeletions, rejectDeletions];

@@ -66,7 +66,7 @@ export const abandonOutboxEntry = operation({
     documentOf(context, await abandonEntry(context.session, input.id, context.clock.now())),
 });
 
-export const resumeOutbox = operation({
+const resumeOutbox = operation({
   name: 'resume',
   path: '/outbox/resume',
   role: 'operator',
@@ -83,3 +83,5 @@ export const resumeOutbox = operation({
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });
+
+export const outboxOperations = [retryOutboxEntry, adoptOutboxEntry, abandonOutboxEntry, resumeOutbox];

@@ -60,3 +60,5 @@ export const undoCorrections = operation({
     return await showPlan(session, kinds, undoId);
   },
 });
+
+export const planOperations = [approveCorrections, applyCorrections, undoCorrections];

@@ -15,7 +15,7 @@ const requestedRun = z.object({
     .describe('why it does not begin soon; null if a background service works it'),
 });
 
-export const pullOperation = operation({
+const pullOperation = operation({
   name: 'pull',
   path: '/pulls',
   role: 'operator',
@@ -41,7 +41,7 @@ export const pullOperation = operation({
   },
 });
 
-export const backfillOperation = operation({
+const backfillOperation = operation({
   name: 'backfill',
   path: '/backfills',
   role: 'operator',
@@ -76,6 +76,8 @@ export const backfillOperation = operation({
     return { ...(await asRequested(context, runId)), kind: kind.name, extent };
   },
 });
+
+export const pullOperations = [pullOperation, backfillOperation];
 
 async function asRequested({ session, clock, isDead }: OperationContext, runId: number) {
   const isServed = await hasLiveRole(session, 'pulls', { now: clock.now(), isDead });

@@ -74,7 +74,7 @@ export const addUser = operation({
   },
 });
 
-export const changeRole = operation({
+const changeRole = operation({
   name: 'role',
   path: '/users/:name/role',
   role: 'admin',
@@ -123,6 +123,8 @@ export const removeUser = operation({
     return { name, removed: true };
   },
 });
+
+export const userOperations = [addUser, changeRole, rotateUser, removeUser];
 
 const absentUser = (name: string): SyncError =>
   new SyncError(`The user ${name} does not exist.`, { code: 'users.absent', hint: 'See: bms-sync users' });

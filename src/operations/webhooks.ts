@@ -63,7 +63,7 @@ export const addWebhook = operation({
   },
 });
 
-export const removeWebhook = operation({
+const removeWebhook = operation({
   name: 'remove',
   path: '/webhooks/:name/remove',
   role: 'admin',
@@ -79,7 +79,7 @@ export const removeWebhook = operation({
   },
 });
 
-export const rotateWebhook = operation({
+const rotateWebhook = operation({
   name: 'rotate',
   path: '/webhooks/:name/rotate',
   role: 'admin',
@@ -142,7 +142,7 @@ export const replayWebhook = operation({
   run: (context, { name, after = null }) => replayEvents(context.session, name, after, context.clock.now()),
 });
 
-export const testWebhook = operation({
+const testWebhook = operation({
   name: 'test',
   path: '/webhooks/:name/test',
   role: 'operator',
@@ -162,3 +162,13 @@ export const testWebhook = operation({
   }),
   run: (context, input) => testEndpoint(context, context.webhooks, input.name),
 });
+
+export const webhookOperations = [
+  addWebhook,
+  testWebhook,
+  rotateWebhook,
+  enableWebhook,
+  disableWebhook,
+  replayWebhook,
+  removeWebhook,
+];

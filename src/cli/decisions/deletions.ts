@@ -1,36 +1,31 @@
 import type { Command } from 'commander';
-import { openExistingMirror } from '../../app/open-mirror.ts';
 import {
   idsShown,
   readDisappearances,
   type Disappearances,
   type ShownHold,
 } from '../../store/records/deletion-store.ts';
-import { approveDeletions, rejectDeletions } from '../../operations/deletions.ts';
+import { deletionOperations } from '../../operations/deletions.ts';
 import { disappearances } from '../../checks/status-document.ts';
 import { documentOf } from '../../lib/json/document.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { rememberShown } from '../../store/records/hold-store.ts';
 import { HOLD_WORDS, heldBecause } from '../../words/holds.ts';
-import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import { createCommand, type CommandContext } from '../parts/command.ts';
 import { textTable, type Printed } from '../parts/io.ts';
-import { operationCommand } from '../parts/operation-command.ts';
+import { readingCommand, withOperations } from '../parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
-  const summary = 'list records that disappeared, and what each waits for';
-  const list = createCommand('list', summary).action(async (_: CommonOptions, command: Command) => {
-    const options: CommonOptions = command.optsWithGlobals();
-    await using session = await openExistingMirror(context.settings(options));
+  const list = createCommand('list', 'list records that disappeared, and what each waits for');
+  readingCommand(context, list, async ({ session }) => {
     const found = await readDisappearances(session);
     for (const { kind, state, check } of found.deletions)
       if (state === 'held' && check !== undefined)
         await session.atomically((tx) => rememberShown(tx, kind, check)); // An approval without a check means these records.
-    context.printResult(options, documentOf(disappearances, found), absenceTexts(found));
+    return [documentOf(disappearances, found), absenceTexts(found)];
   });
-  return createCommand('deletions')
-    .addCommand(list, { isDefault: true })
-    .addCommand(operationCommand(context, approveDeletions, { lines: newerLines }))
-    .addCommand(operationCommand(context, rejectDeletions));
+  const deletions = createCommand('deletions').addCommand(list, { isDefault: true });
+  return withOperations(context, deletions, deletionOperations, { approve: { lines: newerLines } });
 }
 
 const newerLines = ({ kind, newer }: JsonObject): readonly string[] =>

@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { openExistingMirror } from '../../app/open-mirror.ts';
 import { countEntries, type EntryState } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
 import {
@@ -10,16 +9,11 @@ import {
   listOutbox,
   readHistory,
 } from '../../outbound/decisions/entry-list.ts';
-import {
-  abandonOutboxEntry,
-  adoptOutboxEntry,
-  resumeOutbox,
-  retryOutboxEntry,
-} from '../../operations/outbox.ts';
+import { outboxOperations } from '../../operations/outbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { utc } from '../parts/io.ts';
-import { liveness, operationCommand } from '../parts/operation-command.ts';
+import { liveness, type OpenMirror, readingCommand, withOperations } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
 const LISTED = 50;
@@ -34,33 +28,26 @@ export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
     .option('--all', 'list done and abandoned entries too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(ENTRY_STATES))
-    .option('--limit <n>', `maximum number (default: ${LISTED})`, parseWholeNumber)
-    .action(async (_: ListOptions, command: Command) => {
-      const options: ListOptions = command.optsWithGlobals();
-      const { state, all, limit = LISTED } = options;
-      const states = state === undefined ? (all ? ENTRY_STATES : OPEN_ENTRY_STATES) : [state];
-      await using session = await openExistingMirror(context.settings(options));
-      const listed = await listOutbox(session, { states, limit }, liveness());
-      const isOpenOnly = states === OPEN_ENTRY_STATES && limit > 0;
-      const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
-      context.printResult(options, outboxDocument(listed), outboxTexts(listed, { done, abandoned }));
-    });
-  const show = createCommand('show', 'show one entry with its attempts and your next steps')
-    .argument('<id|key>', 'the number of the entry, or its key; digits are a number first')
-    .action(async (idOrKey: string, _: CommonOptions, command: Command) => {
-      const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(context.settings(options));
-      const id = await findEntryId(session, idOrKey);
-      const history = await readHistory(session, id, liveness());
-      context.printResult(options, historyDocument(history), historyTexts(history));
-    });
-  return createCommand('outbox')
-    .addCommand(list, { isDefault: true })
-    .addCommand(show)
-    .addCommand(operationCommand(context, retryOutboxEntry))
-    .addCommand(operationCommand(context, adoptOutboxEntry))
-    .addCommand(operationCommand(context, abandonOutboxEntry))
-    .addCommand(operationCommand(context, resumeOutbox, { lines: frozenText, hasWorked: wasFrozen }));
+    .option('--limit <n>', `maximum number (default: ${LISTED})`, parseWholeNumber);
+  readingCommand(context, list, async ({ session, options }: OpenMirror<ListOptions>) => {
+    const { state, all, limit = LISTED } = options;
+    const states = state === undefined ? (all ? ENTRY_STATES : OPEN_ENTRY_STATES) : [state];
+    const listed = await listOutbox(session, { states, limit }, liveness());
+    const isOpenOnly = states === OPEN_ENTRY_STATES && limit > 0;
+    const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
+    return [outboxDocument(listed), outboxTexts(listed, { done, abandoned })];
+  });
+  const show = createCommand('show', 'show one entry with its attempts and your next steps').argument(
+    '<id|key>',
+    'the number of the entry, or its key; digits are a number first',
+  );
+  readingCommand(context, show, async ({ session }, idOrKey: string) => {
+    const history = await readHistory(session, await findEntryId(session, idOrKey), liveness());
+    return [historyDocument(history), historyTexts(history)];
+  });
+  const outbox = createCommand('outbox').addCommand(list, { isDefault: true }).addCommand(show);
+  const resume = { lines: frozenText, hasWorked: wasFrozen };
+  return withOperations(context, outbox, outboxOperations, { resume });
 }
 
 const wasFrozen = ({ reason }: JsonObject): boolean => typeof reason === 'string';

@@ -1,38 +1,23 @@
 import type { Command } from 'commander';
-import { openExistingMirror } from '../../app/open-mirror.ts';
-import {
-  addedUser,
-  addUser,
-  changeRole,
-  readUserList,
-  removeUser,
-  rotateUser,
-  userList,
-} from '../../operations/users.ts';
+import { addedUser, readUserList, userList, userOperations } from '../../operations/users.ts';
 import type { Config } from '../../config/settings.ts';
 import { documentOf } from '../../lib/json/document.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import { createCommand, type CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
-import { operationCommand } from '../parts/operation-command.ts';
+import { readingCommand, withOperations } from '../parts/operation-command.ts';
 
 export function usersCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the users who may read, push, decide or administer').action(
-    async (_: CommonOptions, command: Command) => {
-      const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(context.settings(options));
-      const { users } = await readUserList(session);
-      const rows = users.map(({ name, role, createdAt }) => [name, role, createdAt]);
-      const table = textTable(['name', 'role', 'since (UTC)'], rows);
-      context.printResult(options, documentOf(userList, { users }), users.length === 0 ? [NONE] : [table]);
-    },
-  );
-  return createCommand('users')
-    .addCommand(list, { isDefault: true })
-    .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
-    .addCommand(operationCommand(context, changeRole))
-    .addCommand(operationCommand(context, rotateUser, { lines: tokenLines }))
-    .addCommand(operationCommand(context, removeUser));
+  const list = createCommand('list', 'list the users who may read, push, decide or administer');
+  readingCommand(context, list, async ({ session }) => {
+    const { users } = await readUserList(session);
+    const rows = users.map(({ name, role, createdAt }) => [name, role, createdAt]);
+    const table = textTable(['name', 'role', 'since (UTC)'], rows);
+    return [documentOf(userList, { users }), users.length === 0 ? [NONE] : [table]];
+  });
+  const users = createCommand('users').addCommand(list, { isDefault: true });
+  const result = { lines: tokenLines };
+  return withOperations(context, users, userOperations, { add: result, rotate: result });
 }
 
 const NONE = 'No users yet (ADMIN_TOKEN always works). To add one: bms-sync users add NAME --role ROLE';

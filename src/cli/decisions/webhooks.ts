@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { openExistingMirror, openMirror } from '../../app/open-mirror.ts';
+import { openMirror } from '../../app/open-mirror.ts';
 import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
 import {
   endpointDocuments,
@@ -10,18 +10,10 @@ import {
 } from '../../feed/webhooks/endpoints.ts';
 import { documentOf } from '../../lib/json/document.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
-import {
-  addWebhook,
-  disableWebhook,
-  enableWebhook,
-  removeWebhook,
-  replayWebhook,
-  rotateWebhook,
-  testWebhook,
-} from '../../operations/webhooks.ts';
+import { addWebhook, webhookOperations } from '../../operations/webhooks.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable, type Printed } from '../parts/io.ts';
-import { operationCommand, operationParts } from '../parts/operation-command.ts';
+import { operationParts, readingCommand, withOperations } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {
   readonly name: string;
@@ -33,28 +25,19 @@ interface AddOptions extends CommonOptions {
 }
 
 export function webhooksCommand(context: CommandContext): Command {
-  const list = createCommand('list', 'list the endpoints, with their waiting deliveries').action(
-    async (_: CommonOptions, command: Command) => {
-      const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(context.settings(options));
-      const endpoints = await endpointDocuments(session);
-      context.printResult(options, documentOf(endpointList, { endpoints }), endpointTexts(endpoints));
-    },
-  );
-  return createCommand('webhooks')
+  const list = createCommand('list', 'list the endpoints, with their waiting deliveries');
+  readingCommand(context, list, async ({ session }) => {
+    const endpoints = await endpointDocuments(session);
+    return [documentOf(endpointList, { endpoints }), endpointTexts(endpoints)];
+  });
+  const webhooks = createCommand('webhooks')
     .addCommand(list, { isDefault: true })
-    .addCommand(addCommand(context))
-    .addCommand(operationCommand(context, removeWebhook))
-    .addCommand(operationCommand(context, rotateWebhook, { lines: secretLines }))
-    .addCommand(operationCommand(context, enableWebhook))
-    .addCommand(operationCommand(context, disableWebhook))
-    .addCommand(operationCommand(context, replayWebhook))
-    .addCommand(
-      operationCommand(context, testWebhook, {
-        lines: testLines,
-        hasFailed: (document) => !document['delivered'],
-      }),
-    );
+    .addCommand(addCommand(context));
+  const others = webhookOperations.filter((operation) => operation !== addWebhook);
+  return withOperations(context, webhooks, others, {
+    rotate: { lines: secretLines },
+    test: { lines: testLines, hasFailed: (document) => !document['delivered'] },
+  });
 }
 
 function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printed> {

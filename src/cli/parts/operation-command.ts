@@ -16,6 +16,28 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { createCounterReader } from '../../outbound/send-counter.ts';
 import { createOwner } from '../../lib/owner.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
+import type { Printed } from './io.ts';
+
+/** What a command that works on the mirror has at hand. */
+export interface OpenMirror<Options extends CommonOptions = CommonOptions> {
+  readonly session: Session;
+  readonly config: Config;
+  readonly options: Options;
+}
+
+/** Lets a command open the mirror; it prints the document that `read` returns, or for a person the texts. */
+export const readingCommand = <Options extends CommonOptions>(
+  context: CommandContext,
+  command: Command,
+  read: (mirror: OpenMirror<Options>, ...args: never[]) => Promise<readonly [unknown, Iterable<Printed>]>,
+): Command =>
+  command.action(async () => {
+    const options = command.optsWithGlobals<Options>();
+    const config = context.settings(options);
+    await using session = await openExistingMirror(config);
+    const answer = await read({ session, config, options }, ...(command.processedArgs as never[]));
+    context.printResult(options, ...answer);
+  });
 
 /** The presentation of a result, beyond the operation's own words. */
 interface Result {
@@ -25,8 +47,20 @@ interface Result {
   readonly hasWorked?: (document: JsonObject) => boolean;
 }
 
+/** Adds a command for each operation. @param results Their presentations, by the names of operations. */
+export function withOperations(
+  context: CommandContext,
+  command: Command,
+  operations: readonly AnyOperation[],
+  results: Readonly<Record<string, Result>> = {},
+): Command {
+  for (const operation of operations)
+    command.addCommand(operationCommand(context, operation, results[operation.name]));
+  return command;
+}
+
 /** The command of an operation: required members of its input are arguments, optional ones options; what can be true is a flag. */
-export function operationCommand(
+function operationCommand(
   context: CommandContext,
   operation: AnyOperation,
   { lines, hasFailed, hasWorked }: Result = {},
@@ -41,12 +75,11 @@ export function operationCommand(
     const isFlag = schema.safeParse(true).success;
     command.option(isFlag ? `--${name}` : `--${name} <${name}>`, schema.description ?? '');
   }
-  return command.action(async (...args: readonly unknown[]) => {
-    const options: CommonOptions & Readonly<Record<string, unknown>> = command.optsWithGlobals();
+  type Options = CommonOptions & Readonly<Record<string, unknown>>;
+  return readingCommand<Options>(context, command, async (mirror, ...args: readonly unknown[]) => {
+    const { session, config, options } = mirror;
     const input = Object.fromEntries(members.map(([name]) => [name, options[name]]));
     for (const [index, [name]] of needed.entries()) input[name] = args[index];
-    const config = context.settings(options);
-    await using session = await openExistingMirror(config);
     const parts = operationParts(context, config, session);
     const inputs = operation.takesSeveral
       ? [...new Set(args[0] as readonly string[])].map((id) => ({ ...input, id }))
@@ -75,7 +108,7 @@ export function operationCommand(
       return texts.filter((text) => typeof text === 'string').map((text) => `${entry}${text}`);
     });
     const shown = documents.map((document) => documentOf(operation.answer, document));
-    context.printResult(options, shown.length === 1 ? shown[0] : { entries: shown }, printed);
+    return [shown.length === 1 ? shown[0] : { entries: shown }, printed];
   });
 }
 
