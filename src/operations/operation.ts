@@ -102,6 +102,7 @@ const TRAIL_MEMBERS = [
   'changes',
   'format',
   'overwrite',
+  'now',
 ];
 
 /** The unique name of an operation in the decision log: `outbox retry`, `pull`. */

@@ -27,11 +27,18 @@ export const retryOutboxEntry = operation({
       .or(z.stringbool())
       .optional()
       .describe('replace the values that a conflict has shown'),
+    now: z
+      .boolean()
+      .or(z.stringbool())
+      .optional()
+      .describe('of a create with an unknown outcome: do not wait any longer'),
   }),
   answer: decidedEntry,
   run: async (context, input) => {
-    const { session, kinds, clock } = context;
-    return documentOf(context, await retryEntry(session, kinds, input, clock.now()));
+    const { session, kinds, clock, by } = context;
+    const { now, ...order } = input;
+    const hurriedBy = now === true ? by.who : undefined;
+    return documentOf(context, await retryEntry(session, kinds, { ...order, hurriedBy }, clock.now()));
   },
 });
 

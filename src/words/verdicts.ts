@@ -20,6 +20,8 @@ interface VerdictFacts {
 /** The notes of an entry that a person should know. */
 export interface NotedFacts {
   readonly unproven?: readonly string[] | undefined;
+  readonly hurried?: { readonly by: string; readonly at: string } | undefined;
+  readonly resendAt?: string | undefined;
   readonly awaits?:
     | { readonly since: string; readonly why: string; readonly records?: readonly string[] | undefined }
     | undefined;
@@ -38,6 +40,8 @@ const served: Step = () => 'Nothing, while bms-sync serve is running.';
 const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
 const isSame = (facts: VerdictFacts): string =>
   `If it is the same record, changed by another user: bms-sync outbox retry ${facts.id}`;
+const hurry = (facts: VerdictFacts): string =>
+  `To wait no longer than for one certified sweep: bms-sync outbox retry ${facts.id} --now`;
 const overwrite = (facts: VerdictFacts): string =>
   `To overwrite the other user's values: bms-sync outbox retry ${facts.id} --overwrite`;
 const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox abandon ${facts.id}`;
@@ -82,7 +86,7 @@ export const VERDICTS = {
   busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
   ambiguous: {
     meaning: 'Sent, outcome unknown: the next sweeps look for it before anything is sent again.',
-    next: [served],
+    next: [served, hurry],
   },
   no_answer: {
     meaning: 'Sent many times without a complete answer, and the record does not show the change.',
@@ -91,7 +95,7 @@ export const VERDICTS = {
   },
   looking: {
     meaning: 'Sent, outcome unknown, and not found so far; bms-sync searches until the time limit.',
-    next: [served],
+    next: [served, hurry],
   },
   retry: {
     meaning: 'A user requested a retry: bms-sync searches once more and sends it again if it is not there.',
@@ -210,10 +214,9 @@ const BY_STATE = {
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
 export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanation {
   const { meaning, next } = verdictOf(entry);
-  const awaited = awaitedBy(entry, translator);
-  const meaningText = translator.t(meaning);
+  const notes = [awaitedBy(entry, translator), resendTime(entry, translator), unprovenIn(entry, translator)];
   return {
-    meaning: [meaningText, awaited, unprovenIn(entry, translator)].filter((part) => part !== null).join(' '),
+    meaning: [translator.t(meaning), ...notes].filter((part) => part !== null).join(' '),
     next: next.map((step) => step(entry)),
   };
 }
@@ -226,6 +229,19 @@ function unprovenIn(facts: VerdictFacts, translator: Translator): string | null 
   return translator.t('No answer came: another user may have written the same values to {fields}.', {
     fields,
   });
+}
+
+/** When a create with an unknown outcome is sent again, and who has ended the waiting. */
+function resendTime({ state, settlement = {} }: VerdictFacts, { t, date }: Translator): string | null {
+  const { hurried, resendAt } = settlement;
+  if (state !== 'unsettled') return null;
+  if (hurried !== undefined)
+    return t(
+      '{who} has ended the waiting at {at}: it is sent again after a certified sweep that shows no new record.',
+      { who: hurried.by, at: date(hurried.at) },
+    );
+  if (resendAt === undefined) return null;
+  return t('If no record can be it, it is sent again at {at} at the earliest.', { at: date(resendAt) });
 }
 
 /** The reading of its kind that an entry waits for: since when, and why the latest one was not enough; null if it waits for none. */
@@ -244,6 +260,7 @@ const CHOICES = {
   adopt: [adopt],
   retry: [retry, isSame],
   overwrite: [overwrite],
+  'stop waiting': [hurry],
   abandon: [abandon, pushAgain],
 } as const;
 
@@ -264,5 +281,7 @@ function verdictOf(facts: VerdictFacts): {
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
   const byName = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
   const { meaning, onItsWay, next = [] }: Verdict = byName ?? BY_STATE[state];
-  return onItsWay !== undefined && state === 'ready' ? { meaning: onItsWay, next: [] } : { meaning, next };
+  if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };
+  const isOpen = (step: Step): boolean => step !== hurry || facts.settlement?.hurried === undefined;
+  return { meaning, next: next.filter(isOpen) };
 }

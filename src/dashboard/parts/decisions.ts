@@ -99,10 +99,14 @@ const APPROVE: MessageKey =
 const APPROVE_ANSWER: MessageKey = '{n, plural, one {Approve # deletion} other {Approve # deletions}}';
 
 const OVERWRITE: MessageKey = 'replace the values of the other user with those of the entry';
+const HURRY: MessageKey = 'send it again once one certified sweep shows no new record';
+const LATE: MessageKey =
+  'If the service carries out the lost request later, it will have two records. Continue?';
 const ENTRY_OPERATIONS = {
   adopt: adoptOutboxEntry,
   retry: retryOutboxEntry,
   overwrite: { ...retryOutboxEntry, name: 'overwrite', words: { summary: OVERWRITE } },
+  'stop waiting': { ...retryOutboxEntry, name: 'stop waiting', words: { summary: HURRY } },
   abandon: abandonOutboxEntry,
 };
 
@@ -120,12 +124,14 @@ export function entryButtons(translator: Translator, entry: Entry): readonly Dec
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
     const address = ENTRY_OPERATIONS[choice].path.replace(':id', String(id));
     const label = labelOf(translator, choice);
-    const confirmation = {
-      question: translator.t('The values of the other user are lost. Continue?'),
-      answer: label,
-    };
-    const overwriting = choice === 'overwrite' && { values: { overwrite: 'true' }, confirmation };
-    if (choice !== 'adopt') return [{ label, about, address, ...overwriting }];
+    const choosing = (member: string, question: MessageKey) => ({
+      values: { [member]: 'true' },
+      confirmation: { question: translator.t(question), answer: label },
+    });
+    const overwriting =
+      choice === 'overwrite' && choosing('overwrite', 'The values of the other user are lost. Continue?');
+    const hurrying = choice === 'stop waiting' && choosing('now', LATE);
+    if (choice !== 'adopt') return [{ label, about, address, ...overwriting, ...hurrying }];
     return candidatesOf(entry)
       .slice(0, ADOPTABLE)
       .map((recordId) => {

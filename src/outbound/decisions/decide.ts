@@ -26,6 +26,15 @@ export interface DecidedEntry {
   readonly warning: string | null;
 }
 
+/** A person's order of another attempt. */
+interface RetryOrder {
+  readonly id: number;
+  /** The values that a conflict has shown may be overwritten. */
+  readonly overwrite?: boolean | undefined;
+  /** Who ends the waiting of a create with an unknown outcome. */
+  readonly hurriedBy?: string | undefined;
+}
+
 const RETRYABLE_STATES: readonly EntryState[] = ['parked', 'rejected'];
 const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejected'];
 
@@ -34,16 +43,16 @@ const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked
  * sent again; the findings stay noted, since the person has seen them. An update whose record looked like another one
  * is for that record from now on.
  *
- * @param retry `overwrite`: the values that a conflict has shown may be overwritten.
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again.
  */
 export async function retryEntry(
   session: Session,
   kinds: readonly Kind[],
-  retry: { readonly id: number; readonly overwrite?: boolean | undefined },
+  order: RetryOrder,
   now: Date,
 ): Promise<DecidedEntry> {
-  const { id, overwrite = false } = retry;
+  const { id, overwrite = false, hurriedBy } = order;
+  if (hurriedBy !== undefined) return hurryEntry(session, id, hurriedBy, now);
   return await decide(session, id, async (tx) => {
     const entry = await requireEntry(tx, id, RETRYABLE_STATES, 'retried');
     const kind = kinds.find((known) => known.name === entry.kind); // Of an unknown one, the next attempt is rejected.
@@ -62,6 +71,28 @@ export async function retryEntry(
     return null;
   });
 }
+
+/**
+ * Ends the waiting of a create with an unknown outcome: one certified sweep that begins from now on decides. Whatever speaks against
+ * a second send still parks it.
+ */
+async function hurryEntry(session: Session, id: number, by: string, now: Date): Promise<DecidedEntry> {
+  return await decide(session, id, async (tx) => {
+    const entry = await requireEntry(tx, id, ['unsettled'], 'sent again now');
+    const { hurried, search: _beforeTheOrder, ...notes } = entry.settlement;
+    if (hurried !== undefined)
+      throw new SyncError(`${hurried.by} has ended the waiting of entry ${id} at ${hurried.at} UTC.`, {
+        code: 'outbox.wrong_state',
+        hint: `bms-sync outbox show ${id}`,
+      });
+    const at = formatInstant(now);
+    const settlement = { ...notes, hurried: { by, at } };
+    await applyDecision(tx, entry, { settlement, nextAttemptAt: at }, now);
+    return LATE_WARNING;
+  });
+}
+
+const LATE_WARNING = 'If the service carries out the lost request after that, it will have two records.';
 
 /**
  * The base for another attempt. The values that a conflict has shown may be overwritten: they become the base of their fields, so that

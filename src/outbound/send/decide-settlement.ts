@@ -31,8 +31,10 @@ export interface SettlementFacts {
   readonly unlistedIds: readonly string[];
   /** Why even a list that was certified does not show what became of it; null = it does. */
   readonly doubt: string | null;
-  /** A person has requested another try: patience, and what speaks against a second send, no longer apply. */
+  /** A person has requested another try: what speaks against a second send no longer applies. */
   readonly isAskedFor: boolean;
+  /** Patience no longer applies: a person has ended the waiting. What speaks against a second send still does. */
+  readonly isWaitEnded: boolean;
   /** Sends whose outcome was lost. */
   readonly lostSends: number;
   /** The service has altered a natural key of this kind in an answer. */
@@ -102,10 +104,13 @@ const isSearched = ({ search, elapsedMs, rules }: SettlementFacts): boolean =>
   search !== null && search.due === searchTimes(elapsedMs, rules).due;
 
 /** Whether it is time to conclude from what the list lacks. */
-export function isFinal(facts: Pick<SettlementFacts, 'elapsedMs' | 'isAskedFor' | 'rules'>): boolean {
-  const { elapsedMs, isAskedFor, rules } = facts;
-  const seconds = isAskedFor ? rules.settleSeconds : Math.max(rules.settleSeconds, rules.patienceSeconds);
-  return elapsedMs >= seconds * 1000;
+export const isFinal = (facts: Pick<SettlementFacts, 'elapsedMs' | 'isWaitEnded' | 'rules'>): boolean =>
+  facts.elapsedMs >= waitMs(facts);
+
+/** How long a lost send is searched for before it can be sent again. */
+export function waitMs({ isWaitEnded, rules }: Pick<SettlementFacts, 'isWaitEnded' | 'rules'>): number {
+  const { settleSeconds, patienceSeconds } = rules;
+  return 1000 * (isWaitEnded ? settleSeconds : Math.max(settleSeconds, patienceSeconds));
 }
 
 /** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */

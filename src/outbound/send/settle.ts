@@ -26,6 +26,7 @@ import {
   isListKnown,
   latestReading,
   searchTimes,
+  waitMs,
   type Settlement,
   type SettlementFacts,
 } from './decide-settlement.ts';
@@ -96,11 +97,15 @@ async function readSettlementFacts(
     isDoubtful:
       notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
     isAskedFor,
+    isWaitEnded: isWaitEnded(entry),
     lostSends: attempts.filter(canHaveArrived).length,
     hasAlteredKeys: await hasAlteredKeys(tx, kind.name),
     rules: parts.rules,
   };
-  const plausibleIds = isFinal(facts) ? await plausibleMatches(tx, kind, entry, matches) : [];
+  const found = isFinal(facts) ? matches : [];
+  const isHurried = notes.hurried !== undefined && !facts.isCreationConfirmed;
+  // Who has not waited rules none out.
+  const plausibleIds = isHurried ? found.map(({ id }) => id) : await plausibleMatches(tx, kind, entry, found);
   const possible = matches.filter((match) => plausibleIds.includes(match.id));
   const soleId = facts.isCreationConfirmed ? await soleMatch(tx, kind, entry, possible) : null;
   const namedId = namedMatch(kind, entry, matches);
@@ -122,7 +127,7 @@ async function readSearch(
   if (search === undefined || search.run < lastBreak.firstRun) return none;
   const readings = await readingsSince(tx, kind.name, search.run);
   const latest = latestReading(readings);
-  const mayBeOld = !isFinal({ ...entry, isAskedFor: isRetryRequested(entry), rules: parts.rules });
+  const mayBeOld = !isFinal({ ...entry, isWaitEnded: isWaitEnded(entry), rules: parts.rules });
   return latest === undefined || mayBeOld || isCurrent(latest, lastBreak, now) ? { search, readings } : none;
 }
 
@@ -157,6 +162,9 @@ function reasonToDoubt(latest: Reading | undefined, isAskedFor: boolean): Messag
 
 const isRetryRequested = (entry: Entry): boolean =>
   entry.verdict === 'retry' || entry.settlement.isAskedFor === true;
+
+const isWaitEnded = (entry: Entry): boolean =>
+  isRetryRequested(entry) || entry.settlement.hurried !== undefined;
 
 async function applySettlement(
   tx: Transaction,
@@ -225,11 +233,14 @@ async function scheduleSearch(
   const search = facts.search?.due === due ? facts.search : (begun ?? facts.search);
   const isWaiting = search !== null && !isListKnown(facts);
   const awaits = isWaiting ? await awaitReading(tx, unsettled, facts) : undefined;
+  const afterMs = (untilMs: number): string =>
+    formatInstant(new Date(now.getTime() + Math.max(0, untilMs - elapsedMs)));
+  const resendAt = facts.isCreationConfirmed ? undefined : afterMs(waitMs(facts));
   return releaseEntry(tx, entry, {
     state: 'unsettled',
     verdict: isRetryRequested(entry) ? 'retry' : 'looking',
-    settlement: { ...entry.settlement, ...(search && { search }), awaits },
-    nextAttemptAt: formatInstant(new Date(now.getTime() + wait.untilMs - elapsedMs)),
+    settlement: { ...entry.settlement, ...(search && { search }), awaits, resendAt },
+    nextAttemptAt: afterMs(wait.untilMs),
     elapsedMs,
     elapsedAt,
     now,

@@ -34,6 +34,10 @@ const settlement = z
     barring: names,
     /** A person requested another try, and the service has postponed it since. */
     isAskedFor: z.boolean(),
+    /** Who has ended the waiting for a lost send, and when. */
+    hurried: z.object({ by: z.string(), at: z.string() }),
+    /** It is not sent again before. */
+    resendAt: z.string(),
     search,
     awaits: awaitedReading,
     /** Since when the service has refused it, without another outcome in between. */

@@ -48,6 +48,7 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   unlistedIds: [],
   doubt: null,
   isAskedFor: false,
+  isWaitEnded: facts.isAskedFor === true,
   lostSends: 1,
   hasAlteredKeys: false,
   rules: RULES,

@@ -294,6 +294,79 @@ describe('a person who retries', () => {
   });
 });
 
+describe.each(DATABASES)('a person who ends the waiting, over a mirror in %s', (database) => {
+  const hurry = (on: Stage, id: number, by = 'ada') =>
+    retryEntry(on.session, on.parts.kinds, { id, hurriedBy: by }, on.clock.now());
+
+  test('has it sent after one certified sweep that begins after the order, and no sooner', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await on.pass(100);
+    await hurry(on, id);
+    await on.work();
+    expect(asked(on, 'POST')).toHaveLength(1); // Not before `settleSeconds`.
+    await on.pass(200);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent', attempts: 2 });
+  });
+
+  test('gets a sweep of its own, though another one has just shown that nothing is there', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
+    const late = enter(on, ZOE);
+    await hurry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: late });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('is not obeyed by a list that certifies nothing', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await on.pass(300);
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
+    await hurry(on, id);
+    await on.pass(60);
+    await on.pass(3600);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    on.service.setFaults([]);
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent', attempts: 2 });
+  });
+
+  test('has it parked by any new record, also one that shows nothing of it', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await on.pass(300);
+    const other = enter(on, { code: '7', name: 'Garage Roy' });
+    await hurry(on, id);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+    expect(await resultOf(on, id)).toEqual({ ids: [other] });
+  });
+
+  test('is named to the next one, and entries of a kind share a sweep', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    spoil(on, 'POST', { drop: 'before' }, { kind: 'clients', times: 1 });
+    const second = await on.store(create({ ...ZOE, code: 'Z-2', name: 'Zacharie' }));
+    await on.work();
+    await on.pass(300);
+    await hurry(on, id);
+    await expect(hurry(on, id, 'bob')).rejects.toThrow(/^ada has ended the waiting of entry \d+ at /);
+    await hurry(on, second);
+    const before = asked(on, 'GET').length;
+    await on.work();
+    const pages = asked(on, 'GET').slice(before);
+    expect(new Set(pages).size).toBe(pages.length);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
+    expect(await on.entry(second)).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  test('can end no waiting but that for an unknown outcome', async () => {
+    const { on, id } = await lostCreate('did not arrive', { database });
+    await abandonEntry(on.session, id, on.clock.now());
+    await expect(hurry(on, id)).rejects.toMatchObject({ code: 'outbox.wrong_state' });
+  });
+});
+
 test('D17: what a person gives up is not looked for, and lets the next one go', async () => {
   const { on, id } = await lostCreate('did not arrive');
   const next = await on.store(create({ ...ZOE, name: 'B' }));
