@@ -117,6 +117,30 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect((await stage.post('/v1/outbox/1/retry', '{"overwrite":1}')).status).toBe(400);
   });
 
+  test('the waiting for a lost create is ended once, by the API and by the page', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    for (const [index, now] of [true, 'true'].entries()) {
+      const id = index + 1;
+      const create = JSON.stringify({ operation: 'create', kind: 'clients', data: { code: `N-${id}` } });
+      await stage.post('/v1/outbox', create, { 'idempotency-key': `n-${id}` });
+      const settlement = { resendAt: '2026-03-02 12:00:00.000', search: { due: 300_000, run: 1 } };
+      const patch = { state: 'unsettled', verdict: 'looking', settlement } as const;
+      await session.atomically((tx) => changeEntry(tx, { id, epoch: 0, patch, now: NOON }));
+      expect(await (await stage.get(`/outbox/${id}`)).text()).toContain('name="now" value="true"');
+      expect(await jsonOf(await stage.get(`/v1/outbox/${id}`))).toMatchObject({
+        meaning: expect.stringContaining('2026-03-02 12:00') as string,
+        next: expect.arrayContaining([expect.stringContaining(`outbox retry ${id} --now`)]) as string[],
+      });
+      const path = index === 0 ? `/v1/outbox/${id}/retry` : `/outbox/${id}/retry`;
+      expect([200, 303]).toContain((await stage.post(path, JSON.stringify({ now }))).status);
+      const hurried = await jsonOf(await stage.get(`/v1/outbox/${id}`));
+      expect(hurried).toMatchObject({ meaning: expect.stringContaining('has ended the waiting') as string });
+      expect(hurried['next']).not.toContainEqual(expect.stringContaining('--now'));
+      expect((await stage.post(`/v1/outbox/${id}/retry`, JSON.stringify({ now: true }))).status).toBe(409);
+    }
+  });
+
   test('an entry is stored once under its key: new 202, the same again 200, another 409, none without a key', async () => {
     const stage = await serveMirror(await open());
     expect((await stage.post('/v1/outbox', ADA)).status).toBe(400);

@@ -79,14 +79,14 @@ export async function retryEntry(
 async function hurryEntry(session: Session, id: number, by: string, now: Date): Promise<DecidedEntry> {
   return await decide(session, id, async (tx) => {
     const entry = await requireEntry(tx, id, ['unsettled'], 'sent again now');
-    const { hurried, search: _beforeTheOrder, ...notes } = entry.settlement;
+    const { hurried } = entry.settlement;
     if (hurried !== undefined)
       throw new SyncError(`${hurried.by} has ended the waiting of entry ${id} at ${hurried.at} UTC.`, {
         code: 'outbox.wrong_state',
         hint: `bms-sync outbox show ${id}`,
       });
     const at = formatInstant(now);
-    const settlement = { ...notes, hurried: { by, at } };
+    const settlement = { ...entry.settlement, search: undefined, hurried: { by, at } }; // Another search counts.
     await applyDecision(tx, entry, { settlement, nextAttemptAt: at }, now);
     return LATE_WARNING;
   });
