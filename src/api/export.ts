@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as z from 'zod';
 import { openExport } from '../report/export/export-source.ts';
-import { exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
+import { ExportStopped, exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
 import type { ExportSource } from '../report/export/read-rows.ts';
 import { abortWhenGone } from '../http/send.ts';
+import { createDraftFolder, removeDrafts } from '../lib/draft-file.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 /** The media type of a workbook. */
@@ -40,15 +41,25 @@ const schema = {
 
 /** The route that sends a kind or a view as a file. While it is sent, it takes one of the caller's places for streams. */
 export function exportRoutes(app: Server, context: RouteContext): void {
-  const { session, kinds, clock, timezone, streamLimit } = context;
+  const { session, kinds, clock, timezone, streamLimit, access } = context;
+  removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
     const { format, asOf } = request.query;
     const what = request.params.view;
-    const { source } = await openExport(session, kinds, { what, asOf, now: clock.now(), timezone });
+    const { source: opened } = await openExport(session, kinds, { what, asOf, now: clock.now(), timezone });
     const signal = abortWhenGone(reply, context.closing);
     const release = streamLimit.acquire(request.user?.name ?? '');
     reply.raw.once('close', release);
     const { type, ending } = FORMATS[format];
+    async function* whileLetIn<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+      for await (const part of parts) {
+        // It breaks off: a file that merely ended would look whole.
+        if (!('role' in (await access.authenticate(request))))
+          throw new ExportStopped('The user was removed.');
+        yield part;
+      }
+    }
+    const source = { ...opened, batches: whileLetIn(opened.batches) };
     const isExcel = format === 'excel';
     const options: ExportOptions = {
       format: isExcel ? 'csv' : format,
@@ -60,13 +71,19 @@ export function exportRoutes(app: Server, context: RouteContext): void {
     return reply
       .type(type)
       .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
-      .send(Readable.from(format === 'xlsx' ? workbookBytes(source, options) : exportTexts(source, options)));
+      .send(
+        Readable.from(
+          format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options),
+        ),
+      );
   });
 }
 
+const workbookDraft = (): string => join(tmpdir(), 'bms-sync-export');
+
 /** A workbook is written before it is sent: in memory, many of them could be as large as the mirror. */
 async function* workbookBytes(source: ExportSource, options: ExportOptions): AsyncGenerator<Uint8Array> {
-  const folder = await mkdtemp(join(tmpdir(), 'bms-sync-export-'));
+  const folder = createDraftFolder(workbookDraft());
   try {
     const path = join(folder, 'export.xlsx');
     await exportFile(source, path, options);

@@ -1,8 +1,10 @@
+import type { RouteHandlerMethod } from 'fastify';
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../lib/time/deadline.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
 import { readDamage } from '../store/integrity-check.ts';
+import { findHostRefusal } from '../http/guard.ts';
 import { sendDocument, sendProblem } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
@@ -13,14 +15,19 @@ const schema = { tags: ['Health'], security: [], response: { 200: state } };
 
 /** Liveness (the process runs) and readiness (it can do its work). */
 export function healthRoutes(app: Server, context: RouteContext): void {
-  const config = { open: true } as const;
-  const healthSchema = { ...schema, summary: 'Check liveness' };
-  app.get('/health', { config, schema: healthSchema }, (_request, reply) =>
-    sendDocument(reply, state, { status: 'ok' }),
-  );
-  const readySchema = { ...schema, summary: 'Check readiness' };
-  app.get('/ready', { config, schema: readySchema }, async (request, reply) => {
+  const check = (url: string, summary: string, handler: RouteHandlerMethod): void => {
+    for (const path of [url, `${url}/`]) {
+      const described = { ...schema, summary, hide: path !== url };
+      app.get(path, { config: { open: true, isProbe: true }, schema: described }, handler);
+    }
+  };
+  check('/health', 'Check liveness', (_request, reply) => sendDocument(reply, state, { status: 'ok' }));
+  check('/ready', 'Check readiness', async (request, reply) => {
     const reasons = await readFaults(context);
+    if (findHostRefusal(request, context) !== null) {
+      void reply.code(reasons.length === 0 ? 200 : 503);
+      return sendDocument(reply, state, { status: reasons.length === 0 ? 'ready' : 'unready' });
+    }
     const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
     const isAuthenticated = isKnown && 'role' in (await context.access.authenticate(request));
     if (reasons.length === 0) {

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
+import { checkAdminToken } from '../checks/secret-files.ts';
 import { watchReplacement } from '../checks/replaced-database.ts';
 import { describeSending } from '../checks/schedules.ts';
 import type { Config } from '../config/settings.ts';
@@ -82,8 +83,8 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   try {
     await freezeIfRestored(session, sendCounter, clock.now(), logger);
     await session.atomically(probeBlocks); // The token may be another one by now.
-    for (const { ok, code, detail, hint } of await checkQueue(config.queue.url))
-      if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
+    const checks = [...checkAdminToken(config.server.adminToken), ...(await checkQueue(config.queue.url))];
+    for (const { ok, code, detail, hint } of checks) if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
     await work(config, { parts, rawSource, worker, sendCounter, watched }, command);
   } finally {
     sendCounter.close();

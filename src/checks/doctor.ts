@@ -14,7 +14,7 @@ import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
 import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
-import { checkSecretFiles } from './secret-files.ts';
+import { checkAdminToken, checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
 import { readServing } from './serving.ts';
 
@@ -49,6 +49,7 @@ export async function checkAll(
   return [
     passedCheck('settings', 'valid'), // Invalid settings were refused when they were read.
     ...checkSecretFiles(files, listSecrets(config)),
+    ...checkAdminToken(config.server.adminToken),
     ...database,
     ...(isMirror ? await checkTenants(config, open, readable) : []),
     ...checkServing(serving),

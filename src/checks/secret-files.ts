@@ -19,6 +19,18 @@ export function checkSecretFiles(
   });
 }
 
+/** The fewest different steps from one character to the next in a random token. Words that repeat, and counting, have fewer. */
+const FEWEST_STEPS = 9;
+
+/** Checks whether the admin token can be guessed. */
+export function checkAdminToken(token: string | null): readonly CheckResult[] {
+  const codes = Buffer.from(token ?? '');
+  const steps = new Set([...codes.subarray(1)].map((code, at) => code - (codes[at] ?? 0)));
+  if (token === null || steps.size >= FEWEST_STEPS) return [];
+  const detail = 'ADMIN_TOKEN repeats itself or counts, so it can be guessed';
+  return [failedCheck('secrets', 'secrets.weak', detail, 'make another one: openssl rand -hex 32')];
+}
+
 const READABLE = { byGroup: 0o040, byAll: 0o004 };
 
 /** Whether all users may read a file that we could read without that right. A container gets its secrets in files of another owner. */

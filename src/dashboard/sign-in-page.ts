@@ -76,7 +76,10 @@ export function signInRoutes(app: Server, context: RouteContext): void {
 
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 
-export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }: SignIn = {}): FastifyReply {
+export function sendSignIn(
+  reply: FastifyReply,
+  { refusal, next, shouldReload, wasSent }: SignIn = {},
+): FastifyReply {
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
@@ -99,6 +102,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, shouldReload }:
         <main>
           <h1>bms-sync</h1>
           ${fault}
+          ${wasSent === true ? html`<p class="fault" role="alert">${t('Your session had ended. Nothing was stored: sign in, then send the form again.')}</p>` : null}
           <form method="post" action="/login">
             ${next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`}
             <label for="token">${t('Your token')}</label>

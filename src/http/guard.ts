@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
 import { isRoleAllowed, type UserRole } from '../store/users/user-store.ts';
 import { sendProblem, wantsPage, type Problem } from './send.ts';
@@ -14,7 +14,7 @@ export function requireToken(settings: ServerSettings): void {
     `The server would be reached from other machines (${settings.host}) without a token.`,
     {
       code: 'server.token_required',
-      hint: 'Set ADMIN_TOKEN to 32 characters or more, or HOST to 127.0.0.1.',
+      hint: 'Set ADMIN_TOKEN (to make one: openssl rand -hex 32), or HOST to 127.0.0.1.',
     },
   );
 }
@@ -23,6 +23,8 @@ export function requireToken(settings: ServerSettings): void {
 export interface SignIn {
   readonly refusal?: Problem;
   readonly next?: string;
+  /** A form was sent whose session had ended: it was not read. */
+  readonly wasSent?: boolean;
   /** Requests the page again: the browser does not send a strict cookie when a link of another site was followed. */
   readonly shouldReload?: boolean;
 }
@@ -45,16 +47,27 @@ export function guardRequests(
     if (![401, 429].includes(refusal.status)) return sendProblemPage(reply, refusal);
     const { 'sec-fetch-site': from, cookie } = request.headers;
     const shouldReload = method === 'GET' && from === 'cross-site' && cookie === undefined;
-    const next = method === 'GET' && url !== '/' ? { next: url } : {};
-    return sendSignIn(reply, { refusal, shouldReload, ...next });
+    const next = method === 'GET' ? url : formPath(request);
+    return sendSignIn(reply, {
+      refusal,
+      shouldReload,
+      wasSent: method === 'POST',
+      ...(next !== '/' && { next }),
+    });
   });
+}
+
+/** The page of ours that a form was sent from. */
+function formPath({ headers: { referer = '', host } }: FastifyRequest): string {
+  const page = URL.parse(referer);
+  return page !== null && page.host === host ? page.pathname + page.search : '/';
 }
 
 async function findRefusal(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
   const { headers, routeOptions } = request;
   const { publicUrl } = context.webhooks;
-  const foreign = hostsRefusal(request, context);
-  if (foreign !== null) return foreign;
+  const foreign = findHostRefusal(request, context);
+  if (foreign !== null && needsOwnHost(routeOptions.config, foreign)) return foreign;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
     const authentication = await context.access.authenticate(request);
@@ -69,13 +82,16 @@ async function findRefusal(request: FastifyRequest, context: RouteContext): Prom
   return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.user));
 }
 
+const needsOwnHost = ({ isProbe }: FastifyContextConfig, foreign: Problem): boolean =>
+  isProbe !== true || foreign === TWO_HOSTS;
+
 /** Refuses a request that names several hosts, or one that is not ours. */
-function hostsRefusal(request: FastifyRequest, context: RouteContext): Problem | null {
+export function findHostRefusal(request: FastifyRequest, context: RouteContext): Problem | null {
   const { host, names, webhooks } = context;
   const hostHeaders = request.raw.rawHeaders.filter(
     (text, place) => place % 2 === 0 && text.toLowerCase() === 'host',
   );
-  if (hostHeaders.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
+  if (hostHeaders.length > 1) return TWO_HOSTS; // Node takes the first, a proxy perhaps the last.
   const publicName = webhooks.publicUrl === null ? [] : [new URL(webhooks.publicUrl).hostname];
   return hostRefusal(request.headers.host, { host, names: names.concat(publicName) });
 }
@@ -105,6 +121,8 @@ const BAD_HOST: Problem = {
   code: 'http.bad_host',
   detail: 'The Host header is missing, malformed or sent twice.',
 };
+
+const TWO_HOSTS: Problem = { ...BAD_HOST };
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;

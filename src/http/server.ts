@@ -79,6 +79,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no authentication. */
     open?: true;
+    /** A load balancer asks it, under any host name: who is asked by another name than ours reads no token or cookie. */
+    isProbe?: true;
     /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
     /** It changes nothing, even by POST. */

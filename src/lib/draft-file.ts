@@ -8,7 +8,7 @@ import { hasProcessEnded } from './process-id.ts';
  */
 export function createDraft(path: string) {
   removeDrafts(path);
-  const folder = fs.mkdtempSync(`${path}${DRAFT_SUFFIX}${process.pid}-`);
+  const folder = createDraftFolder(path);
   const draft = join(folder, 'draft');
   const discard = (): void => fs.rmSync(folder, { recursive: true, force: true });
   return {
@@ -29,6 +29,10 @@ export function createDraft(path: string) {
   };
 }
 
+/** Creates a private folder with a random name; once this process has ended, `removeDrafts` finds it. */
+export const createDraftFolder = (path: string): string =>
+  fs.mkdtempSync(`${path}${DRAFT_SUFFIX}${process.pid}-`);
+
 const DRAFT_SUFFIX = '.partial-';
 const OWNER_ONLY = 0o600;
 
@@ -40,13 +44,14 @@ function fileMode(path: string, draft: string): number {
   return oldFile.mode & (oldFile.gid === written.gid ? 0o777 : 0o707);
 }
 
-/** Removes drafts of processes that have ended: they hold content that may have been removed since. */
-function removeDrafts(path: string): void {
+/** Removes drafts of processes that have ended: they hold content that may have been removed since. Those of other users stay. */
+export function removeDrafts(path: string): void {
   const folder = dirname(path);
   const start = `${basename(path)}${DRAFT_SUFFIX}`;
   for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
     const [, pid] = name.startsWith(start) ? (/^([1-9]\d*)-\w{6}$/.exec(name.slice(start.length)) ?? []) : [];
-    if (pid !== undefined && hasProcessEnded(Number(pid)))
-      fs.rmSync(join(folder, name), { recursive: true, force: true });
+    if (pid === undefined || !hasProcessEnded(Number(pid))) continue;
+    const uid = fs.lstatSync(join(folder, name), { throwIfNoEntry: false })?.uid;
+    if (uid === process.getuid?.()) fs.rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

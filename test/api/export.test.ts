@@ -1,11 +1,17 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSheet } from '../../src/outbound/plans/read-sheet.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { deleteUser, insertUser } from '../../src/store/users/user-store.ts';
+import { canary } from '../support/canary.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';
 import { DATABASES } from '../store/databases.ts';
-import { putRecords } from '../store/temp-mirror.ts';
+import { kindNamed, putRecords, tempMirror } from '../store/temp-mirror.ts';
+
+const MARIE = `marie-${canary('-2b8e4d6f1a9c7350')}`;
 
 const putClient = (session: Session): Promise<void> =>
   session.atomically((tx) =>
@@ -22,7 +28,7 @@ const putClient = (session: Session): Promise<void> =>
   );
 
 const exportsLeft = (): readonly string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('bms-sync-export-'));
+  readdirSync(tmpdir()).filter((name) => name.startsWith('bms-sync-export'));
 
 describe.each(DATABASES)('the export of a mirror in %s', (_name, open) => {
   test.each([
@@ -51,6 +57,27 @@ describe.each(DATABASES)('the export of a mirror in %s', (_name, open) => {
     await expect.poll(exportsLeft).toEqual(before);
   });
 
+  test.each(['csv', 'xlsx'])('as %s breaks off once its user is removed', async (format) => {
+    const session = await open();
+    await putClient(session);
+    let isRemoved = false;
+    const query: Session['query'] = async (select) => {
+      const rows = await session.query(select);
+      if (isRemoved || !rows.some((row) => Object.values(row).includes('00017'))) return rows;
+      isRemoved = true;
+      await session.atomically((tx) => deleteUser(tx, 'Marie'));
+      return rows;
+    };
+    const { url } = await serveMirror({ ...session, query });
+    await session.atomically((tx) => insertUser(tx, { name: 'Marie', role: 'viewer', token: MARIE }));
+    const headers = { authorization: `Bearer ${MARIE}` };
+    const content = fetch(`${url}/v1/export/clients?format=${format}`, { headers }).then(async (answer) =>
+      answer.ok ? await answer.text() : Promise.reject(new Error(`answered ${answer.status}`)),
+    );
+    await expect(content).rejects.toThrow();
+    expect(isRemoved).toBe(true);
+  });
+
   test('is of views and kinds alone', async () => {
     const { get } = await serveMirror(await open());
     for (const name of ['users', 'outbox', 'webhook_endpoints', 'sqlite_master', 'bi_nothing', 'pg_authid']) {
@@ -62,4 +89,16 @@ describe.each(DATABASES)('the export of a mirror in %s', (_name, open) => {
     }
     expect((await get('/v1/export/bi_changes?format=pdf')).status).toBe(400);
   });
+});
+
+test('a workbook that a killed service left is removed when the next one starts', async () => {
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const left = join(tmpdir(), `bms-sync-export.partial-${pid}-abcdef`);
+  mkdirSync(left);
+  writeFileSync(join(left, 'export.xlsx'), 'clients');
+  const alive = join(tmpdir(), `bms-sync-export.partial-${process.ppid}-abcdef`);
+  mkdirSync(alive, { recursive: true });
+  await serveMirror(await tempMirror([kindNamed('clients')]));
+  expect(exportsLeft()).toEqual([expect.stringContaining(`partial-${process.ppid}-`)]);
+  rmSync(alive, { recursive: true });
 });

@@ -33,6 +33,16 @@ const firstOf = (kind: string): number => stage.sandbox.world.ids(kind)[0] ?? 0;
 /** What is on the page as a person reads it. */
 const read = (page: Page): Promise<string> => page.locator('main').innerText();
 
+test('a double click adds a user once, and shows the token', async () => {
+  const page = await stage.signedIn();
+  await go(page, '/users');
+  await page.locator('form[action="/users"] input[name="name"]').fill('Double');
+  await page.locator('form[action="/users"] button').dblclick();
+  await page.locator('#token').waitFor();
+  expect(await read(page)).toContain('Double was added');
+  await page.context().close();
+});
+
 describe('signing in', () => {
   test('by the token comes back to the page that was asked for', async () => {
     const page = await (await stage.open()).newPage();

@@ -288,3 +288,12 @@ test.each([
     expect(complaint({ env })).toContain('without a path: the dashboard needs a host name');
   else expect(loadConfig({ env }).server.publicUrl).toBe(expected);
 });
+
+test.each(['a'.repeat(32), 'abcdefg'.repeat(5), 'short'])(
+  'the admin token %s is refused, with a way to make one',
+  (token) => {
+    const error = complaint({ env: { ADMIN_TOKEN: token } });
+    expect(error).toContain('openssl rand -hex 32');
+    expect(error).not.toContain(token);
+  },
+);

@@ -190,6 +190,59 @@ describe('a host name', () => {
   });
 });
 
+describe('a health check', () => {
+  const raw = async (url: string, head: string): Promise<string> => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`${head}\r\n\r\n`);
+    return await text(socket);
+  };
+  const close = 'Connection: close';
+
+  test.each([
+    'GET /health HTTP/1.0',
+    'HEAD /health HTTP/1.0',
+    'GET /health/ HTTP/1.0',
+    'GET /ready HTTP/1.0',
+    'HEAD /ready/ HTTP/1.0',
+    `GET /ready HTTP/1.1\r\n${close}`,
+    `HEAD /health HTTP/1.1\r\n${close}`,
+    `GET /health/ HTTP/1.1\r\nHost: evil.example\r\n${close}`,
+  ])('is answered: %s', async (head) => {
+    const { url } = await serveMirror(await mirror());
+    expect(await raw(url, head)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('under a foreign name gets one word, whatever token or cookie it has', async () => {
+    const session = await mirror();
+    const stage = await serveMirror(session);
+    const known = `Authorization: Bearer ${TOKEN}\r\nCookie: ${await signIn(stage)}\r\n${close}`;
+    const ask = async (path: string, host: string): Promise<readonly [string, string]> => {
+      const answer = await raw(stage.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${known}`);
+      return [answer.slice(9, 12), answer.split('\r\n\r\n')[1] ?? ''];
+    };
+    expect(await ask('/ready', stage.host)).toEqual(['200', expect.stringContaining('nothing was read yet')]);
+    expect(await ask('/ready', 'evil.example')).toEqual(['200', '{"status":"ready"}']);
+    await session.close();
+    expect(await ask('/ready', 'evil.example')).toEqual(['503', '{"status":"unready"}']);
+    expect(await ask('/health', 'evil.example')).toEqual(['200', '{"status":"ok"}']);
+    expect(await ask('/v1/status', 'evil.example')).toEqual(['421', expect.anything()]);
+  });
+});
+
+test('a form whose session has ended says that nothing was stored, and leads back to its page', async () => {
+  const { url } = await serveMirror(await mirror());
+  const send = async (referer: string): Promise<string> => {
+    const body = new URLSearchParams({ name: 'Marie', role: 'viewer' });
+    const answer = await fetch(`${url}/users`, { method: 'POST', body, headers: { origin: url, referer } });
+    expect(answer.status).toBe(401);
+    return await answer.text();
+  };
+  const page = await send(`${url}/users?x=1`);
+  expect(page).toContain('Nothing was stored');
+  expect(page).toContain('name="next" value="/users?x=1"');
+  expect(await send('https://evil.example/users')).not.toContain('name="next"');
+});
+
 test('readiness is told to all, its reasons only to who has the token', async () => {
   const session = await mirror();
   const { url, get } = await serveMirror(session);

@@ -42,7 +42,9 @@ export const token = textLike(
   VISIBLE,
   'the token alone, without spaces, line breaks or other control characters, and without the word Bearer',
 );
-export const adminToken = visible.min(32, 'a token of at least 32 characters');
+const ADMIN_TOKEN =
+  'a token of at least 32 characters, 8 of them different; to make one: openssl rand -hex 32';
+export const adminToken = visible.min(32, ADMIN_TOKEN).refine((text) => new Set(text).size >= 8, ADMIN_TOKEN);
 
 const HEADERS = 'all, documented, or a list of header names';
 export const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');

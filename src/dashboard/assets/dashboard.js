@@ -98,6 +98,17 @@ function listen() {
   refreshIn(LONGEST_MS);
 }
 
+/** Sends a form once: a second click would replace the answer to the first, which may show a token. */
+function sendOnce() {
+  let sent = null;
+  document.addEventListener('submit', (event) => {
+    if (event.target.method !== 'post') return;
+    if (event.target === sent) event.preventDefault();
+    sent = event.target;
+  });
+  addEventListener('pageshow', () => (sent = null));
+}
+
 /** Removes the notice from the address: a shared address must not show it again. */
 function forgetNotice() {
   const address = new URL(location.href);
@@ -170,6 +181,7 @@ function copyOnClick({ target }) {
 }
 
 document.addEventListener('click', copyOnClick);
+sendOnce();
 forgetNotice();
 drawPlots();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPlots);
