@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { liveThrough } from '../scripts/reports/business.ts';
-import { REPORTS } from '../src/report/catalogue/catalogue.ts';
+import { REPORTS } from '../src/report/read-reports.ts';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { createRecordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson, type JsonObject } from '../src/lib/json/json.ts';

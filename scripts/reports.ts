@@ -1,6 +1,6 @@
 /**
- * Writes all that is made of the catalogue of reports and metrics (src/report/catalogue/): SQL, output and plots of
- * docs/reporting/reports.md, by the sandbox's business, whose data and days are fixed; dbt's models, and the starter for Superset.
+ * Writes all that is made of the reports (src/report/catalogue/): output and plots of docs/reporting/reports.md, by the sandbox's
+ * business, whose data and days are fixed; dbt's models, and the starter for Superset.
  */
 import { mkdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

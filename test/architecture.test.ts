@@ -51,7 +51,7 @@ const WINGS: Record<string, readonly string[]> = {
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', '', 'verify'],
   outbound: ['', 'attempt', 'decisions', 'intake', 'plans', 'send'],
   feed: ['', 'webhooks'],
-  report: ['catalogue', '', 'export'],
+  report: ['', 'export'],
   runs: ['engine', 'bullmq', ''],
   http: [''],
   checks: [''],

@@ -6,8 +6,8 @@ import { replaceUnstorable } from '../src/lib/text/text.ts';
 import { plainText } from '../src/outbound/plans/read-cell.ts';
 import { readSheet } from '../src/outbound/plans/read-sheet.ts';
 import { detectDayFirst, isTakenForDate, parseNumber } from '../src/outbound/plans/spellings.ts';
-import { REPORTS } from '../src/report/catalogue/catalogue.ts';
-import { neededKinds } from '../src/report/catalogue/report.ts';
+import { REPORTS } from '../src/report/read-reports.ts';
+import { neededKinds } from '../src/report/report.ts';
 import { csvEncoding, excelEncoding } from '../src/report/export/text-encodings.ts';
 import { serveMirror } from './http/stage.ts';
 import { kindNamed, tempMirror } from './store/temp-mirror.ts';
@@ -23,7 +23,7 @@ const mask = (secret: string) => (text: string) => maskSecrets([secret])(`${text
 const MADE: readonly (readonly [string, string, (text: string) => unknown, readonly string[]])[] = [
   ['FORMULA', 'report/export/text-encodings', csv, ['']],
   ['createFormulaGuard', 'report/export/text-encodings', excel, [',', '\t']],
-  ['neededKinds', 'report/catalogue/report', (sql) => neededKinds({ sql }), ['bi_']],
+  ['neededKinds', 'report/report', (sql) => neededKinds({ sql }), ['bi_']],
   ['readCsvRows', 'outbound/plans/read-sheet', sheet, ['', ',"']],
   ['GUARD', 'outbound/plans/read-cell', plainText, ['', "'", " '"]],
   ['INNER_GUARD', 'outbound/plans/read-cell', plainText, [";'", "\t'"]],

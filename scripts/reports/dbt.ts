@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
-import { VIEW, neededKinds, type Metric, type Report } from '../../src/report/catalogue/report.ts';
+import { REPORTS } from '../../src/report/read-reports.ts';
+import { VIEW, neededKinds, type Metric, type Report } from '../../src/report/report.ts';
 import { REPORTING, notesOf } from './page.ts';
 
 /** Where they are. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
+import { REPORTS } from '../../src/report/read-reports.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { FIRST_DAY, SHOP_KINDS, changeClosedMonths, liveThrough } from './business.ts';
@@ -17,7 +17,7 @@ const DAYS = 12;
 /** What docs/reporting/reports.md shows of the reports: always the same texts. */
 export interface ReportDocuments {
   readonly sections: string;
-  /** The files of docs/reporting/reports: SQL and plots, by their names. */
+  /** The plots of docs/reporting/reports, by the names of their files. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -42,7 +42,6 @@ async function draw(session: Session): Promise<ReportDocuments> {
   for (const report of REPORTS) {
     const rows = await session.query(sql.raw(report.sql));
     sections.push(sectionOf(report, rows));
-    files.set(`${report.name}.sql`, report.sql);
     files.set(`${report.name}.svg`, svgOf(plotOf(report, rows)));
   }
   return { sections: sections.join('\n\n'), files };

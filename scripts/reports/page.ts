@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Row } from '../../src/db/session/session.ts';
-import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
-import { neededKinds, type Report, type ReportPlot } from '../../src/report/catalogue/report.ts';
+import { REPORTS } from '../../src/report/read-reports.ts';
+import { neededKinds, type Report, type ReportPlot } from '../../src/report/report.ts';
 import type { Plot } from './plot.ts';
 
 /** Where the reports, their plots, their page and the dbt project are. */
@@ -19,8 +19,8 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     notesOf(report)
       .map((note) => `- ${note}`)
       .join('\n'),
-    `[\`reports/${name}.sql\`](reports/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown === undefined ? '' : ', with some of the columns'}.`,
-    tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
+    `[\`${name}.sql\`](../../src/report/catalogue/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown.length === 0 ? '' : ', with some of the columns'}.`,
+    tableOf(rows.slice(0, ROWS_SHOWN), report.shown.length > 0 ? report.shown : Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
 }

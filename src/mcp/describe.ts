@@ -4,7 +4,7 @@ import { readRows } from '../db/rows/rows.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import type { Language } from '../lib/text/translator.ts';
-import { REPORTS } from '../report/catalogue/catalogue.ts';
+import { REPORTS } from '../report/read-reports.ts';
 import type { Findings, KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type ToolContext } from './context.ts';
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { REPORTS } from '../report/catalogue/catalogue.ts';
-import { VIEW, describeMissing } from '../report/catalogue/report.ts';
+import { REPORTS } from '../report/read-reports.ts';
+import { VIEW, describeMissing } from '../report/report.ts';
 import type { Findings } from './answer.ts';
 import { kindsOfViews, type Caller, type ToolContext } from './context.ts';
 import { MOST_ROWS, QUERY_MS } from './sql/question.ts';

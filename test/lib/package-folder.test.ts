@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PACKAGE_FOLDER } from '../../src/lib/package-folder.ts';
 
-test.each(['package.json', 'src/dashboard/assets/dashboard.css', 'migrations/sqlite', 'migrations/postgres'])(
-  '%s is found from the sources',
-  (path) => {
-    expect(existsSync(join(PACKAGE_FOLDER, path))).toBe(true);
-  },
-);
+test.each([
+  'package.json',
+  'src/dashboard/assets/dashboard.css',
+  'src/report/catalogue',
+  'migrations/sqlite',
+  'migrations/postgres',
+])('%s is found from the sources', (path) => {
+  expect(existsSync(join(PACKAGE_FOLDER, path))).toBe(true);
+});

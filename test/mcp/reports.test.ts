@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { liveThrough } from '../../scripts/reports/business.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { REPORTS } from '../../src/report/catalogue/catalogue.ts';
-import { describeMissing } from '../../src/report/catalogue/report.ts';
+import { REPORT_FOLDER, REPORTS } from '../../src/report/read-reports.ts';
+import { describeMissing } from '../../src/report/report.ts';
 import { sandbox } from '../pull/support.ts';
 import { askableMirror, DATABASES } from './stage.ts';
 
@@ -18,7 +19,7 @@ describe.each(DATABASES)('%s', (database) => {
     await expect(ask('report', { name: 'bookings' })).rejects.toMatchObject({ code: 'mcp.report' });
     const reports = REPORTS.filter((report) => describeMissing(report, VIEWS) === null);
     for (const { name, notes } of reports) {
-      const shipped = readFileSync(`docs/reporting/reports/${name}.sql`, 'utf8');
+      const shipped = readFileSync(join(REPORT_FOLDER, `${name}.sql`), 'utf8');
       const rows = await session.query(sql.raw(shipped));
       const expected = rows.map((row) =>
         Object.values(row).map((value) => (value === null ? null : String(value))),

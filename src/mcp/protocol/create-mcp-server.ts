@@ -2,7 +2,7 @@ import { McpServer, ResourceTemplate, type ServerContext } from '@modelcontextpr
 import { packageVersion } from '../../lib/package-folder.ts';
 import { errorText, SyncError } from '../../lib/sync-error.ts';
 import { sanitizeJson } from '../../lib/text/text.ts';
-import { REPORTS } from '../../report/catalogue/catalogue.ts';
+import { REPORTS } from '../../report/read-reports.ts';
 import { isRoleAllowed } from '../../store/users/user-store.ts';
 import { readOwnViews, type Asker, type Caller, type ToolContext } from '../context.ts';
 import { answerCall, TOOLS, type Tool } from '../tools.ts';

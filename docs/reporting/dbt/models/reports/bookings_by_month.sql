@@ -1,58 +1,53 @@
--- Bookings of each month of pick-up, and those without a day (`none`).
 with
--- A field that the service has never sent has no column: then `unseen_client_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_client_rows as (
-  select cast(null as text) as system_id
-),
-unseen_client_rows as (
-  select (select system_id from {{ source('bms_sync', 'bi_clients') }} where 1 = 0) as system_id
-  from expected_client_rows where 1 = 0
-),
-client_rows as (
-  select id, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_clients') }} natural left join unseen_client_rows
-),
--- A field that the service has never sent has no column: then `unseen_booking_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_booking_rows as (
-  select cast(null as bigint) as client_id,
-    cast(null as text) as pickup_date,
-    cast(null as bigint) as distance_e4,
-    cast(null as bigint) as price_e4,
-    cast(null as text) as fact_number,
-    cast(null as text) as system_id
-),
-unseen_booking_rows as (
-  select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
-    (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
-    (select distance_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as distance_e4,
-    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4,
-    (select fact_number from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as fact_number,
-    (select system_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as system_id
-  from expected_booking_rows where 1 = 0
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+-- `system_id` comes as a number or as text.
+clients as (
+  select id,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_clients') }} natural left join (
+    select (select system_id from {{ source('bms_sync', 'bi_clients') }} where 1 = 0) as system_id
+    from (select cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 booking_rows as (
-  select id, client_id, cast(pickup_date as text) as pickup_date, distance_e4, price_e4, cast(fact_number as text) as fact_number, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_bookings') }} natural left join unseen_booking_rows
+  select client_id, cast(pickup_date as text) as pickup_date,
+    distance_e4, price_e4, cast(fact_number as text) as fact_number,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_bookings') }} natural left join (
+    select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
+      (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
+      (select distance_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as distance_e4,
+      (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4,
+      (select fact_number from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as fact_number,
+      (select system_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as system_id
+    from (select cast(null as bigint) as client_id, cast(null as text) as pickup_date,
+      cast(null as bigint) as distance_e4, cast(null as bigint) as price_e4,
+      cast(null as text) as fact_number, cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 bookings as (
-  select coalesce(b.system_id, c.system_id, 0) as company, b.client_id, b.pickup_date, b.distance_e4, b.price_e4, b.fact_number
-  from booking_rows b left join client_rows c on c.id = b.client_id
+  select coalesce(b.system_id, c.system_id, 0) as company, b.client_id, b.pickup_date,
+    b.distance_e4, b.price_e4, b.fact_number
+  from booking_rows b left join clients c on c.id = b.client_id
 ),
+-- 1 with an invoice number, 0 without one; null where the service never sent that field.
 booked as (
-  select coalesce(substr(cast(pickup_date as text), 1, 7), 'none') as month, company, client_id, distance_e4, price_e4,
+  select coalesce(substr(pickup_date, 1, 7), 'none') as month, company, client_id, distance_e4, price_e4,
     (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'bookings' and field = 'fact_number')
       * case when coalesce(fact_number, '') = '' then 0 else 1 end as is_invoiced
   from bookings
 ),
 months as (
-  select month, company, count(*) as bookings, case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end as clients,
+  select month, company, count(*) as bookings,
+    case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end as clients,
     cast(sum(distance_e4) as bigint) as distance, cast(sum(price_e4) as bigint) as price,
     cast(sum(price_e4 * is_invoiced) as bigint) as invoiced
   from booked group by month, company
 )
-select month, company, bookings, clients, distance as distance_e4, price as price_e4,
+select month, company, bookings, clients, distance as distance_e4,
+  price as price_e4,
   case when price < 0 then '-' else '' end || (abs(price) / 10000) || '.'
     || substr(cast(10000 + abs(price) % 10000 as text), 2) as price_exact,
   invoiced as invoiced_e4,

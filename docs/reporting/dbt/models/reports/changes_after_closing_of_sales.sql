@@ -1,83 +1,86 @@
 {{ config(enabled=var('shop', false)) }}
--- Sales and purchases of months that have ended: what later changes took from them and added to them.
 with
--- A field that the service has never sent has no column: then `unseen_sales_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_sales_rows as (
-  select cast(null as text) as date,
-    cast(null as bigint) as total_e4,
-    cast(null as text) as system_id
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+-- `system_id` comes as a number or as text.
+sales as (
+  select coalesce(substr(cast(date as text), 1, 7), 'none') as month, total_e4,
+    cast(coalesce(case when trim(cast(system_id as text), '0123456789') = ''
+      and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end, 0) as text) as company
+  from {{ source('bms_sync', 'bi_sales') }} natural left join (
+    select (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
+      (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
+      (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
+    from (select cast(null as text) as date, cast(null as bigint) as total_e4,
+      cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
-unseen_sales_rows as (
-  select (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
-    (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
-    (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
-  from expected_sales_rows where 1 = 0
-),
-sales_rows as (
-  select id, cast(date as text) as date, total_e4, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_sales') }} natural left join unseen_sales_rows
-),
-sales_now as (
-  select 'sales' as kind, coalesce(substr(cast(k.date as text), 1, 7), 'none') as month, cast(coalesce(k.system_id, 0) as text) as company,
-    cast(sum(k.total_e4) as bigint) as amount
-  from sales_rows k group by coalesce(substr(cast(k.date as text), 1, 7), 'none'), cast(coalesce(k.system_id, 0) as text)
-),
--- A field that the service has never sent has no column: then `unseen_purchases_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_purchases_rows as (
-  select cast(null as text) as date,
-    cast(null as bigint) as total_e4,
-    cast(null as text) as system_id
-),
-unseen_purchases_rows as (
-  select (select date from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as date,
-    (select total_e4 from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as total_e4,
-    (select system_id from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as system_id
-  from expected_purchases_rows where 1 = 0
-),
-purchases_rows as (
-  select id, cast(date as text) as date, total_e4, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_purchases') }} natural left join unseen_purchases_rows
-),
-purchases_now as (
-  select 'purchases' as kind, coalesce(substr(cast(k.date as text), 1, 7), 'none') as month, cast(coalesce(k.system_id, 0) as text) as company,
-    cast(sum(k.total_e4) as bigint) as amount
-  from purchases_rows k group by coalesce(substr(cast(k.date as text), 1, 7), 'none'), cast(coalesce(k.system_id, 0) as text)
+purchases as (
+  select coalesce(substr(cast(date as text), 1, 7), 'none') as month, total_e4,
+    cast(coalesce(case when trim(cast(system_id as text), '0123456789') = ''
+      and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end, 0) as text) as company
+  from {{ source('bms_sync', 'bi_purchases') }} natural left join (
+    select (select date from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as date,
+      (select total_e4 from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as total_e4,
+      (select system_id from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as system_id
+    from (select cast(null as text) as date, cast(null as bigint) as total_e4,
+      cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 present as (
-  select kind, month, company, amount from sales_now union all select kind, month, company, amount from purchases_now
+  select 'sales' as kind, month, company, cast(sum(total_e4) as bigint) as amount
+  from sales group by month, company
+  union all
+  select 'purchases', month, company, cast(sum(total_e4) as bigint)
+  from purchases group by month, company
 ),
+-- Each change takes an amount from the month of the record before it, and adds one to that of the record after it.
+-- The record is read as JSON once its escapes, which one of the databases refuses, are out of the way.
 sides as (
-  select 'sales' as kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign,
-    substr(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
-  from {{ source('bms_sync', 'bi_changes') }} where kind = 'sales' and before is not null
+  select kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign, json(replace(before, '\u', '\/')) as record
+  from {{ source('bms_sync', 'bi_changes') }} where kind in ('sales', 'purchases') and before is not null
   union all
-  select 'sales' as kind, seq, substr(cast(day as text), 1, 7) as found, 1 as sign,
-    substr(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
-  from {{ source('bms_sync', 'bi_changes') }} where kind = 'sales' and after is not null
-  union all
-  select 'purchases' as kind, seq, substr(cast(day as text), 1, 7) as found, -1 as sign,
-    substr(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(before, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
-  from {{ source('bms_sync', 'bi_changes') }} where kind = 'purchases' and before is not null
-  union all
-  select 'purchases' as kind, seq, substr(cast(day as text), 1, 7) as found, 1 as sign,
-    substr(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'date' as text), '"'), 'null'), 1, 7) as month, coalesce(nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'system_id' as text), '"'), 'null'), '0') as company, nullif(trim(cast(json(replace(after, '\u', '\/')) -> 'total' as text), '"'), 'null') as amount
-  from {{ source('bms_sync', 'bi_changes') }} where kind = 'purchases' and after is not null
+  select kind, seq, substr(cast(day as text), 1, 7), 1, json(replace(after, '\u', '\/'))
+  from {{ source('bms_sync', 'bi_changes') }} where kind in ('sales', 'purchases') and after is not null
 ),
-late as (
-  select kind, month, company, count(distinct seq) as changes, cast(sum(sign * coalesce(case when trim(amount, '0123456789.-') = '' and trim(amount, '.-') <> '' and amount not like '%.%.%'
+fields as (
+  select kind, seq, found, sign, record -> 'date' as day, record -> 'system_id' as company,
+    record -> 'total' as amount
+  from sides where kind = 'sales'
+  union all
+  select kind, seq, found, sign, record -> 'date', record -> 'system_id',
+    record -> 'total'
+  from sides where kind = 'purchases'
+),
+texts as (
+  select kind, seq, found, sign, substr(nullif(trim(cast(day as text), '"'), 'null'), 1, 7) as month,
+    coalesce(nullif(trim(cast(company as text), '"'), 'null'), '0') as company,
+    nullif(trim(cast(amount as text), '"'), 'null') as amount
+  from fields
+),
+-- In units of 0.0001; 0 for what is no decimal of at most four places below 900,000,000,000.
+amounts as (
+  select kind, seq, found, sign, month, company,
+    case when trim(amount, '0123456789.-') = '' and trim(amount, '.-') <> '' and amount not like '%.%.%'
       and amount not like '_%-%' and amount not like '%._____%' and length(amount) < 20
       and abs(cast(amount as numeric)) < 900000000000
-    then cast(round(cast(amount as numeric) * 10000) as bigint) end, 0)) as bigint) as amount
-  from sides where month <> '' and month <> '0000-00' and month < found group by kind, month, company
+      then cast(round(cast(amount as numeric) * 10000) as bigint) else 0 end as amount
+  from texts
+),
+late as (
+  select kind, month, company, count(distinct seq) as changes, cast(sum(sign * amount) as bigint) as amount
+  from amounts where month <> '' and month <> '0000-00' and month < found group by kind, month, company
+),
+-- Without the late changes, a month is as when it ended.
+sums as (
+  select l.kind, l.month, l.company, l.changes, coalesce(p.amount, 0) - l.amount as amount_then,
+    coalesce(p.amount, 0) as amount_now
+  from late l left join present p on p.kind = l.kind and p.month = l.month and p.company = l.company
 )
-select l.kind, l.month, l.company, l.changes,
-  (coalesce(p.amount, 0) - l.amount) as then_e4,
-  case when (coalesce(p.amount, 0) - l.amount) < 0 then '-' else '' end || (abs((coalesce(p.amount, 0) - l.amount)) / 10000) || '.'
-    || substr(cast(10000 + abs((coalesce(p.amount, 0) - l.amount)) % 10000 as text), 2) as then_exact,
-  coalesce(p.amount, 0) as now_e4,
-  case when coalesce(p.amount, 0) < 0 then '-' else '' end || (abs(coalesce(p.amount, 0)) / 10000) || '.'
-    || substr(cast(10000 + abs(coalesce(p.amount, 0)) % 10000 as text), 2) as now_exact
-from late l left join present p on p.kind = l.kind and p.month = l.month and p.company = l.company
-order by l.month, l.kind, l.company
+select kind, month, company, changes,
+  amount_then as then_e4,
+  case when amount_then < 0 then '-' else '' end || (abs(amount_then) / 10000) || '.'
+    || substr(cast(10000 + abs(amount_then) % 10000 as text), 2) as then_exact,
+  amount_now as now_e4,
+  case when amount_now < 0 then '-' else '' end || (abs(amount_now) / 10000) || '.'
+    || substr(cast(10000 + abs(amount_now) % 10000 as text), 2) as now_exact
+from sums order by month, kind, company

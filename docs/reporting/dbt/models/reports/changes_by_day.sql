@@ -1,4 +1,4 @@
--- Changes found on each day. `own` counts those that bms-sync made itself.
+-- `own` counts those that bms-sync made itself.
 select coalesce(cast(day as text), 'none') as day,
   sum(case when change = 'created' then 1 else 0 end) as created,
   sum(case when change = 'updated' then 1 else 0 end) as updated,

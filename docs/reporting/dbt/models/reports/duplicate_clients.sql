@@ -1,36 +1,63 @@
--- Clients that share a name or a phone number with another one.
 with
-written as (
+-- Names without accents and signs. SQLite's `lower` knows no capital with an accent, and its older releases parse no deep
+-- nesting: each step has a few letters.
+names as (
   select id as client_id, code, name, name as value from {{ source('bms_sync', 'bi_clients') }} where coalesce(name, '') <> ''
 ),
-folded_1 as (
-  select client_id, code, name, replace(replace(replace(replace(replace(replace(value, 'à', 'a'), 'â', 'a'), 'ä', 'a'), 'À', 'a'), 'Â', 'a'), 'Ä', 'a') as value from written
+without_a as (
+  select client_id, code, name,
+    replace(replace(replace(replace(replace(replace(value,
+      'à', 'a'), 'â', 'a'), 'ä', 'a'), 'À', 'a'), 'Â', 'a'), 'Ä', 'a') as value
+  from names
 ),
-folded_2 as (
-  select client_id, code, name, replace(replace(replace(replace(replace(replace(replace(replace(value, 'é', 'e'), 'è', 'e'), 'ê', 'e'), 'ë', 'e'), 'É', 'e'), 'È', 'e'), 'Ê', 'e'), 'Ë', 'e') as value from folded_1
+without_e as (
+  select client_id, code, name,
+    replace(replace(replace(replace(replace(replace(replace(replace(value,
+      'é', 'e'), 'è', 'e'), 'ê', 'e'), 'ë', 'e'), 'É', 'e'), 'È', 'e'), 'Ê', 'e'), 'Ë', 'e') as value
+  from without_a
 ),
-folded_3 as (
-  select client_id, code, name, replace(replace(replace(replace(replace(replace(replace(replace(value, 'î', 'i'), 'ï', 'i'), 'Î', 'i'), 'Ï', 'i'), 'ô', 'o'), 'ö', 'o'), 'Ô', 'o'), 'Ö', 'o') as value from folded_2
+without_i_o as (
+  select client_id, code, name,
+    replace(replace(replace(replace(replace(replace(replace(replace(value,
+      'î', 'i'), 'ï', 'i'), 'Î', 'i'), 'Ï', 'i'), 'ô', 'o'), 'ö', 'o'), 'Ô', 'o'), 'Ö', 'o') as value
+  from without_e
 ),
-folded_4 as (
-  select client_id, code, name, replace(replace(replace(replace(replace(replace(value, 'ù', 'u'), 'û', 'u'), 'ü', 'u'), 'Ù', 'u'), 'Û', 'u'), 'Ü', 'u') as value from folded_3
+without_u as (
+  select client_id, code, name,
+    replace(replace(replace(replace(replace(replace(value,
+      'ù', 'u'), 'û', 'u'), 'ü', 'u'), 'Ù', 'u'), 'Û', 'u'), 'Ü', 'u') as value
+  from without_i_o
 ),
-folded_5 as (
-  select client_id, code, name, replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(value, 'ç', 'c'), 'Ç', 'c'), 'ÿ', 'y'), 'Ÿ', 'y'), ' ', ''), '-', ''), '.', ''), ',', ''), '''', ''), '’', ''), '&', '') as value from folded_4
+without_c_y as (
+  select client_id, code, name,
+    replace(replace(replace(replace(value, 'ç', 'c'), 'Ç', 'c'), 'ÿ', 'y'), 'Ÿ', 'y') as value
+  from without_u
 ),
-phones as (
-  select id as client_id, code, name, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') as value from {{ source('bms_sync', 'bi_clients') }} where coalesce(phone, '') <> ''
-  union
-  select id as client_id, code, name, replace(replace(replace(replace(replace(replace(replace(phone2, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') as value from {{ source('bms_sync', 'bi_clients') }} where coalesce(phone2, '') <> ''
-  union
-  select id as client_id, code, name, replace(replace(replace(replace(replace(replace(replace(phone_work, ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') as value from {{ source('bms_sync', 'bi_clients') }} where coalesce(phone_work, '') <> ''
+folded as (
+  select client_id, code, name,
+    replace(replace(replace(replace(replace(replace(replace(value,
+      ' ', ''), '-', ''), '.', ''), ',', ''), '''', ''), '’', ''), '&', '') as value
+  from without_c_y
+),
+numbers as (
+  select id as client_id, code, name, phone as value from {{ source('bms_sync', 'bi_clients') }}
+  union all
+  select id, code, name, phone2 from {{ source('bms_sync', 'bi_clients') }}
+  union all
+  select id, code, name, phone_work from {{ source('bms_sync', 'bi_clients') }}
+),
+digits as (
+  select client_id, code, name,
+    replace(replace(replace(replace(replace(replace(replace(value,
+      ' ', ''), '-', ''), '(', ''), ')', ''), '.', ''), '+', ''), '/', '') as value
+  from numbers where coalesce(value, '') <> ''
 ),
 named as (
-  select 'name' as found_by, lower(value) as value, client_id, code, name from folded_5
+  select 'name' as found_by, lower(value) as value, client_id, code, name from folded
   union
   select 'phone', case when length(value) = 11 and substr(value, 1, 1) = '1' then substr(value, 2) else value end,
     client_id, code, name
-  from phones
+  from digits
 ),
 shared as (
   select found_by, value, count(distinct client_id) as clients from named

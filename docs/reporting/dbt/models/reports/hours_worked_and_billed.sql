@@ -1,77 +1,58 @@
 {{ config(enabled=var('shop', false)) }}
--- Hours of punches, and hours of labour on the lines of sales, by company and month.
 with
--- A field that the service has never sent has no column: then `unseen_sale_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_sale_rows as (
-  select cast(null as bigint) as client_id,
-    cast(null as text) as date,
-    cast(null as text) as status,
-    cast(null as bigint) as total_e4,
-    cast(null as bigint) as branch_id,
-    cast(null as bigint) as system_id
-),
-unseen_sale_rows as (
-  select (select client_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as client_id,
-    (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
-    (select status from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as status,
-    (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
-    (select branch_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as branch_id,
-    (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
-  from expected_sale_rows where 1 = 0
-),
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
   select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
-  from {{ source('bms_sync', 'bi_sales') }} natural left join unseen_sale_rows
-),
--- A field that the service has never sent has no column: then `unseen_sale_lines` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_sale_lines as (
-  select cast(null as bigint) as sale_id,
-    cast(null as bigint) as product_id,
-    cast(null as bigint) as product_quantity_e4,
-    cast(null as bigint) as produit_total_e4,
-    cast(null as bigint) as system_id
-),
-unseen_sale_lines as (
-  select (select sale_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as sale_id,
-    (select product_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_id,
-    (select product_quantity_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_quantity_e4,
-    (select produit_total_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as produit_total_e4,
-    (select system_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as system_id
-  from expected_sale_lines where 1 = 0
+  from {{ source('bms_sync', 'bi_sales') }} natural left join (
+    select (select client_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as client_id,
+      (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
+      (select status from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as status,
+      (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
+      (select branch_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as branch_id,
+      (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
+    from (select cast(null as bigint) as client_id, cast(null as text) as date,
+      cast(null as text) as status, cast(null as bigint) as total_e4,
+      cast(null as bigint) as branch_id, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 sale_lines as (
   select id, sale_id, product_id, product_quantity_e4, produit_total_e4, system_id
-  from {{ source('bms_sync', 'bi_sales_products') }} natural left join unseen_sale_lines
+  from {{ source('bms_sync', 'bi_sales_products') }} natural left join (
+    select (select sale_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as sale_id,
+      (select product_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_id,
+      (select product_quantity_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_quantity_e4,
+      (select produit_total_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as produit_total_e4,
+      (select system_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as system_id
+    from (select cast(null as bigint) as sale_id, cast(null as bigint) as product_id,
+      cast(null as bigint) as product_quantity_e4,
+      cast(null as bigint) as produit_total_e4, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
-    coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
-),
--- A field that the service has never sent has no column: then `unseen_products` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_products as (
-  select cast(null as text) as unit
-),
-unseen_products as (
-  select (select unit from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as unit
-  from expected_products where 1 = 0
 ),
 products as (
   select id, cast(unit as text) as unit
-  from {{ source('bms_sync', 'bi_products') }} natural left join unseen_products
+  from {{ source('bms_sync', 'bi_products') }} natural left join (
+    select (select unit from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as unit
+    from (select cast(null as text) as unit) as expected where 1 = 0
+  ) as unseen
 ),
 hours as (
-  select coalesce(substr(cast(p.date as text), 1, 7), 'none') as month, coalesce(p.system_id, 0) as company, p.ptotal_e4 as worked, cast(null as bigint) as billed
-  from {{ source('bms_sync', 'bi_punches') }} p
+  select coalesce(substr(cast(date as text), 1, 7), 'none') as month, coalesce(system_id, 0) as company,
+    ptotal_e4 as worked, cast(null as bigint) as billed
+  from {{ source('bms_sync', 'bi_punches') }}
   union all
-  select coalesce(substr(cast(s.day as text), 1, 7), 'none'), coalesce(l.system_id, s.company, 0), null, l.product_quantity_e4
-  from sale_lines l join products p on p.id = l.product_id and p.unit = 'h' left join sales s on s.id = l.sale_id
+  select coalesce(substr(s.day, 1, 7), 'none'), coalesce(l.system_id, s.company, 0), null, l.product_quantity_e4
+  from sale_lines l
+  join products p on p.id = l.product_id and p.unit = 'h'
+  left join sales s on s.id = l.sale_id
 ),
 sums as (
   select month, company, cast(sum(worked) as bigint) as worked, cast(sum(billed) as bigint) as billed

@@ -1,70 +1,48 @@
 {{ config(enabled=var('shop', false)) }}
--- What each product was sold for, less its own cost, and less the mean price of its purchases.
 with
--- A field that the service has never sent has no column: then `unseen_sale_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_sale_rows as (
-  select cast(null as bigint) as client_id,
-    cast(null as text) as date,
-    cast(null as text) as status,
-    cast(null as bigint) as total_e4,
-    cast(null as bigint) as branch_id,
-    cast(null as bigint) as system_id
-),
-unseen_sale_rows as (
-  select (select client_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as client_id,
-    (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
-    (select status from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as status,
-    (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
-    (select branch_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as branch_id,
-    (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
-  from expected_sale_rows where 1 = 0
-),
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
   select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
-  from {{ source('bms_sync', 'bi_sales') }} natural left join unseen_sale_rows
-),
--- A field that the service has never sent has no column: then `unseen_sale_lines` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_sale_lines as (
-  select cast(null as bigint) as sale_id,
-    cast(null as bigint) as product_id,
-    cast(null as bigint) as product_quantity_e4,
-    cast(null as bigint) as produit_total_e4,
-    cast(null as bigint) as system_id
-),
-unseen_sale_lines as (
-  select (select sale_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as sale_id,
-    (select product_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_id,
-    (select product_quantity_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_quantity_e4,
-    (select produit_total_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as produit_total_e4,
-    (select system_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as system_id
-  from expected_sale_lines where 1 = 0
+  from {{ source('bms_sync', 'bi_sales') }} natural left join (
+    select (select client_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as client_id,
+      (select date from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as date,
+      (select status from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as status,
+      (select total_e4 from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as total_e4,
+      (select branch_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as branch_id,
+      (select system_id from {{ source('bms_sync', 'bi_sales') }} where 1 = 0) as system_id
+    from (select cast(null as bigint) as client_id, cast(null as text) as date,
+      cast(null as text) as status, cast(null as bigint) as total_e4,
+      cast(null as bigint) as branch_id, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 sale_lines as (
   select id, sale_id, product_id, product_quantity_e4, produit_total_e4, system_id
-  from {{ source('bms_sync', 'bi_sales_products') }} natural left join unseen_sale_lines
+  from {{ source('bms_sync', 'bi_sales_products') }} natural left join (
+    select (select sale_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as sale_id,
+      (select product_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_id,
+      (select product_quantity_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as product_quantity_e4,
+      (select produit_total_e4 from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as produit_total_e4,
+      (select system_id from {{ source('bms_sync', 'bi_sales_products') }} where 1 = 0) as system_id
+    from (select cast(null as bigint) as sale_id, cast(null as bigint) as product_id,
+      cast(null as bigint) as product_quantity_e4,
+      cast(null as bigint) as produit_total_e4, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 sold as (
   select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
 ),
 sales as (
-  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch, coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day,
-    coalesce(s.status, 'none') as status, l.lines_total, coalesce(s.total_e4, l.lines_total) as total
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
-),
--- A field that the service has never sent has no column: then `unseen_products` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_products as (
-  select cast(null as bigint) as cost_e4
-),
-unseen_products as (
-  select (select cost_e4 from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as cost_e4
-  from expected_products where 1 = 0
 ),
 products as (
   select id, code, name_fr, cost_e4
-  from {{ source('bms_sync', 'bi_products') }} natural left join unseen_products
+  from {{ source('bms_sync', 'bi_products') }} natural left join (
+    select (select cost_e4 from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as cost_e4
+    from (select cast(null as bigint) as cost_e4) as expected where 1 = 0
+  ) as unseen
 ),
 bought as (
   select product_id, cast(sum(produit_total_e4) as bigint) as total, cast(sum(product_quantity_e4) as bigint) as quantity
@@ -74,30 +52,39 @@ bought_at as (
   select product_id, case when quantity > 0 and abs(total) <= 900000000000000 then total * 10000 / quantity end as price
   from bought
 ),
-quantities as (
-  select coalesce(l.system_id, s.company, 0) as company, coalesce(s.branch, 0) as branch, coalesce(l.product_id, 0) as product_id,
-    count(*) as lines,
-    cast(sum(l.product_quantity_e4) as bigint) as quantity, cast(sum(l.produit_total_e4) as bigint) as sold
+lines as (
+  select coalesce(l.system_id, s.company, 0) as company, coalesce(s.branch, 0) as branch,
+    coalesce(l.product_id, 0) as product_id, l.product_quantity_e4, l.produit_total_e4
   from sale_lines l left join sales s on s.id = l.sale_id
-  group by coalesce(l.system_id, s.company, 0), coalesce(s.branch, 0), coalesce(l.product_id, 0)
 ),
+quantities as (
+  select company, branch, product_id, count(*) as lines, cast(sum(product_quantity_e4) as bigint) as quantity,
+    cast(sum(produit_total_e4) as bigint) as sold
+  from lines group by company, branch, product_id
+),
+-- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (
   select q.company, q.branch, q.product_id, p.code, p.name_fr, q.lines, q.quantity, q.sold,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(p.cost_e4 / 10000))
       then q.quantity * (p.cost_e4 / 10000) + q.quantity * (p.cost_e4 % 10000) / 10000 end as own_cost,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(b.price / 10000))
       then q.quantity * (b.price / 10000) + q.quantity * (b.price % 10000) / 10000 end as purchase_cost
-  from quantities q left join products p on p.id = q.product_id left join bought_at b on b.product_id = q.product_id
+  from quantities q
+  left join products p on p.id = q.product_id
+  left join bought_at b on b.product_id = q.product_id
+),
+margins as (
+  select priced.*, sold - own_cost as margin, sold - purchase_cost as purchase_margin from priced
 )
 select company, branch, product_id, code, name_fr, lines, quantity as quantity_e4,
   sold as sold_e4,
   case when sold < 0 then '-' else '' end || (abs(sold) / 10000) || '.'
     || substr(cast(10000 + abs(sold) % 10000 as text), 2) as sold_exact,
   own_cost as own_cost_e4, purchase_cost as purchase_cost_e4,
-  (sold - own_cost) as margin_e4,
-  case when (sold - own_cost) < 0 then '-' else '' end || (abs((sold - own_cost)) / 10000) || '.'
-    || substr(cast(10000 + abs((sold - own_cost)) % 10000 as text), 2) as margin_exact,
-  (sold - purchase_cost) as purchase_margin_e4,
-  case when (sold - purchase_cost) < 0 then '-' else '' end || (abs((sold - purchase_cost)) / 10000) || '.'
-    || substr(cast(10000 + abs((sold - purchase_cost)) % 10000 as text), 2) as purchase_margin_exact
-from priced order by coalesce(sold, 0) desc, company, branch, product_id
+  margin as margin_e4,
+  case when margin < 0 then '-' else '' end || (abs(margin) / 10000) || '.'
+    || substr(cast(10000 + abs(margin) % 10000 as text), 2) as margin_exact,
+  purchase_margin as purchase_margin_e4,
+  case when purchase_margin < 0 then '-' else '' end || (abs(purchase_margin) / 10000) || '.'
+    || substr(cast(10000 + abs(purchase_margin) % 10000 as text), 2) as purchase_margin_exact
+from margins order by coalesce(sold, 0) desc, company, branch, product_id

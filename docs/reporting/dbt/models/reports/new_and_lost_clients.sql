@@ -1,38 +1,34 @@
--- Clients by the month of their creation, and those that the mirror found deleted or restored, by the month of that.
 with
--- A field that the service has never sent has no column: then `unseen_client_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_client_rows as (
-  select cast(null as text) as system_id
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+-- `system_id` comes as a number or as text.
+clients as (
+  select id, creation_date,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_clients') }} natural left join (
+    select (select system_id from {{ source('bms_sync', 'bi_clients') }} where 1 = 0) as system_id
+    from (select cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
-unseen_client_rows as (
-  select (select system_id from {{ source('bms_sync', 'bi_clients') }} where 1 = 0) as system_id
-  from expected_client_rows where 1 = 0
-),
-client_rows as (
-  select id, creation_date, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_clients') }} natural left join unseen_client_rows
-),
--- A field that the service has never sent has no column: then `unseen_deleted_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_deleted_rows as (
-  select cast(null as text) as system_id
-),
-unseen_deleted_rows as (
-  select (select system_id from {{ source('bms_sync', 'bi_deleted_clients') }} where 1 = 0) as system_id
-  from expected_deleted_rows where 1 = 0
-),
-deleted_rows as (
-  select id, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_deleted_clients') }} natural left join unseen_deleted_rows
+deleted_clients as (
+  select id,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_deleted_clients') }} natural left join (
+    select (select system_id from {{ source('bms_sync', 'bi_deleted_clients') }} where 1 = 0) as system_id
+    from (select cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 months as (
-  select coalesce(substr(cast(creation_date as text), 1, 7), 'none') as month, coalesce(c.system_id, 0) as company, 1 as is_new, 0 as is_lost, 0 as is_back
-  from client_rows c
+  select coalesce(substr(cast(creation_date as text), 1, 7), 'none') as month, coalesce(system_id, 0) as company,
+    1 as is_new, 0 as is_lost, 0 as is_back
+  from clients
   union all
-  select coalesce(substr(cast(e.day as text), 1, 7), 'none'), coalesce(c.system_id, d.system_id, 0), 0, case when e.change = 'deleted' then 1 else 0 end,
-    case when e.change = 'restored' then 1 else 0 end
-  from {{ source('bms_sync', 'bi_changes') }} e left join client_rows c on c.id = e.record_id left join deleted_rows d on d.id = e.record_id
+  select coalesce(substr(cast(e.day as text), 1, 7), 'none'), coalesce(c.system_id, d.system_id, 0),
+    0, case when e.change = 'deleted' then 1 else 0 end, case when e.change = 'restored' then 1 else 0 end
+  from {{ source('bms_sync', 'bi_changes') }} e
+  left join clients c on c.id = e.record_id
+  left join deleted_clients d on d.id = e.record_id
   where e.kind = 'clients' and e.change in ('deleted', 'restored')
 )
 select month, company, sum(is_new) as new_clients, sum(is_lost) as lost_clients, sum(is_back) as returned_clients

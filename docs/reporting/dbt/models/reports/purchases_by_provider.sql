@@ -1,30 +1,24 @@
--- Purchase lines of each provider: arrived ones, and those on hold. The provider is that of the line's product;
--- provider 0 stands for lines whose product is unknown or has no provider.
 with
--- A field that the service has never sent has no column: then `unseen_products` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_products as (
-  select cast(null as bigint) as provider_id
-),
-unseen_products as (
-  select (select provider_id from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as provider_id
-  from expected_products where 1 = 0
-),
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 products as (
   select id, provider_id
-  from {{ source('bms_sync', 'bi_products') }} natural left join unseen_products
+  from {{ source('bms_sync', 'bi_products') }} natural left join (
+    select (select provider_id from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as provider_id
+    from (select cast(null as bigint) as provider_id) as expected where 1 = 0
+  ) as unseen
 ),
 lines as (
-  select coalesce(l.system_id, 0) as company, coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,
-    produit_quantite_onhold_e4 as on_hold,
+  select coalesce(system_id, 0) as company, coalesce(product_id, 0) as product_id, produit_total_e4 as total,
+    produit_quantite_receive_e4 as received, produit_quantite_onhold_e4 as on_hold,
     case when produit_quantite_onhold_e4 <> 0 then 1 when produit_quantite_onhold_e4 = 0 then 0 end as is_on_hold
-  from {{ source('bms_sync', 'bi_purchase_products') }} l
+  from {{ source('bms_sync', 'bi_purchase_products') }}
 ),
 bought as (
   select company, product_id, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
     sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
   from lines group by company, product_id
 ),
+-- Provider 0 stands for lines whose product is unknown or has no provider.
 sums as (
   select b.company, coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
     cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,

@@ -1,57 +1,44 @@
--- Money and activity of each client, by company. A booking with an invoice number is invoiced, any other is still to be invoiced.
--- Client 0 stands for bookings and projects without a client.
 with
--- A field that the service has never sent has no column: then `unseen_client_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_client_rows as (
-  select cast(null as text) as system_id
-),
-unseen_client_rows as (
-  select (select system_id from {{ source('bms_sync', 'bi_clients') }} where 1 = 0) as system_id
-  from expected_client_rows where 1 = 0
-),
-client_rows as (
-  select id, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_clients') }} natural left join unseen_client_rows
-),
--- A field that the service has never sent has no column: then `unseen_booking_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_booking_rows as (
-  select cast(null as bigint) as client_id,
-    cast(null as text) as pickup_date,
-    cast(null as bigint) as price_e4,
-    cast(null as text) as fact_number,
-    cast(null as text) as system_id
-),
-unseen_booking_rows as (
-  select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
-    (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
-    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4,
-    (select fact_number from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as fact_number,
-    (select system_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as system_id
-  from expected_booking_rows where 1 = 0
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+-- `system_id` comes as a number or as text.
+clients as (
+  select id,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_clients') }} natural left join (
+    select (select system_id from {{ source('bms_sync', 'bi_clients') }} where 1 = 0) as system_id
+    from (select cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 booking_rows as (
-  select id, client_id, cast(pickup_date as text) as pickup_date, price_e4, cast(fact_number as text) as fact_number, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_bookings') }} natural left join unseen_booking_rows
+  select client_id, cast(pickup_date as text) as pickup_date, price_e4, cast(fact_number as text) as fact_number,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_bookings') }} natural left join (
+    select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
+      (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
+      (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4,
+      (select fact_number from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as fact_number,
+      (select system_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as system_id
+    from (select cast(null as bigint) as client_id, cast(null as text) as pickup_date,
+      cast(null as bigint) as price_e4, cast(null as text) as fact_number,
+      cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
 bookings as (
   select coalesce(b.system_id, c.system_id, 0) as company, b.client_id, b.pickup_date, b.price_e4, b.fact_number
-  from booking_rows b left join client_rows c on c.id = b.client_id
+  from booking_rows b left join clients c on c.id = b.client_id
 ),
--- A field that the service has never sent has no column: then `unseen_project_rows` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_project_rows as (
-  select cast(null as text) as system_id
+projects as (
+  select client_id, active,
+    case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18
+      then cast(system_id as bigint) end as system_id
+  from {{ source('bms_sync', 'bi_projects') }} natural left join (
+    select (select system_id from {{ source('bms_sync', 'bi_projects') }} where 1 = 0) as system_id
+    from (select cast(null as text) as system_id) as expected where 1 = 0
+  ) as unseen
 ),
-unseen_project_rows as (
-  select (select system_id from {{ source('bms_sync', 'bi_projects') }} where 1 = 0) as system_id
-  from expected_project_rows where 1 = 0
-),
-project_rows as (
-  select id, client_id, active, case when trim(cast(system_id as text), '0123456789') = '' and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end as system_id
-  from {{ source('bms_sync', 'bi_projects') }} natural left join unseen_project_rows
-),
+-- 1 with an invoice number, 0 without one; null where the service never sent that field.
 booked as (
   select company, coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
     (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'bookings' and field = 'fact_number')
@@ -63,13 +50,18 @@ work as (
     price * (1 - is_invoiced) as to_invoice
   from booked
   union all
-  select coalesce(p.system_id, c.system_id, 0) as company, coalesce(p.client_id, 0), 0, 1, cast(null as text), cast(null as bigint), cast(null as bigint)
-  from project_rows p left join client_rows c on c.id = p.client_id where p.active = 1
+  select coalesce(p.system_id, c.system_id, 0), coalesce(p.client_id, 0), 0, 1, cast(null as text), cast(null as bigint),
+    cast(null as bigint)
+  from projects p left join clients c on c.id = p.client_id where p.active = 1
+),
+-- A client without bookings has nothing, where bookings name their clients.
+no_bookings as (
+  select 0 as amount from {{ source('bms_sync', 'bi_fields') }} where kind = 'bookings' and field = 'client_id'
 ),
 sums as (
   select company, client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
-    case when sum(booking) = 0 then 0 * (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'bookings' and field = 'client_id') else cast(sum(invoiced) as bigint) end as invoiced,
-    case when sum(booking) = 0 then 0 * (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'bookings' and field = 'client_id') else cast(sum(to_invoice) as bigint) end as to_invoice
+    case when sum(booking) = 0 then (select amount from no_bookings) else cast(sum(invoiced) as bigint) end as invoiced,
+    case when sum(booking) = 0 then (select amount from no_bookings) else cast(sum(to_invoice) as bigint) end as to_invoice
   from work group by company, client_id
 )
 select s.company, s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,

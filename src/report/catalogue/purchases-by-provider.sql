@@ -1,30 +1,39 @@
--- Purchase lines of each provider: arrived ones, and those on hold. The provider is that of the line's product;
--- provider 0 stands for lines whose product is unknown or has no provider.
+-- title: Purchases received and on hold by provider
+-- question: Which provider has delivered what, and how much is still awaited from each?
+-- note: A purchase line counts for the provider of its product, because it names none itself.
+-- note: A line counts as on hold while any part of it is; the quantities show the parts. A line without a
+--   quantity on hold counts as neither.
+-- note: Quantities of different units are added up: compare them within one provider.
+-- keys: company, provider_id
+-- labels: code, name
+-- metric: purchases_received (total_received_e4): What do the received purchases cost?
+-- metric: purchases_on_hold (total_on_hold_e4): What do the purchases on hold cost?
+-- metric: purchase_lines_on_hold (lines_on_hold): How many purchase lines are on hold?
+-- shown: code, name, lines, lines_on_hold, total_received_exact, total_on_hold_exact
+-- plot: The ten providers with the most on hold
+-- bars: on hold (total_on_hold_e4), received (total_received_e4)
+
 with
--- A field that the service has never sent has no column: then `unseen_products` has it, in which all is null. Its columns have the
--- types of the view's own, where these exist.
-expected_products as (
-  select cast(null as bigint) as provider_id
-),
-unseen_products as (
-  select (select provider_id from bi_products where 1 = 0) as provider_id
-  from expected_products where 1 = 0
-),
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 products as (
   select id, provider_id
-  from bi_products natural left join unseen_products
+  from bi_products natural left join (
+    select (select provider_id from bi_products where 1 = 0) as provider_id
+    from (select cast(null as bigint) as provider_id) as expected where 1 = 0
+  ) as unseen
 ),
 lines as (
-  select coalesce(l.system_id, 0) as company, coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,
-    produit_quantite_onhold_e4 as on_hold,
+  select coalesce(system_id, 0) as company, coalesce(product_id, 0) as product_id, produit_total_e4 as total,
+    produit_quantite_receive_e4 as received, produit_quantite_onhold_e4 as on_hold,
     case when produit_quantite_onhold_e4 <> 0 then 1 when produit_quantite_onhold_e4 = 0 then 0 end as is_on_hold
-  from bi_purchase_products l
+  from bi_purchase_products
 ),
 bought as (
   select company, product_id, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
     sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
   from lines group by company, product_id
 ),
+-- Provider 0 stands for lines whose product is unknown or has no provider.
 sums as (
   select b.company, coalesce(p.provider_id, 0) as provider_id, cast(sum(b.lines) as bigint) as lines,
     cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,

@@ -1,8 +1,0 @@
--- Changes found on each day. `own` counts those that bms-sync made itself.
-select coalesce(cast(day as text), 'none') as day,
-  sum(case when change = 'created' then 1 else 0 end) as created,
-  sum(case when change = 'updated' then 1 else 0 end) as updated,
-  sum(case when change = 'deleted' then 1 else 0 end) as deleted,
-  sum(case when change = 'restored' then 1 else 0 end) as restored,
-  sum(case when origin = 'service' then 0 else 1 end) as own
-from bi_changes group by coalesce(cast(day as text), 'none') order by 1

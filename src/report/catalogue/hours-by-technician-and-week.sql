@@ -1,0 +1,38 @@
+-- title: Hours by technician and week
+-- question: How long did each technician work in each week?
+-- note: The service lists no users: only `user_id` identifies a technician.
+-- note: A week is named by its Monday; `none` has punches without a date, before 2000-01-03 or after 2049.
+-- note: A punch without an end has no hours yet; `open_punches` counts it.
+-- keys: week, company, user_id
+-- time: week
+-- metric: hours (hours_e4): How long did technicians work?
+-- metric: punches (punches): How many punches are there?
+-- plot: Hours of all technicians in the last twelve weeks
+-- bars: hours (hours_e4)
+
+with
+-- Each day with the Monday of its week.
+weeks as (
+  select cast(date as text) as day,
+    max(case when weekday = 1 then cast(date as text) end) over (partition by iso_year, iso_week) as week
+  from bi_calendar
+),
+-- An open punch has no end; null where the service never sent ends.
+punches as (
+  select coalesce(cast(date as text), 'none') as day, coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id,
+    ptotal_e4,
+    (select 1 from bi_fields where kind = 'punches' and field = 'end_time')
+      * case when end_time is null then 1 else 0 end as is_open
+  from bi_punches
+),
+sums as (
+  select coalesce(w.week, 'none') as week, p.company, p.user_id, count(*) as punches, sum(p.is_open) as open_punches,
+    cast(sum(p.ptotal_e4) as bigint) as hours
+  from punches p left join weeks w on w.day = p.day
+  group by coalesce(w.week, 'none'), p.company, p.user_id
+)
+select week, company, user_id, punches, open_punches,
+  hours as hours_e4,
+  case when hours < 0 then '-' else '' end || (abs(hours) / 10000) || '.'
+    || substr(cast(10000 + abs(hours) % 10000 as text), 2) as hours_exact
+from sums order by week, company, user_id

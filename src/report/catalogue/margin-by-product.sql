@@ -1,0 +1,60 @@
+-- title: Margin by product and month
+-- question: How much did the purchases of each product cost in each month, and how much are they worth at the
+--   list price?
+-- note: The margin is that of selling everything bought at the present list price; that of real sales is
+--   [below](#margin-of-what-was-sold).
+-- note: A purchase line has no day: its month is when the mirror first read it, so the first month has all
+--   earlier lines.
+-- note: The value at the list price is cut after four places, and null for a product without a price.
+-- keys: company, product_id, month
+-- time: month
+-- labels: code, name_fr
+-- metric: purchase_cost (cost_e4): How much did purchases cost?
+-- metric: list_value (list_value_e4): How much are purchases worth at the list price of today?
+-- metric: margin (margin_e4): What is the margin of selling them at that price?
+-- shown: code, name_fr, month, lines, cost_exact, margin_exact
+-- plot: The ten products with the largest margin
+-- by: code, name_fr
+-- bars: margin (margin_e4)
+
+with
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+products as (
+  select id, code, name_fr, price_e4
+  from bi_products natural left join (
+    select (select price_e4 from bi_products where 1 = 0) as price_e4
+    from (select cast(null as bigint) as price_e4) as expected where 1 = 0
+  ) as unseen
+),
+-- Product 0 stands for lines whose product is unknown. The day of an instant is that of the company.
+lines as (
+  select coalesce(system_id, 0) as company, coalesce(product_id, 0) as product_id,
+    product_quantity_e4 as quantity, produit_total_e4 as cost,
+    (select cast(d.date as text) from bi_calendar d
+      where d.ends_at > l._first_seen_at and d.starts_at <= l._first_seen_at order by d.ends_at limit 1) as day
+  from bi_purchase_products l
+),
+bought as (
+  select company, product_id, coalesce(substr(day, 1, 7), 'none') as month, count(*) as lines,
+    cast(sum(quantity) as bigint) as quantity, cast(sum(cost) as bigint) as cost
+  from lines group by company, product_id, coalesce(substr(day, 1, 7), 'none')
+),
+-- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
+priced as (
+  select b.company, b.product_id, p.code, p.name_fr, b.month, b.lines, b.quantity, b.cost,
+    case when abs(b.quantity) <= 4000000000000000000 / (10000 + abs(p.price_e4 / 10000))
+      then b.quantity * (p.price_e4 / 10000) + b.quantity * (p.price_e4 % 10000) / 10000 end as list_value
+  from bought b left join products p on p.id = b.product_id
+),
+margins as (
+  select priced.*, list_value - cost as margin from priced
+)
+select company, product_id, code, name_fr, month, lines, quantity as quantity_e4,
+  cost as cost_e4,
+  case when cost < 0 then '-' else '' end || (abs(cost) / 10000) || '.'
+    || substr(cast(10000 + abs(cost) % 10000 as text), 2) as cost_exact,
+  list_value as list_value_e4,
+  margin as margin_e4,
+  case when margin < 0 then '-' else '' end || (abs(margin) / 10000) || '.'
+    || substr(cast(10000 + abs(margin) % 10000 as text), 2) as margin_exact
+from margins order by coalesce(margin, 0) desc, company, product_id, month

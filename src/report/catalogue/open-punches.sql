@@ -1,0 +1,33 @@
+-- title: Open punches
+-- question: Which technician has not punched out, since which day?
+-- note: The service lists no users: only `user_id` identifies a technician.
+-- note: `days_open` counts to the day of the last complete reading; null if a day is before 2000 or after
+--   2049.
+-- keys: company, user_id, day
+-- time: day
+-- metric: open_punches (open_punches): How many punches have no end?
+-- plot: Open punches of the last days that have any
+-- bars: open punches (open_punches)
+
+with
+today as (
+  select cast(d.date as text) as day
+  from bi_sync_status s join bi_calendar d on d.ends_at > s.last_sweep_at and d.starts_at <= s.last_sweep_at
+  where s.kind = 'punches' order by d.ends_at limit 1
+),
+days as (
+  select cast(date as text) as day, day_number as number from bi_calendar
+),
+-- Where the service never sent ends, none is missing.
+punches as (
+  select coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id, coalesce(cast(date as text), 'none') as day,
+    count(*) as open_punches
+  from bi_punches
+  where end_time is null and exists (select 1 from bi_fields where kind = 'punches' and field = 'end_time')
+  group by coalesce(system_id, 0), coalesce(user_id, 0), coalesce(cast(date as text), 'none')
+)
+select p.company, p.user_id, p.day, p.open_punches, t.number - d.number as days_open
+from punches p
+left join days d on d.day = p.day
+left join days t on t.day = (select day from today)
+order by p.day, p.company, p.user_id

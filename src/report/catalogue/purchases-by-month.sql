@@ -1,0 +1,44 @@
+-- title: Purchases by provider and month
+-- question: How much was bought from each provider in each month?
+-- note: A purchase counts in the month of its `date`; `none` has purchases without one.
+-- keys: month, company, branch, provider_id
+-- time: month
+-- labels: code, name
+-- metric: purchases (purchases): How many purchases are there?
+-- metric: purchases_before_taxes (subtotal_e4): How much was bought, before taxes?
+-- metric: purchases_total (total_e4): How much was bought, with taxes?
+-- shown: month, company, branch, code, name, purchases, subtotal_exact, total_exact
+-- plot: Purchases of the last twelve months, before taxes
+-- bars: purchases (subtotal_e4)
+
+with
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+purchases as (
+  select coalesce(substr(cast(date as text), 1, 7), 'none') as month, coalesce(system_id, 0) as company,
+    coalesce(branch_id, 0) as branch, coalesce(provider_id, 0) as provider_id, subtotal_e4, total_e4
+  from bi_purchases natural left join (
+    select (select provider_id from bi_purchases where 1 = 0) as provider_id,
+      (select date from bi_purchases where 1 = 0) as date,
+      (select subtotal_e4 from bi_purchases where 1 = 0) as subtotal_e4,
+      (select total_e4 from bi_purchases where 1 = 0) as total_e4,
+      (select branch_id from bi_purchases where 1 = 0) as branch_id,
+      (select system_id from bi_purchases where 1 = 0) as system_id
+    from (select cast(null as bigint) as provider_id, cast(null as text) as date,
+      cast(null as bigint) as subtotal_e4, cast(null as bigint) as total_e4,
+      cast(null as bigint) as branch_id, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
+),
+months as (
+  select month, company, branch, provider_id, count(*) as purchases, cast(sum(subtotal_e4) as bigint) as subtotal,
+    cast(sum(total_e4) as bigint) as total
+  from purchases group by month, company, branch, provider_id
+)
+select m.month, m.company, m.branch, m.provider_id, v.code, v.name, m.purchases,
+  m.subtotal as subtotal_e4,
+  case when m.subtotal < 0 then '-' else '' end || (abs(m.subtotal) / 10000) || '.'
+    || substr(cast(10000 + abs(m.subtotal) % 10000 as text), 2) as subtotal_exact,
+  m.total as total_e4,
+  case when m.total < 0 then '-' else '' end || (abs(m.total) / 10000) || '.'
+    || substr(cast(10000 + abs(m.total) % 10000 as text), 2) as total_exact
+from months m left join bi_providers v on v.id = m.provider_id
+order by m.month, m.company, m.branch, m.provider_id

@@ -1,0 +1,100 @@
+-- title: Receivables by age
+-- question: How much does each client owe as of a day, and since when?
+-- note: The day is that of the last complete reading of the sales, in `schedules.timezone`. For another one,
+--   write it in `as_of`: `select '2026-03-31' as day`.
+-- note: A sale is owed from its `date` on, less the payments that name it (`invoice_id`) up to the day. A
+--   negative sum was paid too much.
+-- note: Changes that the service made to older sales and payments count as if they had always been so.
+-- note: Quotes are sales too, where the service lists them as such: see `status`.
+-- keys: company, branch, client_id
+-- labels: code, name
+-- metric: receivables_owed (owed_e4): How much is owed?
+-- metric: receivables_over_90_days (over_90_e4): How much is owed for more than 90 days?
+-- plot: The ten clients with the largest debts
+-- bars: owed (owed_e4)
+
+with
+-- For another day: `select '2026-03-31' as day`.
+as_of as (
+  select cast(d.date as text) as day
+  from bi_sync_status s join bi_calendar d on d.ends_at > s.last_sweep_at and d.starts_at <= s.last_sweep_at
+  where s.kind = 'sales' order by d.ends_at limit 1
+),
+-- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
+sale_rows as (
+  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
+  from bi_sales natural left join (
+    select (select client_id from bi_sales where 1 = 0) as client_id,
+      (select date from bi_sales where 1 = 0) as date,
+      (select status from bi_sales where 1 = 0) as status,
+      (select total_e4 from bi_sales where 1 = 0) as total_e4,
+      (select branch_id from bi_sales where 1 = 0) as branch_id,
+      (select system_id from bi_sales where 1 = 0) as system_id
+    from (select cast(null as bigint) as client_id, cast(null as text) as date,
+      cast(null as text) as status, cast(null as bigint) as total_e4,
+      cast(null as bigint) as branch_id, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
+),
+sale_lines as (
+  select id, sale_id, product_id, product_quantity_e4, produit_total_e4, system_id
+  from bi_sales_products natural left join (
+    select (select sale_id from bi_sales_products where 1 = 0) as sale_id,
+      (select product_id from bi_sales_products where 1 = 0) as product_id,
+      (select product_quantity_e4 from bi_sales_products where 1 = 0) as product_quantity_e4,
+      (select produit_total_e4 from bi_sales_products where 1 = 0) as produit_total_e4,
+      (select system_id from bi_sales_products where 1 = 0) as system_id
+    from (select cast(null as bigint) as sale_id, cast(null as bigint) as product_id,
+      cast(null as bigint) as product_quantity_e4,
+      cast(null as bigint) as produit_total_e4, cast(null as bigint) as system_id) as expected where 1 = 0
+  ) as unseen
+),
+sold as (
+  select sale_id, cast(sum(produit_total_e4) as bigint) as lines_total from sale_lines group by sale_id
+),
+sales as (
+  select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    l.lines_total, coalesce(s.total_e4, l.lines_total) as total
+  from sale_rows s left join sold l on l.sale_id = s.id
+),
+payments as (
+  select invoice_id, substr(cast(date_payment as text), 1, 10) as day, amount_e4
+  from bi_sales_payments natural left join (
+    select (select invoice_id from bi_sales_payments where 1 = 0) as invoice_id,
+      (select date_payment from bi_sales_payments where 1 = 0) as date_payment,
+      (select amount_e4 from bi_sales_payments where 1 = 0) as amount_e4
+    from (select cast(null as bigint) as invoice_id, cast(null as text) as date_payment,
+      cast(null as bigint) as amount_e4) as expected where 1 = 0
+  ) as unseen
+),
+paid as (
+  select p.invoice_id, cast(sum(p.amount_e4) as bigint) as paid
+  from payments p where p.day is null or p.day <= (select day from as_of) group by p.invoice_id
+),
+days as (
+  select cast(date as text) as day, day_number as number from bi_calendar
+),
+owed as (
+  select s.company, s.branch, s.client_id, s.total - coalesce(p.paid, 0) as owed, t.number - d.number as age
+  from sales s
+  left join paid p on p.invoice_id = s.id
+  left join days d on d.day = s.day
+  left join days t on t.day = (select day from as_of)
+  where (s.day is null or s.day <= (select day from as_of)) and s.total <> coalesce(p.paid, 0)
+),
+sums as (
+  select company, branch, client_id, count(*) as sales, cast(sum(owed) as bigint) as owed,
+    cast(sum(case when age <= 30 then owed else 0 end) as bigint) as to_30,
+    cast(sum(case when age between 31 and 60 then owed else 0 end) as bigint) as to_60,
+    cast(sum(case when age between 61 and 90 then owed else 0 end) as bigint) as to_90,
+    cast(sum(case when age > 90 then owed else 0 end) as bigint) as over_90,
+    cast(sum(case when age is null then owed else 0 end) as bigint) as undated
+  from owed group by company, branch, client_id
+)
+select s.company, s.branch, s.client_id, c.code, c.name, s.sales,
+  s.owed as owed_e4,
+  case when s.owed < 0 then '-' else '' end || (abs(s.owed) / 10000) || '.'
+    || substr(cast(10000 + abs(s.owed) % 10000 as text), 2) as owed_exact,
+  s.to_30 as to_30_e4, s.to_60 as to_60_e4, s.to_90 as to_90_e4, s.over_90 as over_90_e4, s.undated as undated_e4
+from sums s left join bi_clients c on c.id = s.client_id
+order by s.owed desc, s.company, s.branch, s.client_id
