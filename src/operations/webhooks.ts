@@ -15,7 +15,8 @@ const endpointName = z
   .describe('name of the endpoint');
 
 const endpointInput = z.strictObject({ name: endpointName });
-const endpointState = z.object({ name: z.string(), state: z.enum(['active', 'disabled']) });
+const state = z.enum(['active', 'disabled']);
+const endpointState = z.object({ name: z.string(), state });
 const secret = z.string().describe('shown this once');
 const revealed = z.object({ name: z.string(), url: z.string(), secret });
 
@@ -150,6 +151,7 @@ const testWebhook = operation({
   input: endpointInput,
   answer: z.object({
     name: z.string(),
+    state: state.describe('disabled: nothing but this test is sent to it'),
     webhookId: z.string(),
     delivered: z.boolean(),
     status: z.int().nullable(),

@@ -55,9 +55,11 @@ function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printe
   yield textTable(['name', 'health', 'url', ...filters, ...counts], rows);
   for (const { name, disabledReason } of endpoints) {
     if (disabledReason === null) continue;
-    yield `\n${name} is disabled (${disabledReason}): bms-sync webhooks enable ${name} sends what waits.`;
+    yield `\n${name} is disabled (${disabledReason}). ${enabling(name)}`;
   }
 }
+
+const enabling = (name: string): string => `To send it what waits: bms-sync webhooks enable ${name}`;
 
 function secretLines(document: object): readonly string[] {
   const { name, secret } = document as RevealedSecret;
@@ -73,12 +75,11 @@ const FAULTS: Readonly<Record<string, string>> = {
   no_status: 'the mail server answered without a status',
 };
 
-const SENT_HERE =
-  'This command sent it, with its own network and webhooks.allowHosts: no background service works for the endpoint.';
+const SENT_HERE = 'This command sent it, with its own network and webhooks.allowHosts:';
 
 /** Describes how a receiver answered a test event. */
 function testLines(document: object): readonly string[] {
-  const { name, status, error, delivered, durationMs, byService } = document as EndpointTest;
+  const { name, state, status, error, delivered, durationMs, byService } = document as EndpointTest;
   if (error === 'not_sent_yet')
     return [`The background service has not sent the event to ${name} yet; it will.`];
   const cause =
@@ -86,7 +87,10 @@ function testLines(document: object): readonly string[] {
   const end = delivered
     ? `${name} accepted the event (${status ?? ''}) after ${durationMs} ms.`
     : `Delivery to ${name} failed: ${cause}.`;
-  return [end, byService ? 'The background service sent it.' : SENT_HERE];
+  if (byService) return [end, 'The background service sent it.'];
+  return state === 'active'
+    ? [end, `${SENT_HERE} no background service works for the endpoint.`]
+    : [end, `${SENT_HERE} the endpoint is disabled. ${enabling(name)}`];
 }
 
 function addCommand(context: CommandContext): Command {

@@ -52,6 +52,7 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
   if (delivered) await session.atomically((tx) => sendWaiting(tx, endpoint.id, clock.now()));
   return {
     name,
+    state: endpoint.state,
     webhookId,
     delivered,
     status,

@@ -199,6 +199,7 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
       0,
       {
         name: 'erp',
+        state: 'active',
         webhookId: receiver.requests[0]?.id,
         byService: false,
         delivered: true,

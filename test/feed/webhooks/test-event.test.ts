@@ -44,7 +44,11 @@ test.for(DATABASES)(
     expect(log).toEqual([failed, failed, { state: 'delivered', attempts: 1 }]);
 
     await session.atomically((tx) => tx.query(sql`update webhook_endpoints set state = 'disabled'`)); // It can be tested all the same.
-    expect(await tested()).toMatchObject({ byService: false, error: 'address_refused' });
+    const disabled = { state: 'disabled', byService: false, error: 'address_refused' };
+    expect(await tested()).toMatchObject(disabled);
+    expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toMatch(
+      /: the endpoint is disabled\. To send it what waits: bms-sync webhooks enable erp\n$/,
+    );
   },
 );
 
