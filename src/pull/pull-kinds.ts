@@ -77,11 +77,8 @@ export function withUtcInstants(report: KindReport): KindReport {
   return { ...report, certifiedAt: certifiedAt === null ? null : parseInstant(certifiedAt).toISOString() };
 }
 
-/** Reports a kind that a run did not reach. */
-export function unsweptReport(
-  kind: ListedKind,
-  why: { readonly reason: string; readonly detail: string },
-): KindReport {
+/** Reports a kind of which a run has landed nothing. */
+export function unsweptReport(kind: ListedKind, why: Pick<KindReport, 'reason' | 'detail'>): KindReport {
   const rows = { rows: 0, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 };
   const traffic = { pages: 0, requests: 0, retries: 0, durationMs: 0 };
   return { kind: kind.name, state: 'aborted', ...why, certifiedAt: null, ...rows, ...traffic };

@@ -67,6 +67,7 @@ describe('a mirror that holds what the service sends', () => {
         kind,
         same: sandbox.world.count(kind),
         moved: 0,
+        unlisted: 0,
         differs: 0,
         missing: 0,
         surplus: 0,
@@ -297,13 +298,14 @@ describe('what was changed meanwhile is moved, not different', () => {
     expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
     expect(verdictOn(ended, 'clients')).toMatchObject({
       same: 128,
-      moved: 2,
+      moved: 1,
+      unlisted: 1,
       differs: 0,
       missing: 0,
       surplus: 0,
       reason: null,
       differences: [],
-      detail: expect.stringContaining('1 records are no longer in the list') as string,
+      detail: 'rows that have left the list: 1 to be confirmed',
     });
     expect(verdictOn(ended, 'products')).toMatchObject({ same: 130, moved: 1, differs: 0 });
     expect(ask(path, `select city from clients where id = ${changed}`)).toEqual([{ city: 'Trois-Rivières' }]);
@@ -314,6 +316,16 @@ describe('what was changed meanwhile is moved, not different', () => {
     expect(verdictOn(await run(['verify', 'products', '--json'], env), 'products')).toMatchObject({
       same: 131,
     });
+
+    tamper(path, `update deletions set state = 'rejected'`);
+    const { stdout } = await run(['verify', 'clients'], env);
+    const kept = 'clients: rows that have left the list: 1 kept by a decision';
+    expect(stdout).toContain(kept);
+    const [, id = ''] = /Run (\d+)/.exec(stdout) ?? [];
+    const counts = 'same 129, moved 0, unlisted 1, differs 0, missing 0, surplus 0, quarantined 0';
+    expect((await run(['runs', 'show', id], env)).stdout).toMatch(
+      new RegExp(`^clients +read to its end +130 [^]*${kept.replace(': ', `: ${counts}\\. `)}$`, 'm'),
+    );
   });
 
   test('a field that is another one at every look (A31)', async () => {

@@ -6,10 +6,10 @@ import { errorText } from '../../lib/sync-error.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { openSourceBinding } from '../../store/kinds/source-binding.ts';
 import { readAbsences } from '../../store/records/deletion-store.ts';
-import { isReadToEnd, type KindReport } from '../../store/runs/run-store.ts';
+import { isReadToEnd, saveKindReport, type KindReport } from '../../store/runs/run-store.ts';
 import { readSightings } from '../../store/sightings/sighting-store.ts';
 import { withoutOffKinds } from '../optional-kinds.ts';
-import { pullKinds } from '../pull-kinds.ts';
+import { pullKinds, unsweptReport } from '../pull-kinds.ts';
 import type { PullParts, PullSettings } from '../run/parts.ts';
 import { recordRun } from '../run/record-run.ts';
 import { OTHER_SOURCE } from '../sweep/read-list.ts';
@@ -20,8 +20,10 @@ import { repairCommand, shortenDifference } from './show-differences.ts';
 export interface KindComparison extends Pick<KindReport, 'kind' | 'reason' | 'detail'> {
   /** Records that agreed at the first comparison. */
   readonly same: number;
-  /** Records that agreed only after the pull, because they had changed meanwhile; and rows whose absence waits for proof. */
+  /** Records that agreed only after the pull, because they had changed meanwhile. */
   readonly moved: number;
+  /** Rows that have left the list and are still in the mirror, for the cause in `detail`. */
+  readonly unlisted: number;
   /** Records that differ although they were pulled, missing and surplus ones included. */
   readonly differs: number;
   readonly missing: number;
@@ -33,6 +35,17 @@ export interface KindComparison extends Pick<KindReport, 'kind' | 'reason' | 'de
   readonly differences: readonly Finding[];
 }
 
+/** What is counted, in the order in which it is shown. */
+export const VERIFY_COUNTS = [
+  'same',
+  'moved',
+  'unlisted',
+  'differs',
+  'missing',
+  'surplus',
+  'quarantined',
+] as const;
+
 export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
 
 /**
@@ -43,11 +56,16 @@ export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
  */
 export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[], settings: PullSettings) {
   const request = { ...settings, command: 'verify', kinds };
-  const { result, ...facts } = await recordRun(parts, request, async () => {
+  const { result, ...facts } = await recordRun(parts, request, async (runId) => {
     await openSourceBinding(parts.session, settings.baseUrl, false);
     const comparisons: KindComparison[] = [];
-    for (const kind of await withoutOffKinds(parts, kinds))
-      comparisons.push(await verifyKind(parts, kind, settings));
+    for (const kind of await withoutOffKinds(parts, kinds)) {
+      const startedAt = parts.clock.now();
+      const comparison = await verifyKind(parts, kind, settings);
+      comparisons.push(comparison);
+      const [run, report] = [{ runId, owner: parts.owner.name }, reportOf(kind, comparison)];
+      await parts.session.atomically((tx) => saveKindReport(tx, run, report, startedAt));
+    }
     const isInterrupted = comparisons.some((comparison) => comparison.reason === 'interrupted');
     const isSame = comparisons.every((comparison) => comparison.reason === null && comparison.differs === 0);
     return { state: isInterrupted ? 'interrupted' : isSame ? 'done' : 'incomplete', result: comparisons };
@@ -55,7 +73,16 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
   return { ...facts, kinds: result };
 }
 
-type Verdict = 'moved' | 'waiting' | 'value' | 'missing' | 'surplus';
+/** A comparison as the run keeps it: its counts in words. */
+function reportOf(kind: ListedKind, comparison: KindComparison): KindReport {
+  const { reason, detail, same, moved, unlisted, differs, quarantined } = comparison;
+  const counts = VERIFY_COUNTS.map((name) => `${name} ${comparison[name]}`).join(', ');
+  const why = { reason, detail: detail === null ? counts : `${counts}. ${detail}` };
+  const rows = same + moved + unlisted + differs;
+  return { ...unsweptReport(kind, why), ...(reason === null && { state: 'complete' }), rows, quarantined };
+}
+
+type Verdict = 'moved' | 'unlisted' | 'value' | 'missing' | 'surplus';
 
 /** A comparison under way. */
 interface Comparison extends Looked {
@@ -114,11 +141,27 @@ async function lookTwice(
     const { id, field } = finding;
     const verdict = verdictOn(finding, isExplained);
     verdicts.set(id, verdict);
-    if (verdict !== 'waiting' && differences.size < MAX_DIFFERENCES)
+    if (verdict !== 'unlisted' && differences.size < MAX_DIFFERENCES)
       differences.set(`${id} ${field}`, { id, ...shortenDifference(finding) });
   }
-  return { reason: null, detail: null };
+  return { reason: null, detail: await explainUnlisted(parts, kind, idsWith(verdicts, 'unlisted')) };
 }
+
+/** Why rows that have left the list are still in the mirror; null if there are none. */
+async function explainUnlisted({ session }: PullParts, { name }: ListedKind, ids: readonly string[]) {
+  const absences = await readAbsences(session, name);
+  const causes = Map.groupBy(ids, (id) => LEFT[absences.get(id)?.state ?? ''] ?? 'to be confirmed');
+  if (ids.length === 0) return null;
+  return `rows that have left the list: ${[...causes].map(([cause, of]) => `${of.length} ${cause}`).join(', ')}`;
+}
+
+const LEFT: Readonly<Record<string, string>> = {
+  rejected: 'kept by a decision',
+  held: 'held for a decision',
+};
+
+const idsWith = (verdicts: Comparison['verdicts'], verdict: Verdict): string[] =>
+  [...verdicts.keys()].filter((id) => verdicts.get(id) === verdict);
 
 /** Rows that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
 async function readExplanations({ session }: PullParts, { name }: ListedKind) {
@@ -130,7 +173,7 @@ async function readExplanations({ session }: PullParts, { name }: ListedKind) {
 function verdictOn({ id, field, service }: Finding, isExplained: (id: string) => boolean): Verdict {
   if (field !== 'id') return 'value';
   if (service !== null) return 'missing';
-  return isExplained(id) ? 'waiting' : 'surplus';
+  return isExplained(id) ? 'unlisted' : 'surplus';
 }
 
 /**
@@ -148,22 +191,22 @@ function resultOf(
   { compared, quarantined, verdicts, differences }: Comparison,
   { reason, detail }: Ending,
 ): KindComparison {
-  const idsOf = (verdict: Verdict): string[] =>
-    [...verdicts.keys()].filter((id) => verdicts.get(id) === verdict);
-  const [waiting, missing, surplus] = [idsOf('waiting').length, idsOf('missing'), idsOf('surplus').length];
-  const moved = idsOf('moved').length + waiting;
-  const openText = moved === 0 ? '' : ` ${moved} that did not agree could not be looked at again.`;
-  const waitingText = `${waiting} records are no longer in the list; their deletion is not confirmed yet`;
+  const idsOf = (verdict: Verdict) => idsWith(verdicts, verdict);
+  const [moved, unlisted] = [idsOf('moved').length, idsOf('unlisted').length];
+  const [missing, surplus] = [idsOf('missing'), idsOf('surplus').length];
+  const open = moved + unlisted;
+  const openText = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
   return {
     kind: kind.name,
     same: [...compared].filter((id) => !verdicts.has(id)).length,
     moved: reason === null ? moved : 0,
-    differs: verdicts.size - moved,
+    unlisted: reason === null ? unlisted : 0,
+    differs: verdicts.size - open,
     missing: missing.length,
     surplus,
     quarantined: quarantined.size,
     reason,
-    detail: reason !== null ? `${detail ?? ''}${openText}`.trim() : waiting > 0 ? waitingText : null,
+    detail: reason === null ? detail : `${detail ?? ''}${openText}`.trim(),
     repair:
       surplus > 0
         ? `bms-sync backfill ${kind.name} --all`
