@@ -22,7 +22,7 @@ import { jsonOrText, unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { truncateText, textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
+import { truncateText, textTable, utc, type Printed } from './parts/io.ts';
 import { liveness } from './parts/operation-command.ts';
 
 export function recordCommand(context: CommandContext): Command {
@@ -128,8 +128,7 @@ function* storyTexts(story: RecordStory): Iterable<Printed> {
   const { kind, id, state, row, absence, createdBy, refersTo, referredBy } = story;
   const proof = proofWords(absence);
   yield `Record ${id} of ${kind} is ${STORY_STATES[state]}.`;
-  if (row !== null)
-    yield `First seen ${wholeSeconds(row.firstSeenAt)}, last changed ${wholeSeconds(row.changedAt)} (UTC).`;
+  if (row !== null) yield `First seen ${utc(row.firstSeenAt)}, last changed ${utc(row.changedAt)}.`;
   const ended = state === 'suppressed' ? 'Forgotten' : 'Deleted';
   if (row?.deletedAt) yield `${ended} ${utc(row.deletedAt)}${proof === null ? '' : `: ${proof}`}.`;
   else if (absence !== null) yield `Not in the list since ${utc(absence.absentSince)}.`;

@@ -8,7 +8,7 @@ import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-
 import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { textTable, utc, wholeSeconds, type Printed } from './parts/io.ts';
+import { textTable, utc, type Printed } from './parts/io.ts';
 import { readingCommand, type OpenMirror } from './parts/operation-command.ts';
 
 const RUNS_LISTED = 20;
@@ -52,8 +52,7 @@ const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'reque
 
 function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iterable<Printed> {
   const { id, command, startedAt, finishedAt, reason, reports } = run;
-  const start = wholeSeconds(startedAt ?? '-');
-  yield `Run ${id}: ${command}, ${runLabel(run)}, from ${start} to ${utc(finishedAt ?? '-')}`;
+  yield `Run ${id}: ${command}, ${runLabel(run)}, from ${utc(startedAt ?? '-')} to ${utc(finishedAt ?? '-')}`;
   if (reason !== null) yield reason;
   const rows = reports.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);

@@ -53,7 +53,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
 function* kindTexts(document: StatusDocument): Iterable<Printed> {
   const instants = ['last sweep (UTC)', 'list known exactly (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
-  const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at.slice(0, 16)]));
+  const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at]));
   const rows = document.kinds.map((row) => [
     row.kind,
     outcomeLabel(row),

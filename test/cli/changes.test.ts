@@ -112,15 +112,19 @@ describe('changes', () => {
     const { stdout } = await run(['changes', '--limit', '3'], env);
 
     expect(stdout.split('\n')).toEqual([
-      '     seq  observed (UTC)       kind                   record  change    fields',
-      '--------  -------------------  -----------------  ----------  --------  ------',
-      `      ${ALL + 1}  2026-03-01 13:00:00  clients                    12  updated   ` +
+      '     seq  observed (UTC)        kind                   record  change    fields',
+      '--------  --------------------  -----------------  ----------  --------  ------',
+      `      ${ALL + 1}  2026-03-01 13:00:00Z  clients                    12  updated   ` +
         `nom: "a\ufffd31m" → "\\u001b[31m\ufffdb", credit: null → 12345678901234567890.10, note: "${'x'.repeat(38)}… → ""`,
-      `      ${ALL + 2}  2026-03-01 14:00:00  clients                    13  deleted`,
-      `      ${ALL + 3}  2026-03-01 14:00:00  clients                    14  updated   ` +
+      `      ${ALL + 2}  2026-03-01 14:00:00Z  clients                    13  deleted`,
+      `      ${ALL + 3}  2026-03-01 14:00:00Z  clients                    14  updated   ` +
         'f1: 1 → 2, f2: 2 → 3, f3: 3 → 4, f4: 4 → 5, f5: 5 → 6, and 3 more',
       '',
     ]);
+    // What is copied from the table means the same instant, whatever the zone of the schedules.
+    const [copied = ''] = /2026-03-01 14:00:00\S*/.exec(stdout) ?? [];
+    const inToronto = { ...env, BMS__SCHEDULES__TIMEZONE: 'America/Toronto' };
+    expect(seqsInText(await run(['changes', '--since', copied], inToronto))).toEqual([ALL + 2, ALL + 3]);
   });
 
   test('of a mirror without any says so to a person, and nothing to a program', async () => {

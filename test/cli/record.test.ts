@@ -116,7 +116,7 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
     expect(code).toBe(0);
     for (const line of [
       'Record 17 of projects is live.',
-      'First seen 2026-03-01 12:00:00, last changed 2026-03-01 12:00:00 (UTC).',
+      'First seen 2026-03-01 12:00:00 UTC, last changed 2026-03-01 12:00:00 UTC.',
       'Entry 1 of the outbox created it.',
       'nom          "Pont neuf"',
       `  ${NOON_PRINTED}  created by entry 1 of Anna (event 1)`,
@@ -126,7 +126,7 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
       '  client_id: bms-sync record clients 5',
     ])
       expect(stdout.split('\n')).toContain(line);
-    expect(stdout).toMatch(/\n2026-03-01 12:00:00 +open +description +odd /);
+    expect(stdout).toMatch(/\n2026-03-01 12:00:00Z +open +description +odd /);
   });
 
   test.each(['suspected', 'held'] as const)('tells that its deletion is %s', async (state) => {

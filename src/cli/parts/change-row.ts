@@ -1,9 +1,9 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
-import { tableLine, truncateText, wholeSeconds } from './io.ts';
+import { tableLine, truncateText, utcCell } from './io.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */
-const COLUMNS = { seq: 8, 'observed (UTC)': -19, kind: -17, record: 10, change: -8, fields: 0 };
+const COLUMNS = { seq: 8, 'observed (UTC)': -20, kind: -17, record: 10, change: -8, fields: 0 };
 const TITLES = Object.keys(COLUMNS);
 const WIDTHS = Object.values(COLUMNS);
 
@@ -17,7 +17,7 @@ export const CHANGE_HEADER = [
 
 export function changeRow(event: RecordedChange): string {
   const { seq, observedAt, kind, recordId, change, fields } = event;
-  const cells = [String(seq), wholeSeconds(observedAt), kind, recordId, change, fieldsShown(fields)];
+  const cells = [String(seq), utcCell(observedAt), kind, recordId, change, fieldsShown(fields)];
   return tableLine(cells, WIDTHS);
 }
 

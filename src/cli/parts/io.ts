@@ -62,24 +62,24 @@ export function truncateText(text: string, longest: number): string {
   return text.length > longest ? `${truncate(text, longest - 1)}…` : text;
 }
 
-/** Writes a stored instant for a person: without milliseconds. */
-export const utc = (instant: string): string => `${wholeSeconds(instant)} UTC`;
+/** Writes a stored instant in a sentence: with its zone in place of the milliseconds, so that `--since` and `--as-of` read the same. */
+export const utc = (instant: string): string => instant.replace(/\.\d{3}$/, ' UTC');
 
-/** Removes the milliseconds of a stored instant. */
-export const wholeSeconds = (instant: string): string => instant.replace(/\.\d{3}$/, '');
+/** Writes a stored instant in a table. */
+export const utcCell = (instant: string): string => instant.replace(/\.\d{3}$/, 'Z');
 
 type Cell = string | number | null | undefined;
 
 /**
  * Lays rows out in columns for a terminal, a line for each: numbers to the right, everything else to the left. Instants, in columns
- * whose titles end in `(UTC)`, lose their milliseconds.
+ * whose titles end in `(UTC)`, have a `Z` in place of their milliseconds.
  */
 export function textTable(header: readonly string[], rows: readonly (readonly Cell[])[]): readonly string[] {
   const areInstants = header.map((title) => title.endsWith('(UTC)'));
   const texts = rows.map((row) =>
     row.map((cell, column) => {
       const text = String(cell ?? '');
-      return areInstants[column] === true ? wholeSeconds(text) : text;
+      return areInstants[column] === true ? utcCell(text) : text;
     }),
   );
   const widths = header.map((title, column) =>

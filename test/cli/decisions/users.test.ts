@@ -26,7 +26,7 @@ describe.each(Object.entries(GROWN_URLS))('users of a mirror in %s', (_name, add
     const { stdout } = await run(['users'], env);
     expect(listed.stdout + stdout).not.toContain(token);
     expect(stdout).toMatch(/^name +role +since \(UTC\)\n/);
-    expect(stdout).toMatch(/^Éloïse Roy +operator +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
+    expect(stdout).toMatch(/^Éloïse Roy +operator +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/m);
     await using session = await openSession(url);
     const rows = await session.query(sql`select * from users where name = 'Éloïse Roy'`);
     expect(rows).toMatchObject([{ token_hash: tokenHash(token) }]);
