@@ -9,7 +9,7 @@ import {
 } from '../lib/json/json.ts';
 import { isStorable, truncate } from '../lib/text/text.ts';
 import { padToScale, decimalPlaces, canonicalNumber } from '../lib/json/decimal.ts';
-import { isCalendarDate, isClockTime } from '../lib/time/clock.ts';
+import { END_OF_DAY, isCalendarDate, isClockTime, readClockTime } from '../lib/time/clock.ts';
 
 /** The value of a column: 64-bit integers and decimals travel as text. */
 export type ColumnValue = string | number | null;
@@ -150,22 +150,22 @@ const DECODERS: Record<Field['type'], Decoder> = {
 
   date: (value) => {
     if (isBlank(value)) return null;
-    return typeof value === 'string' && isCalendarDate(value) ? value : misfit('not_a_date');
+    const date = typeof value === 'string' && value.length > 10 ? splitInstant(value)?.date : value;
+    return typeof date === 'string' && isCalendarDate(date) ? date : misfit('not_a_date');
   },
 
   time: (value) => {
     if (isBlank(value)) return null;
     if (typeof value !== 'string') return misfit('not_a_time');
-    const time = value.length === 5 ? `${value}:00` : value;
-    return isClockTime(time) ? time : misfit('not_a_time');
+    const time = isClockTime(value) ? value : readClockTime(value);
+    return time === END_OF_DAY ? MIDNIGHT : (time ?? misfit('not_a_time'));
   },
 
   timestamp: (value) => {
-    if (isBlank(value) || value === '0000-00-00 00:00:00') return null;
-    if (typeof value !== 'string' || !/^[ T]$/.test(value.charAt(10))) return misfit('not_a_timestamp');
-    const date = value.slice(0, 10);
-    const time = value.slice(11);
-    return isCalendarDate(date) && isClockTime(time) ? `${date} ${time}` : misfit('not_a_timestamp');
+    if (isBlank(value)) return null;
+    const { date = '', time = END_OF_DAY } = (typeof value === 'string' ? splitInstant(value) : null) ?? {};
+    // The end of a day would be the next date.
+    return isCalendarDate(date) && time !== END_OF_DAY ? `${date} ${time}` : misfit('not_a_timestamp');
   },
 
   text: (value) => {
@@ -190,8 +190,16 @@ function isCanonical(token: string, scale = 0): boolean {
 }
 
 /** How the service writes "none" in dates, times and decimals (seen in the wild). */
-function isBlank(value: Json): boolean {
-  return value === '' || value === '0000-00-00';
+export const NO_DAY: ReadonlySet<Json> = new Set(['0000-00-00', '0000-00-00 00:00:00']);
+
+const isBlank = (value: Json): boolean => value === '' || NO_DAY.has(value);
+
+const MIDNIGHT = '00:00:00';
+
+/** The date and the time of an instant without a zone; null for any other text: with a zone, it may be another day here. */
+function splitInstant(text: string): { readonly date: string; readonly time: string } | null {
+  const time = /^[ T]$/.test(text.charAt(10)) ? readClockTime(text.slice(11)) : null;
+  return time === null ? null : { date: text.slice(0, 10), time };
 }
 
 // JSON writes a NUL and half a character as escapes; an escaped backslash before "u0000" does not escape NUL.

@@ -89,7 +89,7 @@ function observeValue(shape: Shape, name: string, before = NOTHING_SEEN, value: 
 /** A reference field is always a reference: a value that is not an id is kept as text beside it. */
 function fitsHint(hint: Field, value: Json): boolean {
   if (hint.refersTo !== undefined) return !isArray(value) && !isObject(value);
-  return decodeIfFits(hint, value) !== undefined;
+  return decodeIfFits(hint, value) !== undefined && (hint.type !== 'date' || isDayAlone(value));
 }
 
 function isKnownType(wire: string, value: Json): boolean {
@@ -124,8 +124,12 @@ export function seenType(value: Json): SeenType {
   if (isNumber(value)) return (['integer', 'decimal'] as const).find(fits) ?? 'text';
   if (typeof value !== 'string') return 'json';
   if (POINTED.test(value) && fits('decimal')) return 'decimal';
-  return (['date', 'timestamp'] as const).find(fits) ?? 'text';
+  const type = isDayAlone(value) ? 'date' : 'timestamp';
+  return fits(type) ? type : 'text';
 }
+
+/** A date column would lose the time of an instant. */
+const isDayAlone = (value: Json): boolean => typeof value !== 'string' || value.length <= 'YYYY-MM-DD'.length;
 
 /** The narrowest type that fits all values of both types. */
 export function widerType(a: SeenType, b: SeenType): SeenType {

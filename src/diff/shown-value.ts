@@ -1,6 +1,6 @@
 import { findSentField, type Field, type Kind } from '../catalog/kind.ts';
 import { isArray, type Json, type JsonObject } from '../lib/json/json.ts';
-import { ownValue } from './decode-record.ts';
+import { NO_DAY, ownValue } from './decode-record.ts';
 
 /** The fields that a view of the service (its list, or its answers about one record) shows in some record. */
 export type ShownFields = Pick<ReadonlySet<string>, 'has'>;
@@ -37,7 +37,6 @@ export function shownValue(kind: Kind, record: JsonObject, name: string): Json |
 /** The name of a field in a write. */
 export const writeNameOf = (field: Field): string => field.write?.name ?? field.name;
 
-const NO_DAY = new Set<Json>(['0000-00-00', '0000-00-00 00:00:00']);
 const TYPES_WITH_NO_DAY = new Set<Field['type'] | undefined>(['date', 'time', 'timestamp', 'decimal']); // Decimals: seen so.
 /** Whether a value is blank: the service answers null for '' and '' for null, '0000-00-00' for no date, and [] for no rows. */
 export function isBlank(field: Field | undefined, value: Json | undefined): boolean {

@@ -1,7 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import { createRecordDecoder } from '../diff/decode-record.ts';
-import { parseObject } from '../lib/json/json.ts';
+import { parseObject, type JsonObject } from '../lib/json/json.ts';
+import { END_OF_DAY, readClockTime } from '../lib/time/clock.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import type { Queryable, Row, Values } from '../db/session/session.ts';
 import { optionalTimestamp, textColumn, timestampColumn } from '../db/rows/engine-column.ts';
@@ -77,7 +78,8 @@ function recordRows(kind: Kind): ToRows {
   const names = writtenColumns(kind, 'sqlite', true);
   const writeRow = rowWriter(kind, 'sqlite', true);
   return ({ id, record, firstSeenAt, changedAt }) => {
-    const { values } = decode(parseObject(record));
+    const raw = parseObject(record);
+    const { values } = decode(raw);
     const ownColumns: Row = {
       _raw: record,
       _first_seen_at: firstSeenAt,
@@ -85,12 +87,12 @@ function recordRows(kind: Kind): ToRows {
     };
     const ownValues = OWN_COLUMNS.map((name) => ownColumns[name] ?? null);
     const past = toRow(names, writeRow(values, ownValues));
-    return [{ minutes: minutesOf(kind, past), ...past, id }];
+    return [{ minutes: minutesOf(kind, past, raw), ...past, id }];
   };
 }
 
 /** As the view computes them. */
-function minutesOf(kind: Kind, row: Row): number | null {
+function minutesOf(kind: Kind, row: Row, raw: JsonObject): number | null {
   if (kind.minutes === undefined) return null;
   const [start = NaN, end = NaN] = [kind.minutes.from, kind.minutes.to].map((name) => {
     const [hour, minute, second] = String(row[name] ?? '')
@@ -98,7 +100,9 @@ function minutesOf(kind: Kind, row: Row): number | null {
       .map(Number);
     return (hour ?? NaN) * 3600 + (minute ?? NaN) * 60 + (second ?? NaN);
   });
-  const seconds = (end - start + 86_400) % 86_400;
+  const written = raw[kind.minutes.to];
+  const isWholeDay = end === start && typeof written === 'string' && readClockTime(written) === END_OF_DAY;
+  const seconds = isWholeDay ? 86_400 : (end - start + 86_400) % 86_400;
   return Number.isNaN(seconds) ? null : Math.floor(seconds / 60);
 }
 

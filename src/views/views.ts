@@ -4,6 +4,7 @@ import { describeKindName } from '../catalog/descriptions.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
 import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, qualifiedName } from '../db/session/sql-text.ts';
 import { textColumn } from '../db/rows/engine-column.ts';
+import { END_OF_DAY } from '../lib/time/clock.ts';
 import { translateAll } from '../lib/text/translator.ts';
 import { FIELDS } from '../store/tables/engine-tables.ts';
 import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
@@ -78,7 +79,9 @@ function minutesColumn(kind: Kind, dialect: Dialect): readonly ViewColumn[] {
   if (![from, to].every((name) => names.includes(name))) return []; // One of them is excluded.
   const [start, end] = [from, to].map((name) => `(${SECONDS[dialect](identifier(name))})`);
   const seconds = `(${end} - ${start} + 86400)`;
-  const value = `cast((${seconds} % 86400 - ${seconds} % 60) / 60 as bigint)`; // DuckDB divides integers into a fraction.
+  const isWholeDay = [END_OF_DAY.slice(0, 5), '23:59:60'].map((time) => `_raw like '%"${to}":"${time}%'`);
+  const wholeDay = `case when ${end} = ${start} and (${isWholeDay.join(' or ')}) then 1440 else 0 end`;
+  const value = `cast((${seconds} % 86400 - ${seconds} % 60) / 60 + ${wholeDay} as bigint)`; // DuckDB divides integers into a fraction.
   return engineColumns('minutes', { minutes: dialect === 'sqlite' ? asInteger(value) : value });
 }
 

@@ -17,6 +17,7 @@ describe('natural keys', () => {
   test.each([
     ['{"user_id":5,"date":"2026-01-05","start_time":"08:00"}'],
     ['{"start_time":"08:00:00","date":"2026-01-05","user_id":"5"}'],
+    ['{"start_time":"8:00:00.000","date":"2026-01-05 00:00:00","user_id":"5"}'],
     ['{"start_time":"08:00:00","date":"2026-01-05","user_id":5.0,"note":"x"}'],
   ])('%s has the key of its punch', (payload) => {
     expect(naturalKeyOf(PUNCHES, parse(payload))).toBe(

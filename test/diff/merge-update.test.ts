@@ -54,6 +54,9 @@ describe('names', () => {
 describe('what was sent holds', () => {
   test.each([
     ['punches.start_time', '"08:00"', '"08:00:00"'],
+    ['punches.start_time', '"08:00"', '"8:00:00.000"'],
+    ['punches.end_time', '"24:00"', '"00:00:00"'],
+    ['punches.date', '"2026-03-01"', '"2026-03-01 00:00:00"'],
     ['punches.end_time', '""', 'null'],
     ['punches.date', '"2026-01-05"', '"2026-01-05"'],
     ['punches.user_id', '5', '"5"'],

@@ -306,6 +306,7 @@ const typeOf = (values: readonly Json[]): SeenType =>
 function isFor(type: SeenType, value: Json): boolean {
   if (value === true) return type === 'text';
   const isNumber = typeof value !== 'string';
+  if (type === 'date') return isNumber || value.length <= 'YYYY-MM-DD'.length; // A time would be lost.
   if (type === 'integer') return isNumber;
   return type !== 'decimal' || isNumber || value.includes('.');
 }

@@ -9,7 +9,12 @@ import { putRecords } from '../store/temp-mirror.ts';
 describe.each(DATABASES)('%s', (database) => {
   test('a punch has the minutes between its times, past midnight too, and none while it is open', async () => {
     const { session } = await mirrorIn(database);
-    const times: readonly (readonly [start: string | null, end: string | null, minutes: number | null])[] = [
+    const times: readonly (readonly [
+      start: string | null,
+      end: string | null,
+      minutes: number | null,
+      raw?: string,
+    ])[] = [
       ['08:00:00', '16:30:00', 510],
       ['22:15:00', '01:45:00', 210],
       ['23:59:59', '00:00:00', 0],
@@ -17,8 +22,19 @@ describe.each(DATABASES)('%s', (database) => {
       ['09:00:00', '09:00:00', 0],
       ['09:00:00', null, null],
       [null, '09:00:00', null],
+      ['00:00:00', '00:00:00', 0, '{"start_time":"00:00:00","end_time":"00:00:00"}'],
+      ['00:00:00', '00:00:00', 1440, '{"start_time":"00:00:00","end_time":"24:00:00"}'],
+      ['00:00:00', '00:00:00', 1440, '{"start_time":"00:00","end_time":"24:00"}'],
+      [
+        '00:00:00',
+        '00:00:00',
+        0,
+        '{"start_time":"24:00","end_time":"00:00","note":"\\"end_time\\":\\"24:00"}',
+      ],
+      ['17:00:00', '00:00:00', 420, '{"start_time":"17:00","end_time":"24:00"}'],
     ];
-    const rows = times.map(([start, end], index) => ({
+    const rows = times.map(([start, end, , raw = '{}'], index) => ({
+      _raw: raw,
       id: String(index + 1),
       start_time: start,
       end_time: end,

@@ -88,3 +88,15 @@ export function isCalendarDate(text: string): boolean {
 export function isClockTime(text: string): boolean {
   return TIME.test(text);
 }
+
+const SPELLED_TIME = /^(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?$/;
+/** The end of a day as `readClockTime` returns it: it is no time of that day. */
+export const END_OF_DAY = '24:00:00';
+
+/** Reads a time of day in any spelling, `9:05` or `09:05:00.000`, as `HH:MM:SS`; null if it is none. */
+export function readClockTime(text: string): string | null {
+  const [, hours = '', minutes = '', seconds = '00'] = SPELLED_TIME.exec(text) ?? [];
+  const time = `${hours.padStart(2, '0')}:${minutes}:${seconds}`;
+  if (time === END_OF_DAY || time === '23:59:60') return END_OF_DAY;
+  return isClockTime(time) ? time : null;
+}

@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../catalog/kind.ts';
 import { wholeNumberText } from '../../lib/json/decimal.ts';
-import { decodeField, type MisfitCode } from '../../diff/decode-record.ts';
+import { decodeField, NO_DAY, type MisfitCode } from '../../diff/decode-record.ts';
 import {
   MAX_DEPTH,
   compactJson,
@@ -51,10 +51,17 @@ function misfitOf(field: Field, value: Exclude<Json, null>): MisfitCode | 'not_w
   return misfits[0] ?? null;
 }
 
+/** Makes a rule that a text must fit. */
+function isNotSpelled(spelling: RegExp): (value: Json) => boolean {
+  return (value) => typeof value === 'string' && !spelling.test(value);
+}
+
 /** Faults that a reader tolerates and a write should avoid. */
 const NOT_WRITABLE: Partial<Record<FieldType, (value: Json, field: Field) => boolean>> = {
-  decimal: (value) => value === '0000-00-00' || (typeof value === 'string' && /e/i.test(value)),
-  time: (value) => value === '0000-00-00',
+  decimal: (value) => NO_DAY.has(value) || (typeof value === 'string' && /e/i.test(value)),
+  date: isNotSpelled(/^.{0,10}$/),
+  time: isNotSpelled(/^(?:(?:[01]\d|2[0-3]):\d\d(?::\d\d)?)?$/),
+  timestamp: isNotSpelled(/^(?:0000-00-00|.{10}[ T]..:..:..)?$/),
   text: (value) => typeof value === 'boolean',
   // If the elements are documented, a single value is a fault; otherwise the right form is unknown.
   json: (value, { items }) => items !== undefined && !isArray(value) && !isObject(value),

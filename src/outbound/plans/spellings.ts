@@ -1,5 +1,5 @@
 import { canonicalNumber } from '../../lib/json/decimal.ts';
-import { isCalendarDate } from '../../lib/time/clock.ts';
+import { isCalendarDate, readClockTime } from '../../lib/time/clock.ts';
 
 /** How a file spells values. */
 export interface Spelling {
@@ -145,11 +145,14 @@ function parseTime(text: string): string | null {
 }
 
 function isSameTime(text: string, shown: string): boolean {
-  const whole = shown.length === 'HH:MM'.length ? `${shown}:00` : shown;
+  const whole = wholeTime(shown);
   if (/^0?[.,]\d+$/.test(text)) return Math.abs(secondsOf(text) - secondsOf('0') - secondsIn(whole)) <= 1;
   const time = parseTime(text);
-  return time !== null && (whole === time || whole === `${time}:00`);
+  return time !== null && wholeTime(time) === whole;
 }
+
+/** A time with seconds; a column holds the end of a day as its beginning. */
+const wholeTime = (time: string): string => (readClockTime(time) ?? time).replace(/^24:/, '00:');
 
 const secondsIn = (time: string): number => Date.parse(`1970-01-01T${time}Z`) / 1000;
 

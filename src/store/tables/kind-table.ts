@@ -290,7 +290,7 @@ export function nestedColumns(table: NestedTable, dialect: Dialect, keepsSearch 
 }
 
 /** Raised when the decoder reads the same text differently than before. */
-const DECODER_VERSION = 6;
+const DECODER_VERSION = 7;
 
 /**
  * Hashes of the rules that fill a kind's columns and, after a space, its nested tables if any.

@@ -220,6 +220,7 @@ describe('refused is', () => {
       'creation_date: expected a date that exists, "YYYY-MM-DD", got "2025-02-30"',
     ],
     ['{"creation_date":20250201}', 'creation_date: expected a date'],
+    ['{"creation_date":"2025-02-01 10:00:00"}', 'creation_date: expected a date'],
     ['{"name":true}', 'name: expected a text, got true'],
     ['{"name":["Ada"]}', 'name: expected a text, got ["Ada"]'],
     ['{"name":"a\\u0000b"}', 'name: the text holds a character that no database keeps'],
@@ -245,6 +246,7 @@ describe('refused is', () => {
     ['"08:00:30"', 'without seconds'],
     ['"24:00"', 'expected a time of day'],
     ['"8:00"', 'expected a time of day'],
+    ['"08:00:00.000"', 'expected a time of day'],
     ['800', 'expected a time of day'],
     ['"0000-00-00"', 'expected a time of day'],
   ])('a punch that starts at %s', (time, words) => {
