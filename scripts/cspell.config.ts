@@ -14,7 +14,7 @@ export default {
     'scripts/words.txt',
     'package-lock.json',
     'test/proofs.lock',
-    '**/*.sql',
+    '{migrations,docs}/**/*.sql',
     'bench/**/*.{py,sh}',
     'docs/fr', // In French.
     'src/lib/text/locales/fr.json', // In French; its keys are checked where they stand, in src.

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseReport } from '../../src/report/read-reports.ts';
 
@@ -55,4 +56,17 @@ test.each([
 ])('a head with %s is refused', (_, head, reason) => {
   expect(() => parseReport('hours', `${head}\nselect 1\n`)).toThrow(`hours.sql`);
   expect(() => parseReport('hours', `${head}\nselect 1\n`)).toThrow(reason);
+});
+
+test('the file that CONTRIBUTING.md shows is a report', () => {
+  const shown = /```sql\n(-- title.*?)```\n/s.exec(readFileSync('CONTRIBUTING.md', 'utf8'))?.[1] ?? '';
+  const { keys, notes, plot } = parseReport('clients-by-city', shown);
+  expect({ keys, by: plot.by, series: plot.series }).toEqual({
+    keys: ['city'],
+    by: ['city'],
+    series: { clients: 'clients' },
+  });
+  expect(notes).toEqual([
+    '`none` has clients without one. A text may go on in a line that begins with more blanks.',
+  ]);
 });
