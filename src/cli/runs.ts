@@ -3,7 +3,7 @@ import { requireListedKinds } from '../config/known-kinds.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { outcomeLabel, runLabel } from '../words/outcome-texts.ts';
+import { reportLabel, runLabel } from '../words/outcome-texts.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
@@ -56,7 +56,7 @@ function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iter
   if (reason !== null) yield reason;
   const rows = reports.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);
-    return [kind.kind, outcomeLabel(kind), ...counts, kind.durationMs];
+    return [kind.kind, reportLabel(run, kind), ...counts, kind.durationMs];
   });
   yield textTable(['kind', 'state', ...COUNTS, 'ms'], rows);
   for (const { kind, detail } of reports) if (detail !== null) yield `${kind}: ${detail}`;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
-import { VERIFY_COUNTS, verifyKinds, type VerifyReport } from '../pull/verify/verify-kinds.ts';
+import { COUNTS, verifyKinds, type VerifyReport } from '../pull/verify/verify-kinds.ts';
 import {
   createCommand,
   EXIT,
@@ -42,8 +42,8 @@ function exitCodeOf(report: VerifyReport): ExitCode {
 /** One line per kind, the first differences, and advice. */
 function* reportTexts(report: VerifyReport): Iterable<Printed> {
   const { runId, durationMs, kinds } = report;
-  const rows = kinds.map((kind) => [kind.kind, ...VERIFY_COUNTS.map((name) => kind[name]), kind.reason]);
-  yield textTable(['kind', ...VERIFY_COUNTS, 'not compared'], rows);
+  const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);
+  yield textTable(['kind', ...COUNTS, 'not compared'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   for (const { kind, detail } of kinds) if (detail !== null) yield `${kind}: ${detail}`;
   const wrong = kinds.filter((kind) => kind.differs > 0);

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument, type Document } from 'yaml';
+import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
@@ -55,7 +57,9 @@ export function loadConfig({ env, file: fileFlag, flags = {} }: ConfigInputs): C
 }
 
 const invalidSettings = (message: string): UsageError =>
-  new UsageError(message, { code: 'settings.invalid', hint: 'config/default.yaml documents every setting.' });
+  new UsageError(message, { code: 'settings.invalid', hint: `${DEFAULTS} documents every setting.` });
+
+const DEFAULTS = join(PACKAGE_FOLDER, 'config/default.yaml');
 
 function readConfigFile(file: string): readonly ReadLayer[] {
   let text: string;

@@ -5,6 +5,9 @@ import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
+import { sentence } from '../lib/text/text.ts';
+import { kindLabel } from '../catalog/descriptions.ts';
+import { describeOutcome } from '../words/outcome-texts.ts';
 import { kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
@@ -57,10 +60,14 @@ function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const { t, when } = reader;
   const [oldest] = kinds.map((kind) => kind.certifiedAt ?? '').sort();
   const unread = kinds.filter((kind) => kind.lastSweepAt === null).length;
-  const isCertified = kinds.every((kind) => kind.state === 'certified');
+  const uncertified = kinds.filter((kind) => kind.state !== 'certified');
+  const ends = uncertified.map((kind) => ({ ...describeOutcome(kind, reader), ...kind }));
+  const isSettled = unread === 0 && ends.every(({ next }) => next === null);
   const proof =
-    oldest === undefined || !isCertified
-      ? t(UNCERTIFIED, { unread })
+    oldest === undefined || uncertified.length > 0
+      ? isSettled
+        ? sentence(ends.map(({ kind, why }) => `${kindLabel(reader, kind)}: ${why ?? ''}`).join('; '))
+        : t(UNCERTIFIED, { unread })
       : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">

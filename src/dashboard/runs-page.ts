@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { capitalize } from '../lib/text/text.ts';
-import { isFailedReading, describeOutcome } from '../words/outcome-texts.ts';
-import { findRun, type KindReport } from '../store/runs/run-store.ts';
+import { isFailedReading, describeOutcome, reportLabel } from '../words/outcome-texts.ts';
+import { findRun, type KindReport, type Run } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { stateBadge } from './parts/kinds.ts';
-import { countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { badge, countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -42,7 +41,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const content = html`${pageTitle(capitalize(`${term(command)} ${id}`), runBadge(reader, run))}
       <div id="run" data-live>
         ${panel({ id: 'run', title: t('Run') }, html`<div class="body">${facts}</div>`)}
-        <section class="panel" aria-label="${t('Kinds of the run')}">${reportTable(reports, reader)}</section>
+        <section class="panel" aria-label="${t('Kinds of the run')}">${reportTable(run, reader)}</section>
       </div>`;
     return { title: t('Run {id}', { id }), content, isStill: finishedAt !== null };
   });
@@ -57,8 +56,9 @@ const COUNTS = [
   { of: 'quarantined', text: 'quarantined' },
 ] as const;
 
-function reportTable(reports: readonly KindReport[], reader: Reader): Html {
+function reportTable(run: Run & { readonly reports: readonly KindReport[] }, reader: Reader): Html {
   const { t, count, tenths } = reader;
+  const { reports } = run;
   if (reports.length === 0) return emptyNote(t('No kind has been read yet.'));
   const rows = reports.map((report) => {
     const { why } = describeOutcome({ ...report, missing: null }, reader);
@@ -66,7 +66,7 @@ function reportTable(reports: readonly KindReport[], reader: Reader): Html {
     return html`<tr>
       <th scope="row"><a href="/kinds/${report.kind}">${labelledKind(reader, report.kind)}</a></th>
       <td class="parts">
-        ${stateBadge(reader, report)}
+        ${badge(reader, report.state, reportLabel(run, report, reader))}
         <p class="small quiet brief" title="${report.detail}">${why}</p>
         ${isDetailed ? html`<p class="small quiet brief" lang="en">${report.detail}</p>` : null}
       </td>

@@ -7,6 +7,10 @@ import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
 import { operation, type OperationContext } from './operation.ts';
 
+const entryPath = z.strictObject({
+  id: rowPath.shape.id.describe('number, as the list shows it; a command takes the key, too'),
+});
+
 async function documentOf({ session, clock, isDead }: OperationContext, { entry, warning }: DecidedEntry) {
   const markUnsent = await unsentMarker(session, { now: clock.now(), isDead });
   return { ...entryDocument(markUnsent(entry)), warning };
@@ -21,7 +25,7 @@ export const retryOutboxEntry = operation({
     notice: 'The entry will be retried.',
   },
   takesSeveral: true,
-  input: rowPath.extend({
+  input: entryPath.extend({
     overwrite: z
       .boolean()
       .or(z.stringbool())
@@ -50,7 +54,7 @@ export const adoptOutboxEntry = operation({
     summary: 'link a create to the record that it made; nothing more is sent',
     notice: 'Adopted: the entry is done; nothing more is sent.',
   },
-  input: rowPath.extend({ recordId: recordIdOrNumber }),
+  input: entryPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
   run: async (context, input) => {
     const { session, kinds, clock } = context;
@@ -67,7 +71,7 @@ export const abandonOutboxEntry = operation({
     notice: 'Abandoned: nothing more is sent for the entry.',
   },
   takesSeveral: true,
-  input: rowPath,
+  input: entryPath,
   answer: decidedEntry,
   run: async (context, input) =>
     documentOf(context, await abandonEntry(context.session, input.id, context.clock.now())),

@@ -15,13 +15,15 @@ import {
 } from '../store/users/user-store.ts';
 import { operation } from './operation.ts';
 
-const userName = z
+const anyName = z
   .string()
   .regex(
     /^[\w.@+'À-ɏ-](?:[\w .@+'À-ɏ-]{0,98}[\w.@+'À-ɏ-])?$/,
     "expected a name: letters, digits, blanks and . @ + - _ ', 100 at most",
-  )
-  .describe('name of the user; behind a proxy that signs users in, as it sends the name');
+  );
+const NAME = 'name of the user; behind a proxy that signs users in, as it sends the name';
+const userName = anyName.describe(NAME);
+const newName = anyName.regex(/^(?!.* {2})/, 'expected one blank between words').describe(NAME);
 
 const ROLES = USER_ROLES.join(', ');
 const role = z.enum(USER_ROLES, `expected one of ${ROLES}`);
@@ -53,7 +55,7 @@ export const addUser = operation({
       'add a user: a viewer reads, a writer also pushes, an operator also decides, an admin also administers',
   },
   input: z.strictObject({
-    name: userName,
+    name: newName,
     role: role.default('viewer').describe(`${ROLES} (default: viewer)`),
   }),
   answer: addedUser,

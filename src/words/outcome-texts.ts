@@ -32,6 +32,16 @@ export const isFailedReading = (state: string): boolean => state === 'invalid' |
 export const runLabel = (run: { readonly command: string; readonly state: string }): string =>
   run.state === 'incomplete' && run.command !== 'verify' ? 'not read to its end' : run.state;
 
+/** The same of what a run has read of a kind: a backfill may have read some records alone. */
+export const reportLabel = (
+  { command }: { readonly command: string },
+  report: Omit<ReadingEnd, 'missing'>,
+  translator = translatorFor('en'),
+): string =>
+  command === 'backfill' && report.state === 'complete'
+    ? translator.t('done')
+    : outcomeLabel(report, translator);
+
 /** A few words for a column of a table. */
 export const outcomeLabel = (end: Omit<ReadingEnd, 'missing'>, translator?: Translator): string =>
   describeOutcome({ ...end, missing: null }, translator).label;
@@ -60,11 +70,11 @@ function describeUnread(
 /** The number of rows in texts that name none. */
 const ALL = -1;
 const EXACTLY: MessageKey =
-  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, are in the mirror';
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, {rows, plural, =1 {is} other {are}} in the mirror';
 
 /** Where a person has decided that rows older than the list stay. */
 const KEPT: MessageKey =
-  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}} are in the mirror, and older rows that you have decided to keep';
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}} {rows, plural, =1 {is} other {are}} in the mirror, and older rows that you have decided to keep';
 
 const LABELS: Readonly<Record<string, MessageKey>> = { never: 'never read', running: 'being read' };
 
@@ -144,8 +154,9 @@ const MISSING: Readonly<Record<string, Doubt>> = {
 };
 
 function doubtsOf({ reason, isFirst, missing }: ReadingEnd): readonly (Doubt & { readonly n: number })[] {
-  const left = Object.entries(reason === 'absences_unproven' ? MISSING : {}).flatMap(([state, doubt]) => {
-    const n = missing?.[state] ?? 0;
+  const states = Object.entries(reason === 'absences_unproven' ? MISSING : {});
+  const left = [...Map.groupBy(states, ([, doubt]) => doubt)].flatMap(([doubt, alike]) => {
+    const n = alike.reduce((sum, [state]) => sum + (missing?.[state] ?? 0), 0);
     return n === 0 ? [] : [{ ...doubt, n }];
   });
   const other = isFirst === true && reason === 'rows_unseen' ? FIRST : COMPLETE[reason ?? ''];
@@ -166,7 +177,7 @@ function describeComplete(end: ReadingEnd, translator: Translator): OutcomeText 
 }
 
 const LISTED: MessageKey =
-  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that the service listed are in the mirror';
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that the service listed {rows, plural, =1 {is} other {are}} in the mirror';
 
 const BESIDE: MessageKey = ', and {n, plural, one {# row that has} other {# rows that have}} left the list';
 
@@ -243,7 +254,7 @@ export const isServiceWide = (reason: string | null): boolean =>
   );
 
 const READ: MessageKey =
-  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that were read stay in the mirror';
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that {rows, plural, =1 {was read stays} other {were read stay}} in the mirror';
 
 /** Reasons for which this pull read nothing of a list into the mirror, and need not. */
 const UNTOUCHED: Readonly<Record<string, { readonly label: MessageKey; readonly known: MessageKey }>> = {

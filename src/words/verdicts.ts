@@ -117,7 +117,7 @@ export const VERDICTS = {
   },
   no_such_record: {
     meaning: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
-    next: [abandon, retry], // The same push would name the wrong id again.
+    next: [abandon], // A retry, or the same push, would name the wrong id again.
   },
   forbidden: {
     meaning: 'The service refuses this record (403), but lets the user of this token write or read others.',

@@ -261,5 +261,7 @@ describe.each(ONE_DATABASE)('a batch, over a mirror in %s', (_name, open) => {
     ]);
     expect(await countEntries(session)).toBe(0);
     expect((await batch(stage, linesOf(ADA), token('writer'))).status).toBe(202);
+    const again = await batch(stage, linesOf({ ...ADA, key: 'again' }), token('writer'));
+    expect((await jsonOf(again))['hint']).toContain('An operator can create a second record');
   });
 });

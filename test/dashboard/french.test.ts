@@ -279,7 +279,17 @@ test('an English text that were left would be found, whether it is shown or spok
 });
 
 /** Texts that the program puts together: names of operations as words, and the units of a ten-thousandth. */
-const MADE = ['Approve', 'Retry', 'Overwrite', 'Abandon', 'Enable', 'Disable', 'Replay', '0.0001 hours'];
+const MADE = [
+  'Stop waiting',
+  'Approve',
+  'Retry',
+  'Overwrite',
+  'Abandon',
+  'Enable',
+  'Disable',
+  'Replay',
+  '0.0001 hours',
+];
 
 test('every French text stands for one that the program says', () => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>

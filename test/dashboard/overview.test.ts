@@ -9,6 +9,7 @@ import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
+import { noteRefusal } from '../../src/store/runs/run-store.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { TOKEN, serveMirror, signIn, type Stage } from '../http/stage.ts';
@@ -131,6 +132,24 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     expect(page).not.toContain('<form method="post"');
   });
 
+  test('promises no pull where nothing but a decision keeps a list uncertified', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically(async (tx) => {
+      for (const kind of ['clients', 'products'])
+        await tx.query(sql`insert into kind_state (kind, tick, state, reason, last_sweep_at, complete_sweeps, epoch)
+          values (${kind}, 1, 'complete', 'absences_unproven', ${NOON_TEXT}, 3, 0)`);
+      const absence = { id: '9', sweep: 1, absentSince: NOON, firstGoneAt: null, lastSeenAt: null };
+      for (const kind of ['clients', 'products'])
+        await saveAbsences(tx, kind, [{ ...absence, isCertified: true, state: 'rejected' }]);
+    });
+    const page = await pageOf(stage);
+    expect(page).toContain(
+      'Clients: 1 row has left the list and stays, as a person decided; products: 1 row',
+    );
+    expect(page).not.toContain('the next pulls continue');
+  });
+
   test('carries out a decision of a form as the API does, and says so on the way back', async () => {
     const session = await open();
     const stage = await serveMirror(session);
@@ -164,11 +183,12 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
 
   test('shows a refused token once for all kinds, and offers no pull', async () => {
     const session = await open();
-    await session.atomically((tx) =>
-      tx.query(sql`
+    await session.atomically(async (tx) => {
+      await noteRefusal(tx, '1', NOON);
+      await tx.query(sql`
         insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch) values
-          ('clients', 1, 'aborted', 'unauthorized', 0, 0), ('products', 1, 'aborted', 'unauthorized', 0, 0)`),
-    );
+          ('clients', 1, 'aborted', 'unauthorized', 0, 0), ('products', 1, 'aborted', 'unauthorized', 0, 0)`);
+    });
     const page = await pageOf(await serveMirror(session));
     expect(page).toContain('2 lists were not read to their end: clients, products');
     expect(page).toContain('The service refuses the token');

@@ -13,6 +13,7 @@ import type { Session } from '../../db/session/session.ts';
 import type { LivenessCheck } from '../../store/runs/worker-store.ts';
 import type { Decider } from '../../store/users/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
+import { findEntryId } from '../../outbound/decisions/entry-list.ts';
 import { createCounterReader } from '../../outbound/send-counter.ts';
 import { createOwner } from '../../lib/owner.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
@@ -69,6 +70,7 @@ function operationCommand(
   const isOptional = ([, schema]: (typeof members)[number]): boolean => schema.safeParse(undefined).success;
   const needed = members.filter((member) => !isOptional(member));
   const command = createCommand(operation.name, operation.words.summary);
+  const isOfEntry = operation.path.startsWith('/outbox/:id/'); // Named by its key, too.
   const several = operation.takesSeveral ? '...' : '';
   for (const [name, schema] of needed) command.argument(`<${name}${several}>`, schema.description ?? '');
   for (const [name, schema] of members.filter(isOptional)) {
@@ -86,7 +88,8 @@ function operationCommand(
       : [input];
     const documents: JsonObject[] = [];
     const run = async (joined: Session, input: (typeof inputs)[number]): Promise<void> => {
-      documents.push(await operation.run({ ...parts, session: joined }, input));
+      const id = isOfEntry && { id: await findEntryId(joined, String(input['id'])) };
+      documents.push(await operation.run({ ...parts, session: joined }, { ...input, ...id }));
     };
     const runAll = async (joined: Session): Promise<void> => {
       documents.length = 0; // A transaction may run again.

@@ -145,7 +145,7 @@ export async function refuseDuplicates(
   if (messages.length > 0)
     throw new UsageError(messages.join('\n  '), {
       code: 'outbox.double',
-      hint: 'Nothing was stored. To create a second record anyway: --allow-double, or "allowDouble": true.',
+      hint: 'Nothing was stored. An operator can create a second record anyway: --allow-double, or "allowDouble": true.',
     });
   return notes;
 }

@@ -36,15 +36,7 @@ export interface KindComparison extends Pick<KindReport, 'kind' | 'reason' | 'de
 }
 
 /** What is counted, in the order in which it is shown. */
-export const VERIFY_COUNTS = [
-  'same',
-  'moved',
-  'unlisted',
-  'differs',
-  'missing',
-  'surplus',
-  'quarantined',
-] as const;
+export const COUNTS = ['same', 'moved', 'unlisted', 'differs', 'missing', 'surplus', 'quarantined'] as const;
 
 export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
 
@@ -76,7 +68,7 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
 /** A comparison as the run keeps it: its counts in words. */
 function reportOf(kind: ListedKind, comparison: KindComparison): KindReport {
   const { reason, detail, same, moved, unlisted, differs, quarantined } = comparison;
-  const counts = VERIFY_COUNTS.map((name) => `${name} ${comparison[name]}`).join(', ');
+  const counts = COUNTS.map((name) => `${name} ${comparison[name]}`).join(', ');
   const why = { reason, detail: detail === null ? counts : `${counts}. ${detail}` };
   const rows = same + moved + unlisted + differs;
   return { ...unsweptReport(kind, why), ...(reason === null && { state: 'complete' }), rows, quarantined };

@@ -312,9 +312,9 @@ describe('a decision on an entry', () => {
       /None of the 4 entries was decided\. 2: Entry 2 is done: .* 99: Entry 99 is not in the outbox\./,
     );
     expect(await run(['outbox', 'abandon', 'x', '1'], env)).toMatchObject({
-      code: 2,
+      code: 1,
       stdout: '',
-      stderr: expect.stringContaining('x: id: expected a whole number.') as string,
+      stderr: expect.stringContaining('x: Entry x is not in the outbox.') as string,
     });
     expect(await idsIn(env, '--state', 'ready')).toEqual([]);
     expect(ask(path, `select id from decisions where what = 'outbox retry'`)).toEqual([]);
@@ -359,7 +359,8 @@ describe('a decision on an entry', () => {
   test('abandon gives it up, and warns where it may be at the service', async () => {
     const { path, env } = await outboxOf({}, { state: 'unsettled', verdict: 'looking' });
     await write(path, (tx) => openAttempt(tx, { outboxId: 2, n: 1, request: 'POST', now: NOON }));
-    expect(await run(['outbox', 'abandon', '1'], env)).toEqual({
+    const { key } = document(await run(['outbox', 'show', '1', '--json'], env)) as { key: string };
+    expect(await run(['outbox', 'abandon', key], env)).toEqual({
       code: 0,
       stdout: 'Abandoned: nothing more is sent for the entry.\n',
       stderr: '',
@@ -401,17 +402,13 @@ describe('a decision on an entry', () => {
     expect(document(ended)).toMatchObject({ error: { code } });
   });
 
-  test.each([
-    ['show', 'x', 'y'],
-    ['show'],
-    ['retry'],
-    ['adopt', '1'],
-    ['list', '--state', 'lost'],
-    ['retry', 'x', '1'],
-  ])('outbox %s %s is usage, exit 2', async (...argv) => {
-    const { env } = await outboxOf();
-    expect(await run(['outbox', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
-  });
+  test.each([['show', 'x', 'y'], ['show'], ['retry'], ['adopt', '1'], ['list', '--state', 'lost']])(
+    'outbox %s %s is usage, exit 2',
+    async (...argv) => {
+      const { env } = await outboxOf();
+      expect(await run(['outbox', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
+    },
+  );
 });
 
 describe('every verdict', () => {

@@ -57,7 +57,7 @@ describe.each(Object.entries(GROWN_URLS))('users of a mirror in %s', (_name, add
       2,
       expect.stringContaining('expected one of viewer, writer, operator, admin'),
     ]);
-    for (const name of ['', ' Bob', 'a\nb', '<b>', 'x'.repeat(101)])
+    for (const name of ['', ' Bob', 'Bob  Roy', 'a\nb', '<b>', 'x'.repeat(101)])
       expect((await run(['users', 'add', name], env)).code).toBe(2);
     const missing = await run(['users', 'remove', 'Bob'], env);
     expect([missing.code, missing.stderr]).toEqual([

@@ -1,3 +1,4 @@
+import { PACKAGE_FOLDER } from '../../../src/lib/package-folder.ts';
 import type { Mistake } from './mistake.ts';
 
 export const SETTINGS_MISTAKES: readonly Mistake[] = [
@@ -5,7 +6,11 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
     title: 'a settings file that is not there',
     argv: ['status', '--config', '/nowhere/settings.yaml'],
     code: 2,
-    message: ['/nowhere/settings.yaml', 'is not there', 'config/default.yaml documents every setting'],
+    message: [
+      '/nowhere/settings.yaml',
+      'is not there',
+      `${PACKAGE_FOLDER}/config/default.yaml documents every setting`,
+    ],
   },
   {
     title: 'a misspelt plain variable',
