@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as z from 'zod';
+import { StoppedError } from '../lib/sync-error.ts';
 import { openExport } from '../report/export/export-source.ts';
-import { ExportStopped, exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
+import { exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
 import type { ExportSource } from '../report/export/read-rows.ts';
 import { abortWhenGone } from '../http/send.ts';
 import { createDraftFolder, removeDrafts } from '../lib/draft-file.ts';
@@ -55,7 +56,7 @@ export function exportRoutes(app: Server, context: RouteContext): void {
       for await (const part of parts) {
         // It breaks off: a file that merely ended would look whole.
         if (!('role' in (await access.authenticate(request))))
-          throw new ExportStopped('The user was removed.');
+          throw new StoppedError('The user was removed.');
         yield part;
       }
     }

@@ -7,14 +7,13 @@ import { expandIds } from '../runs/extent.ts';
 import { openExport } from '../report/export/export-source.ts';
 import {
   EXPORT_FORMATS,
-  ExportStopped,
   exportFile,
   exportTexts,
   formatOfFile,
   type ExportFormat,
 } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
-import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, rowsAndSize, type Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
@@ -66,10 +65,7 @@ export function exportCommand(context: CommandContext): Command {
         const lines = [`${written.file}: ${rowsAndSize(written)}.`];
         context.printResult(options, written, lines);
       } catch (error) {
-        if (error instanceof ReaderGoneError) return;
-        if (!(error instanceof ExportStopped)) throw error;
-        printLine(io.stderr, 'Stopped before the last row.');
-        context.exit(EXIT.incomplete);
+        if (!(error instanceof ReaderGoneError)) throw error;
       } finally {
         progress.stop();
       }

@@ -2,10 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import type { Config } from '../config/settings.ts';
-import type { Session } from '../db/session/session.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
@@ -35,7 +32,13 @@ import { EXIT, createCommand, type CommandContext, type CommonOptions } from './
 import { parseWholeNumber } from './parts/input.ts';
 import { truncateText, textTable, type Printed } from './parts/io.ts';
 import { createEntriesProgress } from './parts/progress.ts';
-import { commandLineDecider, operationParts } from './parts/operation-command.ts';
+import {
+  commandLineDecider,
+  operationParts,
+  readingCommand,
+  type Printout,
+  type OpenMirror,
+} from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
   readonly kind?: string;
@@ -47,46 +50,38 @@ interface Options extends CommonOptions {
   readonly timeout?: number;
 }
 
+type Mirror = OpenMirror<Options>;
+
 const OUT = 'write a CSV file with the rows and their results';
 
 export function planCommand(context: CommandContext): Command {
-  return createCommand('plan')
+  const command = createCommand('plan')
     .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
     .option('--kind <kind>', 'its record kind, if the columns do not show it')
     .option('--allow-new', 'create records from rows without an id, which are refused otherwise')
     .option('--allow-reordered', 'accept a column whose values only changed places')
-    .option('--out <file>', OUT)
-    .action(async (what: string | undefined, options: Options) => {
-      const config = context.settings(options);
-      refuseOutput(config, options);
-      await using session = await openExistingMirror(config);
-      if (what === undefined) {
-        const plans = await listPlans(session, MAX_LISTED);
-        const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
-        const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
-          return [id, state, kind, origin, createdBy, createdAt, approvedBy];
-        });
-        context.printResult(
-          options,
-          documentOf(planList, { plans }),
-          plans.length === 0 ? ['No plans.'] : [textTable(names, rows)],
-        );
-        return;
-      }
-      const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);
-      if (id === null) context.printResult(options, { id: null, rows: [] }, ['Nothing would change.']);
-      else await showResult(context, config, session, { ...options, id });
-    });
+    .option('--out <file>', OUT);
+  const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
+    if (what === undefined) {
+      const plans = await listPlans(mirror.session, MAX_LISTED);
+      const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
+      const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
+        return [id, state, kind, origin, createdBy, createdAt, approvedBy];
+      });
+      const table = textTable(names, rows);
+      return [documentOf(planList, { plans }), plans.length === 0 ? ['No plans.'] : [table]];
+    }
+    const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(mirror, what);
+    return id === null
+      ? [{ id: null, rows: [] }, ['Nothing would change.']]
+      : planAnswer(context, mirror, id);
+  };
+  return readingCommand(context, command, read, refuseOutput);
 }
 
 const MAX_LISTED = 50;
 
-async function planOfFile(
-  session: Session,
-  config: Config,
-  file: string,
-  options: Options,
-): Promise<number | null> {
+async function planOfFile({ session, config, options }: Mirror, file: string): Promise<number | null> {
   const { kind, allowNew, allowReordered } = options;
   const origin = basename(file);
   return makePlan(session, {
@@ -130,33 +125,30 @@ export const approveCommand = (context: CommandContext): Command =>
 export const undoCommand = (context: CommandContext): Command =>
   decisionCommand(context, undoCorrections).option('--unproven', UNPROVEN);
 
-const decisionCommand = (context: CommandContext, operation: AnyOperation): Command =>
-  createCommand(operation.name, operation.words.summary)
-    .argument('<plan>', 'number of the plan')
-    .action(async (plan: string, options: Options) => {
-      const config = context.settings(options);
-      refuseOutput(config, options);
-      await using session = await openExistingMirror(config);
-      const document = await operation.run(operationParts(context, config, session), {
-        id: plan,
-        ...(options.unproven && { unproven: true }),
-      });
-      await showResult(context, config, session, { ...options, id: Number(document['id']) });
-    });
+function decisionCommand(context: CommandContext, operation: AnyOperation): Command {
+  const command = createCommand(operation.name, operation.words.summary);
+  command.argument('<plan>', 'number of the plan');
+  const read = async (mirror: Mirror, id: string): Promise<Printout> => {
+    const { session, config, options } = mirror;
+    const wanted = { id, ...(options.unproven && { unproven: true }) };
+    const document = await operation.run(operationParts(context, config, session), wanted);
+    return planAnswer(context, mirror, Number(document['id']));
+  };
+  return readingCommand(context, command, read, refuseOutput);
+}
 
 /** Refuses a file that cannot be written before anything is done. */
-function refuseOutput(config: Config, options: Options): void {
+function refuseOutput({ config, options }: Omit<Mirror, 'session'>): void {
   if (options.out !== undefined) outputFile(config.database.url, options.out);
 }
 
-/** Shows a plan; with `--wait`, after its entries have ended. */
-async function showResult(
+/** The answer that shows a plan; with `--wait`, after its entries have ended. */
+async function planAnswer(
   context: CommandContext,
-  config: Config,
-  session: Session,
-  options: Options & { readonly id: number },
-): Promise<void> {
-  const { id, wait, timeout = TIMEOUT_SECONDS, out } = options;
+  { session, config, options }: Mirror,
+  id: number,
+): Promise<Printout> {
+  const { wait, timeout = TIMEOUT_SECONDS, out } = options;
   const kinds = allKinds(config);
   let plan = await showPlan(session, kinds, id);
   if (wait) {
@@ -178,7 +170,7 @@ async function showResult(
   const records = await readOwnRows(session, plan.kind, ids);
   const nameOf = (id: string): string => recordName(records.get(id)?.raw ?? null);
   const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
-  context.printResult(options, documentOf(shownPlan, plan), wait ? [...texts, endsText(plan)] : texts);
+  return [documentOf(shownPlan, plan), wait ? [...texts, endsText(plan)] : texts];
 }
 
 const LONGEST_SHOWN = 40;

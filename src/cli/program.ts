@@ -1,6 +1,6 @@
 import { Command, CommanderError, Help } from 'commander';
 import { packageVersion } from '../lib/package-folder.ts';
-import { SyncError, wordSystemFault } from '../lib/sync-error.ts';
+import { StoppedError, SyncError, wordSystemFault } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { sanitizeLine } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
@@ -63,6 +63,10 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     return exitCode;
   } catch (thrown) {
     const error = wordSystemFault(thrown);
+    if (error instanceof StoppedError) {
+      printLine(io.stderr, error.message);
+      return EXIT.incomplete;
+    }
     const output = argv.includes('--json') ? io.stdout : null;
     if (!(error instanceof CommanderError)) {
       printError(error, io, mask, output);

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
@@ -21,44 +20,36 @@ import { entryDocument, shownEntry } from '../outbound/decisions/entry-document.
 import { jsonOrText, unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
-import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { createCommand, type CommandContext } from './parts/command.ts';
 import { truncateText, textTable, utc, type Printed } from './parts/io.ts';
-import { liveness } from './parts/operation-command.ts';
+import { liveness, readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
 
 export function recordCommand(context: CommandContext): Command {
-  return createCommand('record')
+  const command = createCommand('record')
     .argument('<kind>', 'record kind')
     .argument(
       '<id or text...>',
       'id of the record, or words of its code, name, phone number or e-mail to search for',
-    )
-    .action(async (name: string, words: string[], options: CommonOptions) => {
-      const config = context.settings(options);
-      const kind = requireKnownKind(config, name);
-      const wanted = words.join(' ');
-      await using session = await openExistingMirror(config);
-      const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
-      if (story !== null) {
-        const markUnsent = await unsentMarker(session, liveness());
-        const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
-        const shown = { ...story, entries };
-        context.printResult(options, documentOf(shownStory, storyDocument(shown)), storyTexts(shown));
-        return;
-      }
-      const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
-      if (hits.length === 0) throw recordAbsent(kind, wanted);
-      const records = hits.map((hit) => {
-        return { id: hit.id, deletedAt: hit.deletedAt, record: jsonOrText(hit.raw) };
-      });
-      const rows = hits.map((hit) => [
-        hit.id,
-        hit.deletedAt === null ? 'live' : 'deleted',
-        recordName(hit.raw),
-      ]);
-      context.printResult(options, documentOf(hitList, { records }), [
-        textTable(['id', 'state', 'name'], rows),
-      ]);
+    );
+  const read = async ({ session, config }: OpenMirror, name: string, words: string[]): Promise<Printout> => {
+    const kind = requireKnownKind(config, name);
+    const wanted = words.join(' ');
+    const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
+    if (story !== null) {
+      const markUnsent = await unsentMarker(session, liveness());
+      const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
+      const shown = { ...story, entries };
+      return [documentOf(shownStory, storyDocument(shown)), storyTexts(shown)];
+    }
+    const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
+    if (hits.length === 0) throw recordAbsent(kind, wanted);
+    const records = hits.map(({ id, deletedAt, raw }) => ({ id, deletedAt, record: jsonOrText(raw) }));
+    const rows = hits.map(({ id, deletedAt, raw }) => {
+      return [id, deletedAt === null ? 'live' : 'deleted', recordName(raw)];
     });
+    return [documentOf(hitList, { records }), [textTable(['id', 'state', 'name'], rows)]];
+  };
+  return readingCommand(context, command, read, ({ config }, name: string) => requireKnownKind(config, name));
 }
 
 const MAX_FOUND = 100;

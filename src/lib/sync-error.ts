@@ -20,6 +20,11 @@ export class UsageError extends SyncError {
   override readonly name = 'UsageError';
 }
 
+/** The signal has ended the work before its end; the message tells a person what that means. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
 /** The message and the advice in one text for a person. */
 export function errorText(error: SyncError): string {
   const message = /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { cancelMove, moveMirror, type MoveReport } from '../../app/move.ts';
-import { UsageError } from '../../lib/sync-error.ts';
+import { StoppedError, UsageError } from '../../lib/sync-error.ts';
 import { leftFileAdvice } from '../../store/move/move-mark.ts';
-import { EXIT, createCommand, type CommandContext, type CommonOptions } from '../parts/command.ts';
-import { printLine } from '../parts/io.ts';
+import { createCommand, type CommandContext, type CommonOptions } from '../parts/command.ts';
 import { commandLineDecider } from '../parts/operation-command.ts';
 import { showingProgress } from '../parts/progress.ts';
 
@@ -43,8 +42,7 @@ async function move(context: CommandContext, options: MoveOptions, url = ''): Pr
     context.printResult(options, report, reportLines(report));
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
-    printLine(context.io.stderr, 'Stopped. Run the same command again to go on, or bms-sync move --cancel.');
-    context.exit(EXIT.incomplete);
+    throw new StoppedError('Stopped. Run the same command again to go on, or bms-sync move --cancel.');
   }
 }
 

@@ -3,9 +3,8 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { snapshotFile } from '../../report/output-file.ts';
-import { ExportStopped } from '../../report/export/export.ts';
 import { takeSnapshot } from '../../report/export/snapshot.ts';
-import { EXIT, createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { printLine, rowsAndSize } from '../parts/io.ts';
 
@@ -34,16 +33,10 @@ export function snapshotCommand(context: CommandContext): Command {
       };
       const waitMs = options.now ? null : options.wait * 1000;
       const timing = { waitMs, clock: systemClock, signal: io.signal, onWait };
-      try {
-        const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...timing });
-        const { tables, beingRead } = report;
-        if (beingRead.length > 0)
-          printLine(io.stderr, `Incomplete, because a pull is reading them: ${beingRead.join(', ')}.`);
-        context.printResult(options, report, [`${report.file}: ${tables} tables, ${rowsAndSize(report)}.`]);
-      } catch (error) {
-        if (!(error instanceof ExportStopped)) throw error;
-        printLine(io.stderr, 'Stopped while waiting for a pull.');
-        context.exit(EXIT.incomplete);
-      }
+      const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...timing });
+      const { tables, beingRead } = report;
+      if (beingRead.length > 0)
+        printLine(io.stderr, `Incomplete, because a pull is reading them: ${beingRead.join(', ')}.`);
+      context.printResult(options, report, [`${report.file}: ${tables} tables, ${rowsAndSize(report)}.`]);
     });
 }

@@ -26,17 +26,26 @@ export interface OpenMirror<Options extends CommonOptions = CommonOptions> {
   readonly options: Options;
 }
 
-/** Lets a command open the mirror; it prints the document that `read` returns, or for a person the texts. */
+/** A document, and its texts for a person. */
+export type Printout = readonly [unknown, Iterable<Printed>];
+
+/**
+ * Lets a command open the mirror; it prints the document that `read` returns, or for a person the texts.
+ * @param check Refuses what no mirror could make right, before there is one.
+ */
 export const readingCommand = <Options extends CommonOptions>(
   context: CommandContext,
   command: Command,
-  read: (mirror: OpenMirror<Options>, ...args: never[]) => Promise<readonly [unknown, Iterable<Printed>]>,
+  read: (mirror: OpenMirror<Options>, ...args: never[]) => Promise<Printout>,
+  check?: (known: Omit<OpenMirror<Options>, 'session'>, ...args: never[]) => void,
 ): Command =>
   command.action(async () => {
     const options = command.optsWithGlobals<Options>();
     const config = context.settings(options);
+    const args = command.processedArgs as never[];
+    check?.({ config, options }, ...args);
     await using session = await openExistingMirror(config);
-    const answer = await read({ session, config, options }, ...(command.processedArgs as never[]));
+    const answer = await read({ session, config, options }, ...args);
     context.printResult(options, ...answer);
   });
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { StoppedError } from '../../lib/sync-error.ts';
 import { writeWhole } from '../output-file.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts';
@@ -22,12 +23,7 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** The signal has fired before the last row. */
-export class ExportStopped extends Error {
-  override readonly name = 'ExportStopped';
-}
-
-/** The text of rows, a piece for each batch. @throws {ExportStopped} If the signal fires before the last one. */
+/** The text of rows, a piece for each batch. @throws {StoppedError} If the signal fires before the last one. */
 export async function* exportTexts(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
   const { head, rows } = encodingOf(source, options);
   if (head !== '') yield head;
@@ -44,7 +40,7 @@ function encodingOf(source: ExportSource, options: ExportOptions) {
 /** The batches, each reported once it is consumed. */
 async function* trackedBatches(source: ExportSource, options: ExportOptions) {
   for await (const batch of source.batches) {
-    if (options.signal.aborted) throw new ExportStopped('The export was stopped.');
+    if (options.signal.aborted) throw new StoppedError('Stopped before the last row.');
     yield batch;
     options.onRows(batch.length);
   }

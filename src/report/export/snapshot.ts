@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { SyncError } from '../../lib/sync-error.ts';
+import { StoppedError, SyncError } from '../../lib/sync-error.ts';
 import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
@@ -12,7 +12,6 @@ import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
 import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
 import { writeWhole } from '../output-file.ts';
-import { ExportStopped } from './export.ts';
 import { exportColumns, orderingKey, readView, type ExportColumn } from './read-rows.ts';
 
 interface SnapshotRequest {
@@ -37,7 +36,7 @@ interface SnapshotRequest {
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
  *
  * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came.
- * @throws {ExportStopped} If the signal fires while it waits.
+ * @throws {StoppedError} If the signal fires while it waits.
  */
 export async function takeSnapshot(request: SnapshotRequest) {
   const { clock, signal, waitMs } = request;
@@ -50,7 +49,7 @@ export async function takeSnapshot(request: SnapshotRequest) {
       if (!hasNotified) request.onWait(error.kinds);
     }
     await sleepUnlessStopped(POLL_MS, { clock, signal });
-    if (signal.aborted) throw new ExportStopped('The snapshot was stopped.');
+    if (signal.aborted) throw new StoppedError('Stopped while waiting for a pull.');
   }
 }
 

@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { parseInstant, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
-import { ExportStopped } from '../../../src/report/export/export.ts';
+import { StoppedError } from '../../../src/lib/sync-error.ts';
 import { takeSnapshot } from '../../../src/report/export/snapshot.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
 import { sandbox } from '../../pull/support.ts';
@@ -120,5 +120,5 @@ test('a wait for the end of a pull can be stopped', async () => {
   const stop = new AbortController();
   stop.abort();
 
-  await expect(take(60_000, { signal: stop.signal })).rejects.toThrow(ExportStopped);
+  await expect(take(60_000, { signal: stop.signal })).rejects.toThrow(StoppedError);
 });
