@@ -4,6 +4,7 @@ import { checkQueue } from '../checks/queue.ts';
 import { checkAdminToken } from '../checks/secret-files.ts';
 import { watchReplacement } from '../checks/replaced-database.ts';
 import { describeSending } from '../checks/schedules.ts';
+import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { startAlerts } from '../feed/alerts.ts';
 import { startDigest } from '../feed/digest.ts';
@@ -22,6 +23,7 @@ import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import { watchInserts, watchWrites } from '../db/session/write-watch.ts';
 import { freezeIfRestored, type OpenSendCounter } from '../outbound/freeze.ts';
+import { readWaitingPlans } from '../outbound/plans/plan-document.ts';
 import { openSendCounter } from '../outbound/send-counter.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
@@ -175,7 +177,9 @@ function startNotifications(config: Config, mirror: ProcessContext) {
   const readStale = staleReader(config, mirror);
   const readOutlook = async () => {
     const liveness = { now: clock.now(), isDead: owner.isDead };
-    return { stale: await readStale(), isSending: await hasLiveRole(session, 'outbound', liveness) };
+    const isSending = await hasLiveRole(session, 'outbound', liveness);
+    const plans = await readWaitingPlans(session, allKinds(config), config.plans);
+    return { stale: await readStale(), isSending, plans };
   };
   return [alerts, startDigest(mirror, { at, timezone }, readOutlook)];
 }

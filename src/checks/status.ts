@@ -20,6 +20,7 @@ import { countEntries } from '../store/outbox/outbox-store.ts';
 import { countMissing, readDisappeared, readHolds, type ShownHold } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { readDamage } from '../store/integrity-check.ts';
+import { readWaitingPlans } from '../outbound/plans/plan-document.ts';
 import { failingEndpoints } from '../store/webhooks/endpoint-store.ts';
 import { readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
 import { readNeeds, type Need } from '../store/needs/read-needs.ts';
@@ -81,6 +82,8 @@ interface Outlook {
   readonly now: Date;
   /** Why sends are paused, or would be once `serve` starts; absent = only what the mirror says. */
   readonly frozen?: Frozen | null;
+  /** The setting `plans`. */
+  readonly plans: { readonly approvals: number };
 }
 
 /** Reads the same with everything that needs a person, and the schedules. */
@@ -90,6 +93,7 @@ export async function readStatusReport(
   outlook: Outlook,
 ): Promise<StatusDocument> {
   const { schedules, isDead, now, frozen = await readFrozen(session) } = outlook;
+  const plans = await readWaitingPlans(session, kinds, outlook.plans);
   const serving = await readServing(session, { now, isDead });
   const { isSending } = serving;
   const inForce = serving.schedules ?? schedules;
@@ -101,7 +105,7 @@ export async function readStatusReport(
   return {
     ...(await readMirrorStatus(session, kinds)),
     frozen,
-    needs: (await readNeeds(session, stale, { frozen, isSending, repeats })).map(needDocument),
+    needs: (await readNeeds(session, stale, { frozen, isSending, repeats, plans })).map(needDocument),
     schedules: slots,
     nextPulls: nextPulls(slots, names, repeats),
     unscheduled: findUnscheduled(inForce, listed),

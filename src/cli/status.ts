@@ -19,7 +19,8 @@ export function statusCommand(context: CommandContext): Command {
   return readingCommand(context, createCommand('status'), async ({ session, config }) => {
     const now = systemClock.now();
     const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
-    const outlook = { schedules: schedulesOf(config), isDead: createOwner().isDead, now, frozen };
+    const { isDead } = createOwner();
+    const outlook = { schedules: schedulesOf(config), isDead, now, frozen, plans: config.plans };
     const status = await readStatusReport(session, allKinds(config), outlook);
     return [documentOf(statusDocument, status), statusTexts(status)];
   });

@@ -11,7 +11,6 @@ import { describeOutcome } from '../words/outcome-texts.ts';
 import { kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
-import { planNeeds } from './parts/plans.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { MessageKey } from '../lib/text/translator.ts';
 import type { Reader } from './parts/reader.ts';
@@ -32,10 +31,9 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       readLatestChanges(session, { limit: CHANGES_SHOWN }),
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
-    const waiting = await planNeeds(dashboard, { ...dashboard.plans, user }, reader);
     const stale = kinds.filter((kind) => kind.isStale);
     const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.lastSweepAt }));
-    const needs = [...(await readNeedCards(dashboard, staleKinds, reader)), ...waiting];
+    const needs = await readNeedCards(dashboard, staleKinds, user, reader);
     const none = emptyNote(t('No change yet: the first pull is the baseline.'));
     const latest =
       changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));

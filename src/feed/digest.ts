@@ -5,12 +5,12 @@ import { bigint, textColumn } from '../db/rows/engine-column.ts';
 import { readNumber, readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
-import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
+import { readNeeds, type Outlook, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 import { digestNotification, addNotification } from '../store/webhooks/notifications.ts';
 
-/** Reads which kinds are stale by their schedules, and whether a process at work sends. */
-type ReadOutlook = () => Promise<{ readonly stale: readonly StaleKind[]; readonly isSending?: boolean }>;
+/** Reads which kinds are stale by their schedules, and what else the tables of the mirror do not say. */
+type ReadOutlook = () => Promise<Outlook & { readonly stale: readonly StaleKind[] }>;
 
 /** When people get the digest: `HH:MM` in a time zone. */
 interface DigestTime {

@@ -37,6 +37,10 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
     );
     expect(planned.stdout).toMatch(/Zoé +name +"Zoé" +"Zoé & Fils"/);
 
+    expect((await run(['status'], env)).stdout).not.toContain('waits for approval');
+    const status = await run(['status'], { ...env, BMS__PLANS__APPROVALS: '1' });
+    expect(status.stdout).toMatch(/^Needs you: Plan 1 waits for approval\. .*\(bms-sync approve 1\)$/m);
+
     const result = join(folder, 'result.csv');
     const applied = document(await run(['apply', '1', '--out', result, '--json'], env)) as {
       readonly state: string;

@@ -109,6 +109,25 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
     expect(stale).not.toContain('/approve"');
   });
 
+  test('name a plan behind three own ones, and in the status, while it can be approved', async () => {
+    const session = await open();
+    const { stage, page, send } = await serving(session);
+    for (const author of ['Ada', 'Marie', 'Marie', 'Marie']) await storePlan(session, 1, author);
+    const waiting = async (): Promise<readonly string[]> => {
+      const status = (await (await stage.get('/v1/status')).json()) as { needs: { command: string }[] };
+      return status.needs.map(({ command }) => command).filter((command) => command.includes('approve'));
+    };
+    expect(await page('/', 'Marie')).toContain('Plan 1 waits for approval');
+    expect(await page('/', 'Marie')).not.toContain('Plan 2 waits for approval');
+    expect(await waiting()).toEqual(['4', '3', '2'].map((id) => `bms-sync approve ${id}`));
+    await send('/plans/3/approve', 'Ada');
+    expect(await waiting()).toEqual(['4', '2', '1'].map((id) => `bms-sync approve ${id}`));
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [{ id: '1', _raw: '{"id":1,"name":"Other"}' }]),
+    );
+    expect(await waiting()).toEqual([]);
+  });
+
   test('need nobody else where the settings ask for no approval', async () => {
     const session = await open();
     const { page, formsOn } = await serving(session, 0);

@@ -1,5 +1,7 @@
 import { kindLabel } from '../../catalog/descriptions.ts';
 import { html, type Html, type Part } from '../../http/html.ts';
+import type { RequestUser } from '../../http/access.ts';
+import { readWaitingPlans } from '../../outbound/plans/plan-document.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
 import { readRecordNames } from '../../store/needs/record-names.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
@@ -18,6 +20,7 @@ import {
 } from './decisions.ts';
 import { panel } from './layout.ts';
 import type { Dashboard } from './page.ts';
+import { planButton } from './plans.ts';
 import type { Reader } from './reader.ts';
 
 export interface NeedCard extends NeedWords {
@@ -29,13 +32,16 @@ export interface NeedCard extends NeedWords {
 
 /** Reads everything that needs a person, with the decisions on it. @param stale The kinds that are stale by their schedules. */
 export async function readNeedCards(
-  { session, clock, isDead }: Dashboard,
+  dashboard: Dashboard,
   stale: readonly StaleKind[],
+  user: RequestUser | null,
   reader: Reader,
 ): Promise<readonly NeedCard[]> {
+  const { session, clock, isDead, kinds } = dashboard;
   const cards: NeedCard[] = [];
+  const plans = await readWaitingPlans(session, kinds, { ...dashboard.plans, user });
   const isSending = await hasLiveRole(session, 'outbound', { now: clock.now(), isDead });
-  for (const need of await readNeeds(session, stale, { isSending })) {
+  for (const need of await readNeeds(session, stale, { isSending, plans })) {
     const names = await readRecordNames(session, need);
     const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;
     const words = needWords(withResult(need, entry), reader, names);
@@ -70,6 +76,7 @@ function decisionsOn(
   if (entry !== null) return { buttons: entryButtons(reader, entry), effect: entryEffects(reader, entry) };
   if (type === 'kind.unread' || type === 'kind.stale')
     return { buttons: [pullButton(facts.kinds, reader)], effect };
+  if (type === 'plan.waiting') return { buttons: [planButton(facts.planId, 'Approve', reader)], effect };
   if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect };
   const health = type === 'webhook.disabled' ? 'disabled' : 'failing';
   const endpoint = { name: facts.name, health } as const;

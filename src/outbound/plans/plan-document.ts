@@ -7,12 +7,14 @@ import type { Session } from '../../db/session/session.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
   countPlanRows,
+  plansToApprove,
   readChangedRows,
   readPlan,
   readRowsWithEntries,
   type PlanRowWithEntry,
   type StoredPlan,
 } from '../../store/outbox/plan-store.ts';
+import { isSameUserName } from '../../store/users/user-store.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
@@ -78,6 +80,31 @@ export async function summarizePlan(
   const stale = plan.state === 'open' && kind ? await findStale(session, kind, plan) : [];
   const state = stale.length > 0 ? ('stale' as const) : plan.state;
   return { ...plan, state, stale, counts: await countPlanRows(session, id) };
+}
+
+/** How many other people must approve a plan, and who looks at it, if they have a name. */
+export interface PlanRules {
+  readonly approvals: number;
+  readonly user?: { readonly name: string } | null;
+}
+
+/** Nobody approves an own plan. */
+export const isOwnPlan = ({ createdBy }: PlanSummary, { user }: PlanRules): boolean =>
+  user ? isSameUserName(user.name, createdBy) : false;
+
+const MOST_WAITING = 20;
+const PLANS_NAMED = 3;
+
+/** The latest plans that wait for an approval which the user can give. */
+export async function readWaitingPlans(session: Session, kinds: readonly Kind[], rules: PlanRules) {
+  const waiting: PlanSummary[] = [];
+  for (const id of rules.approvals === 0 ? [] : await plansToApprove(session, MOST_WAITING)) {
+    const plan = await summarizePlan(session, kinds, id);
+    const isOpen = plan.state === 'open' && plan.counts.updates + plan.counts.creates > 0;
+    if (isOpen && !isOwnPlan(plan, rules)) waiting.push(plan);
+    if (waiting.length === PLANS_NAMED) break;
+  }
+  return waiting;
 }
 
 async function findStale(session: Session, kind: Kind, plan: StoredPlan): Promise<readonly string[]> {

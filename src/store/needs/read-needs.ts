@@ -7,6 +7,7 @@ import { readMeta } from '../kinds/meta.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, entriesWhere, listEntries } from '../outbox/outbox-store.ts';
+import type { countPlanRows, StoredPlan } from '../outbox/plan-store.ts';
 import { readDisappeared } from '../records/deletion-store.ts';
 import { readRepeats } from '../runs/repeats.ts';
 import { readVolatile } from '../runs/volatile-fields.ts';
@@ -23,12 +24,14 @@ export interface StaleKind {
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
 /** What a caller knows that the mirror's tables do not say, or has read already. */
-interface Outlook {
+export interface Outlook {
   /** Why sends are paused, or would be once `serve` starts. */
   readonly frozen?: Frozen | null;
   /** False if no process at work sends. */
   readonly isSending?: boolean;
   readonly repeats?: Awaited<ReturnType<typeof readRepeats>>;
+  /** The plans that wait for the approval of another user. */
+  readonly plans?: readonly WaitingPlan[];
 }
 
 /**
@@ -36,7 +39,8 @@ interface Outlook {
  * @param stale The kinds that are stale by their schedules.
  */
 export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outlook: Outlook = {}) {
-  const { frozen = await readFrozen(db), isSending = true, repeats = await readRepeats(db) } = outlook;
+  const { frozen = await readFrozen(db), repeats = await readRepeats(db) } = outlook;
+  const { isSending = true, plans = [] } = outlook;
   const readAgain = repeats.map((repeat) => repeat.kind);
   return [
     ...(await damageNeeds(db)),
@@ -49,6 +53,7 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),
     ...(await endpointNeeds(db)),
+    ...plans.map(planNeed),
   ];
 }
 
@@ -141,6 +146,13 @@ async function hiddenFieldNeeds(db: Queryable) {
   );
   return [need('field.not_shown', { fields: [...new Set(paths)].join(', '), entries: waiting.length })];
 }
+
+type WaitingPlan = Pick<StoredPlan, 'id' | 'kind' | 'origin' | 'createdBy' | 'createdAt'> & {
+  readonly counts: Pick<Awaited<ReturnType<typeof countPlanRows>>, 'updates' | 'creates'>;
+};
+
+const planNeed = ({ id: planId, kind, origin, createdBy, createdAt: since, counts }: WaitingPlan) =>
+  need('plan.waiting', { planId, kind, origin, createdBy, records: counts.updates + counts.creates, since });
 
 async function endpointNeeds(db: Queryable) {
   const endpoints = (await listEndpoints(db)).filter(needsPerson);

@@ -19,6 +19,14 @@ import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
 
 const STALE = [{ kind: 'punches', since: null }];
+const PLAN = {
+  id: 7,
+  kind: 'clients',
+  origin: 'clients.csv',
+  createdBy: 'Ada',
+  createdAt: NOON_TEXT,
+  counts: { updates: 1, creates: 0 },
+};
 const PRIVATE = 'Zoé of the private street';
 
 /** One of everything that needs a person, and seven parked entries. */
@@ -105,7 +113,7 @@ test.each(DATABASES)(
     await addEndpoint(session, wish, { allowHosts: [], now: NOON });
     for (const day of [0, 86_400_000])
       await addDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () =>
-        Promise.resolve({ stale: STALE }),
+        Promise.resolve({ stale: STALE, plans: [PLAN] }),
       );
     const [digest] = await session.query(sql`select body from webhook_deliveries`);
     const body = String(digest?.['body']);
@@ -117,7 +125,9 @@ test.each(DATABASES)(
     const apart = all
       .filter((title) => !title.includes('parked'))
       .toSpliced(first, 0, '7 entries are parked');
-    expect(lines.filter((line) => line.startsWith('– '))).toEqual(apart.map((title) => `– ${title}`));
+    expect(lines.filter((line) => line.startsWith('– '))).toEqual(
+      [...apart, 'Plan 7 waits for approval'].map((title) => `– ${title}`),
+    );
   },
 );
 
