@@ -6,7 +6,7 @@ import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
 import type { Session } from '../db/session/session.ts';
-import { damagedNotification, addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/webhooks/notifications.ts';
 import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
@@ -123,11 +123,12 @@ export async function checkWhenDue(context: ProcessContext, signal?: AbortSignal
   if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
   if (!(await isIdle(session, { now, isDead: owner.isDead }))) return;
   const findings = await checkIntegrity(session, signal);
-  if (findings.length > 0)
-    logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, damageOf(findings));
+  const reason = damageOf(findings);
+  if (findings.length > 0) logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, reason);
   else logger.info({ mirror: session.location }, 'the database file is sound');
   await session.atomically(async (tx) => {
     await saveCheck(tx, findings, now);
-    if (findings.length > 0) await addNotification(tx, damagedNotification(damageOf(findings), now));
+    if (findings.length > 0)
+      await addNotification(tx, { type: 'mirror.damaged', facts: { reason }, key: reason, now });
   });
 }

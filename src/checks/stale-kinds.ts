@@ -6,7 +6,7 @@ import type { Queryable } from '../db/session/session.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
 import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
-import { addNotification, staleNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/webhooks/notifications.ts';
 
 interface Moment {
   /** When this process started. */
@@ -73,8 +73,10 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
     }
     if (newlyStale.length > 0)
       await session.atomically(async (tx) => {
-        for (const { kind, since } of newlyStale)
-          await addNotification(tx, staleNotification(kind, since, now));
+        for (const { kind, since } of newlyStale) {
+          const facts = { since: since?.toISOString() ?? null };
+          await addNotification(tx, { type: 'kind.stale', kind, facts, key: String(facts.since), now });
+        }
       });
     for (const { kind } of newlyStale) loggedKinds.add(kind);
   };

@@ -7,7 +7,7 @@ import { readSeenNames } from '../store/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 import { parseObjectText } from '../store/records/record-name.ts';
-import { alertNotification, addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/webhooks/notifications.ts';
 import { readChanges, type RecordedChange } from './read-changes.ts';
 
 /** A setting of `alerts`: the values of a field that people want to be notified of. The limits are decimals. */
@@ -74,11 +74,12 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
   const position = { seq, notifiedAt: matches.length > 0 ? formatInstant(now) : notifiedAt };
   await session.atomically(async (tx) => {
     if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has notified them.
-    if (matches.length > 0)
-      await addNotification(
-        tx,
-        alertNotification({ ...rule, seqs: matches.slice(0, SHOWN), changes: matches.length }, now),
-      );
+    const { kind, field, above, below } = rule;
+    const is = above === undefined ? (below === undefined ? 'changed' : 'below') : 'above';
+    const seqs = matches.slice(0, SHOWN);
+    const facts = { field, is, limit: above ?? below ?? null, changes: matches.length, seqs };
+    if (seqs.length > 0)
+      await addNotification(tx, { type: 'alert.matched', kind, facts, key: JSON.stringify(facts), now });
     await writeMeta(tx, positionKey(rule), JSON.stringify(position));
   });
 }

@@ -7,7 +7,7 @@ import type { Session, Transaction } from '../db/session/session.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { readNeeds, type Outlook, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
-import { digestNotification, addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/webhooks/notifications.ts';
 
 /** Reads which kinds are stale by their schedules, and what else the tables of the mirror do not say. */
 type ReadOutlook = () => Promise<Outlook & { readonly stale: readonly StaleKind[] }>;
@@ -60,7 +60,7 @@ export async function addDigest(
       data: { ...data },
     }));
     const facts = { needs, changes: await countChanges(tx, after) };
-    await addNotification(tx, digestNotification(facts, day, now));
+    await addNotification(tx, { type: 'digest.daily', facts, key: day, now });
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
 }

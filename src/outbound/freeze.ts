@@ -9,7 +9,7 @@ import {
 } from '../store/outbox/attempts-and-links.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
-import { frozenNotification, addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/webhooks/notifications.ts';
 import { databaseIdentity } from '../db/session/database-info.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { hasRow } from '../db/rows/rows.ts';
@@ -65,8 +65,10 @@ export async function freezeIfRestored(
     const cause = await causeToFreeze(tx, { counterSends, place, notes: sendCounter.notes }, now);
     if (cause === null) await writeMeta(tx, 'outbox.place', place);
     else {
-      await freeze(tx, cause.reason, now, cause.unknown);
-      await addNotification(tx, frozenNotification(cause.reason, now, cause.unknown));
+      const { reason, unknown } = cause;
+      await freeze(tx, reason, now, unknown);
+      const facts = { reason, ...(unknown && { unknown }) };
+      await addNotification(tx, { type: 'outbox.frozen', facts, now });
     }
     return cause;
   });

@@ -1,7 +1,7 @@
 import { readMeta } from '../store/kinds/meta.ts';
 import { RESUME, freeze, readFrozen } from '../store/outbox/freeze-store.ts';
 import { readWorkerSends } from '../store/runs/worker-store.ts';
-import { addNotification, frozenNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/webhooks/notifications.ts';
 import type { Transaction } from '../db/session/session.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Break } from './last-break.ts';
@@ -42,7 +42,7 @@ export async function isPaused(tx: Transaction, parts: SendingProcess): Promise<
   const now = clock.now();
   const reason = `${ownSends.count} sends were made from here, and this database knows of ${known}`;
   await freeze(tx, reason, now);
-  await addNotification(tx, frozenNotification(reason, now));
+  await addNotification(tx, { type: 'outbox.frozen', facts: { reason }, now });
   logger.error({ reason, hint: RESUME }, 'sends are paused until a user resumes them');
   return true;
 }

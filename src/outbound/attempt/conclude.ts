@@ -15,11 +15,7 @@ import {
 } from '../../store/outbox/outbox-queue.ts';
 import { noteRefusal } from '../../store/runs/run-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import {
-  blockedNotification,
-  entryNotification,
-  addNotification,
-} from '../../store/webhooks/notifications.ts';
+import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
 import type { OutboundParts } from '../parts.ts';
 import { isSuppressed } from '../../store/records/erasure-store.ts';
 
@@ -137,9 +133,9 @@ export async function postponeIfBlocked(tx: Transaction, entry: Entry, now: Date
  */
 export async function blockKind(tx: Transaction, entry: Entry, reason: string, now: Date): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
-  const { kind } = entry;
+  const { kind, id: entryId, recordId } = entry;
   if ((await readBlock(tx, kind)) === null)
-    await addNotification(tx, blockedNotification(kind, reason, now, entry));
+    await addNotification(tx, { type: 'kind.blocked', kind, facts: { reason, entryId, recordId }, now });
   await saveBlock(tx, { kind, reason, now, probeAt });
   const settlement = { refusedSince: refusedSince(entry) ?? formatInstant(now) };
   const waitMs = PROBE_AFTER_MS * (1 + Math.min(MAX_ENTRIES_AHEAD, await countOthersReady(tx, entry)));

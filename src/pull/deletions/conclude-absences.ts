@@ -18,7 +18,7 @@ import type { Queryable } from '../../db/session/session.ts';
 import { saveHold } from '../../store/kinds/kind-lease.ts';
 import { isNewHolder } from '../../store/kinds/token-holders.ts';
 import { lastReading } from '../../store/kinds/kind-standing.ts';
-import { heldNotification, addNotification } from '../../store/webhooks/notifications.ts';
+import { addNotification } from '../../store/webhooks/notifications.ts';
 import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { tombstoneRecords, proveByRetrieving } from './prove-by-retrieving.ts';
@@ -165,8 +165,11 @@ async function noteAbsences(
   for (let from = 0; from < changes; from += NOTED_PER_TRANSACTION) {
     const to = from + NOTED_PER_TRANSACTION;
     await withLease(parts, sweep, async (tx) => {
-      if (from === 0 && isLarger)
-        await addNotification(tx, heldNotification(kind.name, hold, parts.clock.now()));
+      if (from === 0 && isLarger) {
+        const facts = { records: hold.records, since: hold.since.toISOString() };
+        const key = `${facts.since} ${facts.records}`;
+        await addNotification(tx, { type: 'kind.held', kind: kind.name, facts, key, now: parts.clock.now() });
+      }
       if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, decision.toForget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));

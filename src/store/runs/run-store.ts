@@ -19,7 +19,7 @@ import {
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { wakeRefused } from '../outbox/outbox-queue.ts';
-import { addNotification, refusedNotification } from '../webhooks/notifications.ts';
+import { addNotification } from '../webhooks/notifications.ts';
 import {
   LEASE_LAPSED,
   closeStaleRuns,
@@ -95,10 +95,11 @@ export async function noteAcceptance(tx: Transaction, now: Date): Promise<void> 
  */
 export async function noteRefusal(tx: Transaction, during: string, now: Date): Promise<void> {
   const noted = await readMeta(tx, 'source.refused');
-  const [since, latest, times] = noted?.split(' ') ?? [now.toISOString(), null, 0];
+  const [since = '', latest, times = '0'] = noted?.split(' ') ?? [now.toISOString()];
   if (latest === during) return;
   await writeMeta(tx, 'source.refused', `${since} ${during} ${Number(times) + 1}`);
-  if (Number(times) === 1) await addNotification(tx, refusedNotification(String(since), now));
+  if (Number(times) === 1)
+    await addNotification(tx, { type: 'token.refused', facts: { since }, key: since, now });
 }
 
 /** Records how a run ended, unless another process owns it by now. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { textColumn } from '../../db/rows/engine-column.ts';
-import { addNotification, volatileNotification, type VolatileFields } from '../webhooks/notifications.ts';
+import { addNotification } from '../webhooks/notifications.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 
@@ -44,14 +44,12 @@ export async function saveVolatileFields(
   const detail = `changed in most rows of two sweeps running; to make no events of it: ${setting}`;
   const drifts = fields.map((field) => ({ kind, code: 'volatile_field' as const, field, detail }));
   await saveDrift(tx, drifts, now);
-  await addNotification(
-    tx,
-    volatileNotification(kind, { fields: fields.map((name) => `${kind}.${name}`), setting }, now),
-  );
+  const facts = { fields: fields.map((name) => `${kind}.${name}`).join(', '), setting };
+  await addNotification(tx, { type: 'field.volatile', kind, facts, now });
 }
 
 /** The fields that change with every sweep, as `clients.last_seen`, and the line of the settings that silences them; null = none. */
-export async function readVolatile(db: Queryable): Promise<VolatileFields | null> {
+export async function readVolatile(db: Queryable) {
   const stored = sql`select substr(key, 10) as kind, value from mirror_meta where key like 'volatile.%' order by key`;
   const kinds = (await readRows(db, [textColumn('kind'), textColumn('value')], stored))
     .map((row) => [row.kind, JSON.parse(row.value) as KindFields] as const)

@@ -1,12 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import {
-  alertNotification,
-  blockedNotification,
-  digestNotification,
-  frozenNotification,
-  addNotification,
-} from '../../../src/store/webhooks/notifications.ts';
+import { addNotification } from '../../../src/store/webhooks/notifications.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { dropBlock, saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
 import { canary } from '../../support/canary.ts';
@@ -30,7 +24,8 @@ async function notify(on: DeliveryStage, ...kinds: readonly string[]): Promise<v
   await on.session.atomically(async (tx) => {
     for (const kind of kinds) {
       await saveBlock(tx, { kind, reason: 'status 403', now, probeAt: now });
-      await addNotification(tx, blockedNotification(kind, 'status 403', now));
+      const facts = { reason: 'status 403', entryId: null, recordId: null };
+      await addNotification(tx, { type: 'kind.blocked', kind, facts, now });
     }
   });
 }
@@ -79,7 +74,8 @@ describe.each(DATABASES)('on %s, a letter', (database) => {
     await notify(on, 'clients', 'products', 'bookings');
     await on.session.atomically(async (tx) => {
       await freeze(tx, 'a backup was restored', on.now());
-      await addNotification(tx, frozenNotification('a backup was restored', on.now()));
+      const facts = { reason: 'a backup was restored' };
+      await addNotification(tx, { type: 'outbox.frozen', facts, now: on.now() });
     });
     await on.deliver();
     expect(server.letters).toMatchObject([{ subject: 'Sends are paused' }]);
@@ -115,7 +111,7 @@ describe.each(DATABASES)('on %s, a letter', (database) => {
     const pause = (reason: string): Promise<void> =>
       on.session.atomically(async (tx) => {
         await freeze(tx, reason, on.now());
-        await addNotification(tx, frozenNotification(reason, on.now()));
+        await addNotification(tx, { type: 'outbox.frozen', facts: { reason }, now: on.now() });
       });
     on.pass(1_000);
     await pause('a backup was restored');
@@ -166,20 +162,14 @@ test('an alert tells its values with all their digits, as they are when it is se
   const before = JSON.stringify({ id: 7, code: 'C-7', nom: 'Garage Nord', credit: '4999.9900' });
   const after = before.replace('4999.9900', '5000.0100');
   await on.put({ record_id: '7', before, after, fields: '{"credit":["4999.9900","5000.0100"]}' });
-  const rule = { kind: 'clients', field: 'credit', above: '5000' };
   await on.session.atomically(async (tx) => {
-    await addNotification(
-      tx,
-      digestNotification(
-        {
-          needs: [{ type: 'kind.held', data: { kind: 'products', records: 9 } }],
-          changes: [{ kind: 'clients', created: 1200, updated: 1, deleted: 0 }],
-        },
-        '2026-03-01',
-        on.now(),
-      ),
-    );
-    await addNotification(tx, alertNotification({ ...rule, seqs: [1], changes: 1 }, on.now()));
+    const facts = {
+      needs: [{ type: 'kind.held', data: { kind: 'products', records: 9 } }],
+      changes: [{ kind: 'clients', created: 1200, updated: 1, deleted: 0 }],
+    };
+    await addNotification(tx, { type: 'digest.daily', facts, now: on.now() });
+    const matched = { field: 'credit', is: 'above', limit: '5000', changes: 1, seqs: [1] };
+    await addNotification(tx, { type: 'alert.matched', kind: 'clients', facts: matched, now: on.now() });
   });
   await on.deliver();
   on.pass(600_000);

@@ -6,7 +6,7 @@ import {
   replayEvents,
 } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
-import { addNotification, damagedNotification } from '../../../src/store/webhooks/notifications.ts';
+import { addNotification } from '../../../src/store/webhooks/notifications.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage, type DeliveryStage } from './stage.ts';
@@ -32,7 +32,8 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     const now = on.now();
     expect(await disableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'disabled' });
     await commit(on, '3');
-    await on.session.atomically((tx) => addNotification(tx, damagedNotification('a page', now)));
+    const facts = { reason: 'a page' };
+    await on.session.atomically((tx) => addNotification(tx, { type: 'mirror.damaged', facts, now }));
     on.pass(90_000_000);
     await on.deliver();
     expect(receiver.requests).toHaveLength(2);

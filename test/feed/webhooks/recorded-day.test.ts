@@ -139,59 +139,50 @@ const held =
     } as const;
     const absences = ids.map((id) => ({ id, ...absence, lastSeenAt: null, ...(why && { why }) }));
     await saveAbsences(tx, kind, absences);
-    await notifications.addNotification(
-      tx,
-      notifications.heldNotification(kind, { records, since: now }, now),
-    );
+    const facts = { records, since: now.toISOString() };
+    await notifications.addNotification(tx, { type: 'kind.held', kind, facts, now });
   };
 
 const blocked =
   (kind: string): Happening =>
   async (tx, now) => {
     await saveBlock(tx, { kind, reason: 'status 403', now, probeAt: now });
-    await notifications.addNotification(tx, notifications.blockedNotification(kind, 'status 403', now));
+    const facts = { reason: 'status 403', entryId: null, recordId: null };
+    await notifications.addNotification(tx, { type: 'kind.blocked', kind, facts, now });
   };
 
 const stale =
   (kind: string): Happening =>
-  (tx, now) =>
-    notifications.addNotification(
-      tx,
-      notifications.staleNotification(kind, new Date(now.getTime() - 50 * MINUTE), now),
-    );
+  (tx, now) => {
+    const since = new Date(now.getTime() - 50 * MINUTE).toISOString();
+    return notifications.addNotification(tx, { type: 'kind.stale', kind, facts: { since }, key: since, now });
+  };
 
 const volatile: Happening = async (tx, now) => {
   const setting = 'diff: { ignoreFields: { clients: ["last_seen"] } }';
   await writeMeta(tx, 'volatile.clients', '{"sweeps":{"last_seen":2},"ignored":[]}');
-  await notifications.addNotification(
-    tx,
-    notifications.volatileNotification('clients', { fields: ['clients.last_seen'], setting }, now),
-  );
+  const facts = { fields: 'clients.last_seen', setting };
+  await notifications.addNotification(tx, { type: 'field.volatile', kind: 'clients', facts, now });
 };
 
 const frozen: Happening = async (tx, now) => {
   const reason = '12 sends were made from here, and this database knows of 11';
-  await freeze(tx, reason, now, ['create of clients C-4711 at 2026-03-02 19:58']);
-  await notifications.addNotification(
-    tx,
-    notifications.frozenNotification(reason, now, ['create of clients C-4711 at 2026-03-02 19:58']),
-  );
+  const unknown = ['create of clients C-4711 at 2026-03-02 19:58'];
+  await freeze(tx, reason, now, unknown);
+  await notifications.addNotification(tx, { type: 'outbox.frozen', facts: { reason, unknown }, now });
 };
 
 const refused: Happening = async (tx, now) => {
-  await notifications.addNotification(tx, notifications.refusedNotification(now.toISOString(), now));
+  const since = now.toISOString();
+  await notifications.addNotification(tx, { type: 'token.refused', facts: { since }, now });
 };
 
 const alert =
   (seqs: readonly number[]): Happening =>
-  (tx, now) =>
-    notifications.addNotification(
-      tx,
-      notifications.alertNotification(
-        { kind: 'clients', field: 'credit', above: '5000', seqs, changes: seqs.length },
-        now,
-      ),
-    );
+  (tx, now) => {
+    const facts = { field: 'credit', is: 'above', limit: '5000', changes: seqs.length, seqs };
+    return notifications.addNotification(tx, { type: 'alert.matched', kind: 'clients', facts, now });
+  };
 
 /** Some thirty events: many have one cause, and several are settled before a letter is written. */
 async function live({ on, note, pass }: Day): Promise<void> {
