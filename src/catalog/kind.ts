@@ -105,6 +105,8 @@ export interface Shape {
   readonly hints: readonly Field[];
   /** Fields that the setting `privacy.exclude` keeps out: they are removed from every answer as soon as it is parsed. */
   readonly excluded?: readonly Field[];
+  /** The names of fields that are no longer excluded, until a whole list has been read with them. */
+  readonly allowedAgain?: readonly string[];
 }
 
 export interface Kind extends Shape {

@@ -96,7 +96,11 @@ export function compareRecord(
   const before = recordIn(stored.raw);
   if (before === null) return { is: 'changed', fields: [], before: {} }; // Damaged: it is written again, without an event.
   const fields = listChangedFields(kind, before, incoming.record);
-  return fields.length === 0 ? { is: 'unchanged' } : { is: 'changed', fields, before };
+  if (fields.length === 0) return { is: 'unchanged' };
+  // The row was kept without a field that is allowed again: its first value is no change.
+  const isRefill = (name: string): boolean =>
+    kind.allowedAgain?.includes(name) === true && !Object.hasOwn(before, name);
+  return { is: 'changed', fields: fields.filter((name) => !isRefill(name)), before };
 }
 
 /** The record in a row's `_raw`; null where a failing disk has damaged it. */

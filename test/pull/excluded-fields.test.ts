@@ -118,6 +118,36 @@ describe.each(Object.entries(DOCUMENTED_MIRRORS))('%s', (_name, open) => {
     const file = session.dialect === 'sqlite' ? readFileSync(session.location, 'latin1') : '';
     expect(SECRETS.filter((secret) => file.includes(Buffer.from(secret).toString('latin1')))).toEqual([]);
   });
+
+  test('allowing a field again fills its column without an event for its name alone', async () => {
+    const service = await sandbox({ size: 12 });
+    const session = await open();
+    const { client } = hide(service);
+    const [, other = 0] = service.world.ids('clients');
+    await migrate(session, excluding);
+    await removeExcluded(session, excluding);
+    await pullOf(service, session, excluding);
+    await pullOf(service, session, excluding);
+    await migrate(session, kinds);
+    await removeExcluded(session, kinds);
+    service.world.update('clients', other, { city: 'Alma', email: 'new@example.test' });
+    await pullOf(service, session, kinds);
+    await pullOf(service, session, kinds);
+    expect(await readTexts(session, sql`select email from clients where id = ${client}`)).toEqual([
+      'hidden@example.test',
+    ]);
+    const [moved] = await events(session);
+    expect(await events(session)).toEqual([
+      { kind: 'clients', change: 'updated', fields: moved?.['fields'] },
+    ]);
+    expect(Object.keys(JSON.parse(String(moved?.['fields'])) as object)).toEqual(['city']);
+
+    service.world.update('clients', client, { email: 'other@example.test' });
+    await pullOf(service, session, kinds);
+    expect((await events(session)).slice(1)).toMatchObject([
+      { change: 'updated', fields: '{"email":["hidden@example.test","other@example.test"]}' },
+    ]);
+  });
 });
 
 const cityOf = (rows: readonly Readonly<Record<string, unknown>>[]): string =>

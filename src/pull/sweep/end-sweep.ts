@@ -12,7 +12,7 @@ import {
   saveListIssue,
   type ListIssue,
 } from '../../store/records/issue-store.ts';
-import { writeMeta } from '../../store/kinds/meta.ts';
+import { deleteMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { saveHolder } from '../../store/kinds/token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../store/outbox/outbox-queue.ts';
@@ -87,6 +87,7 @@ export async function endSweep(
       const wholeListRows = tally.wholeListRows();
       if (wholeListRows !== null && wholeListRows > maxWholeRows)
         await writeMeta(tx, `whole.${kind.name}`, String(wholeListRows));
+      if (kind.allowedAgain !== undefined) await deleteMeta(tx, `allowed.${kind.name}`);
       await closeQuarantined(tx, kind.name, tally.quarantined, now);
       await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
       await storeUnlisted(tx, kind.name, spans);

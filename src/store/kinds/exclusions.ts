@@ -5,7 +5,7 @@ import type { Session, Transaction } from '../../db/session/session.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { readMeta } from './meta.ts';
 
-type Exclusions = ReadonlyMap<string, readonly string[]>;
+export type Exclusions = ReadonlyMap<string, readonly string[]>;
 
 /** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
 export async function readExclusions(db: Session): Promise<Exclusions> {

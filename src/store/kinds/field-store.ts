@@ -6,6 +6,7 @@ import { listViewOf, type ShownFields } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { readMeta } from './meta.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
 import {
@@ -58,7 +59,9 @@ export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): 
   const columns = new Map(added.map((column) => [column.field.name, column.field]));
   const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
-  return withDiscoveredItems(db, { ...kind, fields: [...documented, ...columns.values()] });
+  const allowed = await readMeta(db, `allowed.${kind.name}`);
+  const again = allowed !== null && { allowedAgain: JSON.parse(allowed) as string[] };
+  return withDiscoveredItems(db, { ...kind, ...again, fields: [...documented, ...columns.values()] });
 }
 
 /** A documented field with the type of its column, where that was discovered before. */

@@ -3,7 +3,7 @@ import { NOT_SHOWN, withoutExcluded } from '../../catalog/exclude.ts';
 import { idColumnName, type Field, type Kind } from '../../catalog/kind.ts';
 import { DECIMAL_SUFFIXES } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
-import { parseExclusions } from '../kinds/exclusions.ts';
+import { parseExclusions, type Exclusions } from '../kinds/exclusions.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import { deletePlans } from '../outbox/plan-store.ts';
@@ -52,10 +52,21 @@ export async function removeExcluded(
   const isScrubbed = await scrub(session, hasRemoved, leftover);
   if (wanted !== applied)
     await session.atomically(async (tx) => {
+      await noteAllowed(tx, parseExclusions(applied), parseExclusions(wanted));
       await saveMeta(tx, 'privacy.excluded', wanted);
       await deleteMeta(tx, 'privacy.excluding');
     });
   return { hasRemoved, isScrubbed };
+}
+
+/** Notes the fields that are kept out no longer: their first values are no changes. */
+async function noteAllowed(tx: Transaction, before: Exclusions, now: Exclusions): Promise<void> {
+  for (const [kind, fields] of before) {
+    const allowed = fields.filter((field) => now.get(kind)?.includes(field) !== true);
+    const noted = JSON.parse((await readMeta(tx, `allowed.${kind}`)) ?? '[]') as string[];
+    if (allowed.length > 0)
+      await writeMeta(tx, `allowed.${kind}`, JSON.stringify([...new Set([...noted, ...allowed])]));
+  }
 }
 
 /** The outcome of a removal. */
