@@ -12,6 +12,7 @@ import type { Session } from '../db/session/session.ts';
 import { findForeignKinds } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
+import { checkMail } from './mail.ts';
 import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
 import { checkAdminToken, checkSecretFiles } from './secret-files.ts';
@@ -55,6 +56,7 @@ export async function checkAll(
     ...checkServing(serving),
     ...checkSchedules(config, schedules, { serving, isPaused, now }),
     ...(await checkQueue(config.queue.url)),
+    ...(await checkMail(config.mail)),
     ...service,
     ...tokens,
   ];

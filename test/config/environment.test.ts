@@ -199,7 +199,7 @@ describe('files that variables and flags name', () => {
 
 describe('URLs with a user', () => {
   const URLS = [
-    ['SMTP_URL', 'smtp://bms:PASSWORD@mail.example'],
+    ['SMTP_URL', 'smtp://bms%40mail.example:PASSWORD@mail.example'],
     ['QUEUE_URL', 'redis://:PASSWORD@queue.example:6379'],
     ['DATABASE_URL', 'postgres://bms:PASSWORD@db.example:5432/mirror'],
     ['BMS__SOURCE__PROXY_URL', 'http://bms:PASSWORD@proxy.example:3128'],

@@ -297,3 +297,14 @@ test.each(['a'.repeat(32), 'abcdefg'.repeat(5), 'short'])(
     expect(error).not.toContain(token);
   },
 );
+
+test.each([
+  ['smtp://bms:x@mail.example', undefined, false],
+  ['smtp://127.0.0.1:25', undefined, false],
+  ['smtp://bms%40garage.example:x@mail.example', undefined, true],
+  ['smtp://bms:x@mail.example', 'bms@garage.example', true],
+])('a mail server %s with the sender %s', (url, from, isTaken) => {
+  const error = complaint({ env: { SMTP_URL: url, ...(from !== undefined && { BMS__MAIL__FROM: from }) } });
+  expect(error === '').toBe(isTaken);
+  if (!isTaken) expect(error).toContain('mail.from');
+});

@@ -118,6 +118,9 @@ export const mail = group({
     a.timeOfDay.nullable().default('07:00'),
     'When users get the daily digest, in the time zone of the schedules; null sends none.',
   ),
+}).refine(({ url, from }) => from !== null || /@|%40/.test(URL.parse(url ?? '')?.username ?? '@'), {
+  path: ['from'],
+  error: 'an address, because the user of mail.url is none',
 });
 
 const WANTED = 'one of above: NUMBER, below: NUMBER and changed: true';

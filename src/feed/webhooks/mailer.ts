@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createTransport } from 'nodemailer';
-import { isLoopback } from '../../lib/net/loopback.ts';
+import { createMailTransport, toCause } from '../../lib/net/mail-transport.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 
@@ -22,25 +21,13 @@ interface Email {
 /** The pause after a letter; notifications that come meanwhile share the next one. */
 const PAUSE_MS = 600_000;
 
-/**
- * Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine; there it may have a
- * certificate of its own, as Postfix has, as long as it gets none.
- */
+/** Creates a sender of letters by SMTP. */
 export function createMailer(rules: MailRules, timeoutMs: number) {
   const { url, from } = rules;
   if (url === null) return { send: refuseUnsetMail };
-  const { hostname, username, password } = new URL(url);
+  const { username, password } = new URL(url);
   const mask = maskSecrets([decodeURIComponent(password)]);
-  const transport = createTransport({
-    url,
-    tls: { rejectUnauthorized: username !== '' || !isLoopback(hostname) },
-    requireTLS: username !== '' && !isLoopback(hostname),
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const transport = createMailTransport(url, timeoutMs);
   return {
     /** Sends a letter; the status is that of SMTP, null where the answer has none. @throws {Error} Of Node or nodemailer, if the server did not answer. */
     send: async (email: Email, signal: AbortSignal) => {
@@ -56,7 +43,7 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
         (info) => info.response,
         (error: unknown) => {
           if (error instanceof Error && 'response' in error) return String(error.response);
-          throw error;
+          throw toCause(error);
         },
       );
       const start = await Promise.race([answer, once(signal, 'abort').then(() => '')]);

@@ -131,7 +131,7 @@ function logHealthChange(logger: Logger, healthChange: EndpointHealthChange): vo
   const since = endpoint.failingSince === null ? null : parseInstant(endpoint.failingSince).toISOString();
   const why = { ...facts, since, failures, status, error };
   if (transition === 'failing') {
-    const answer = status === null ? `no answer (${error ?? ''})` : `HTTP ${status}`;
+    const answer = status === null ? (error ?? '') : `HTTP ${status}`;
     const hint = 'Missed deliveries are sent again later; bms-sync webhooks list shows them.';
     logger.warn({ ...why, hint }, `the webhook endpoint ${name} accepts no deliveries: ${answer}`);
     return;

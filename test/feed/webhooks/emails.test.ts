@@ -220,7 +220,7 @@ test('a letter that the server refuses is sent again, and the refusal is shown',
 });
 
 test.each([
-  ['nobody listens', 'smtp://127.0.0.1:1', 'ESOCKET'],
+  ['nobody listens', 'smtp://127.0.0.1:1', 'ECONNREFUSED'],
   ['no server is set', null, 'mail.unset'],
 ])('where %s, the delivery waits and says so', async (_, url, error) => {
   const on = await deliveryStage('SQLite', {
