@@ -5,10 +5,12 @@ import { listening, type Listening } from './listening.ts';
 export interface Gate extends Listening {
   /** From now on nothing passes: connections stay open, new ones too, and no answer comes. */
   silence(): void;
+  /** New connections go to another service. */
+  lead(service: string): void;
 }
 
 export async function gateTo(service: string): Promise<Gate> {
-  const { hostname: host, port } = new URL(service);
+  let { hostname: host, port } = new URL(service);
   let isSilent = false;
   const join = (from: Socket, to: Socket): void => {
     from.on('data', (bytes) => {
@@ -28,5 +30,8 @@ export async function gateTo(service: string): Promise<Gate> {
   const silence = (): void => {
     isSilent = true;
   };
-  return { ...gate, silence };
+  const lead = (other: string): void => {
+    ({ hostname: host, port } = new URL(other));
+  };
+  return { ...gate, silence, lead };
 }

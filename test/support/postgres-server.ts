@@ -1,6 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   cpSync,
@@ -13,7 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { freePort } from './redis-server.ts';
 
 /** A PostgreSQL server of our own, which goes with its data when it is stopped. */
@@ -22,6 +25,16 @@ export interface PostgresServer {
   readonly stop: () => Promise<void>;
   /** Ends it as a crash does (`pg_ctl stop -m immediate`) and starts it again: what was not written to its log is lost. */
   readonly crash: () => Promise<void>;
+  /** Starts an asynchronous standby, which ends with its primary. */
+  readonly standby: () => Promise<Standby>;
+}
+
+/** A server that follows another one, until it is promoted. */
+export interface Standby {
+  readonly url: string;
+  /** Waits until it has all that the primary has, and follows no more. */
+  readonly fallBehind: () => Promise<void>;
+  readonly promote: () => Promise<void>;
 }
 
 export interface PostgresOptions {
@@ -52,20 +65,24 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
     const flags = settings.flatMap((setting) => ['-c', setting]);
     const launch = () => launchServer(postgres, ['-D', data, '-p', String(port), ...flags], { user, onLog });
     let server = await launch();
+    let following: ChildProcess | null = null;
     const end = (): void => {
       server.kill('SIGQUIT');
+      following?.kill('SIGQUIT');
       remove();
     };
     process.prependOnceListener('exit', end); // Also where the run is broken off; before all folders of the run are removed.
-    const kill = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
-      const exited = once(server, 'exit');
-      server.kill(signal);
+    const kill = async (signal: 'SIGINT' | 'SIGQUIT', child: ChildProcess = server): Promise<void> => {
+      const exited = once(child, 'exit');
+      child.kill(signal);
       await exited;
     };
+    const urlOf = (at: number): string => `postgres://postgres:${password}@127.0.0.1:${at}/postgres`;
     return {
-      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      url: urlOf(port),
       stop: async () => {
         process.off('exit', end);
+        if (following !== null) await kill('SIGQUIT', following);
         await kill('SIGINT');
         remove();
       },
@@ -73,11 +90,55 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
         await kill('SIGQUIT');
         server = await launch();
       },
+      standby: async () => {
+        const copy = join(folder, 'standby');
+        await kill('SIGINT');
+        await promisify(execFile)('cp', ['-a', data, copy]);
+        server = await launch();
+        writeFileSync(join(copy, 'standby.signal'), '');
+        const primary = `host=127.0.0.1 port=${port} user=postgres password=${password}`;
+        appendFileSync(join(copy, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
+        const ownPort = await freePort();
+        following = await launchServer(postgres, ['-D', copy, '-p', String(ownPort), ...flags], {
+          user,
+          onLog,
+        });
+        return standbyOf(urlOf(port), urlOf(ownPort));
+      },
     };
   } catch (error) {
     remove();
     throw error;
   }
+}
+
+function standbyOf(primary: string, url: string): Standby {
+  const ask = async (server: string, statement: string): Promise<unknown> => {
+    const client = new Client(server);
+    await client.connect();
+    try {
+      const { rows } = await client.query<Record<string, unknown>>(statement);
+      return Object.values(rows[0] ?? {})[0];
+    } finally {
+      await client.end();
+    }
+  };
+  const until = async (statement: string): Promise<void> => {
+    while ((await ask(url, statement)) !== true) await delay(20);
+  };
+  return {
+    url,
+    fallBehind: async () => {
+      const written = String(await ask(primary, 'select pg_current_wal_flush_lsn()'));
+      await until(`select pg_last_wal_replay_lsn() >= '${written}'`);
+      await ask(url, `alter system set primary_conninfo = ''`);
+      await ask(url, 'select pg_reload_conf()');
+      await until('select count(*) = 0 from pg_stat_wal_receiver');
+    },
+    promote: async () => {
+      await ask(url, 'select pg_promote()');
+    },
+  };
 }
 
 interface Launch {
@@ -91,7 +152,7 @@ async function launchServer(program: string, argv: readonly string[], { user, on
   await new Promise<void>((resolve, reject) => {
     server.stderr.setEncoding('utf8').on('data', (text: string) => {
       onLog?.(text);
-      if (text.includes('ready to accept connections')) resolve();
+      if (/ready to accept (?:read-only )?connections/.test(text)) resolve();
     });
     server.once('exit', (code) => {
       reject(new Error(`postgres ended with ${String(code)} before it was ready`));
