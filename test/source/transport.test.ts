@@ -283,6 +283,41 @@ test('an answer that is no HTTP is none', async () => {
   expect(source.counts.requests).toBe(2);
 });
 
+const LENGTH = `Content-Length: ${GOOD.length}`;
+
+test.each([
+  [
+    'a length that comes twice',
+    `HTTP/1.1 200 OK\r\n${LENGTH}\r\n${LENGTH}\r\n\r\n${GOOD}`,
+    'names its length twice',
+  ],
+  [
+    'lines that end in LF',
+    `HTTP/1.1 200 OK\n${LENGTH}\n\n${GOOD}`,
+    'Missing expected CR after response line',
+  ],
+  ['one line that ends in LF', `HTTP/1.1 200 OK\r\n${LENGTH}\nX: y\r\n\r\n${GOOD}`, 'end in LF'],
+])('an answer with %s is named as that', async (_, answer, words) => {
+  const base = await serveRaw((socket) => socket.end(answer));
+  const error: unknown = await sweepAll(open(base, { maxAttempts: 1 }).source).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({
+    ...aborted('unreachable'),
+    message: expect.stringContaining(words) as string,
+  });
+});
+
+test('an answer of gzip that is cut short is named as that', async () => {
+  const base = await serve((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(GOOD).subarray(0, -9));
+  });
+  const error: unknown = await sweepAll(open(base).source).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    message: expect.stringContaining('a packed body that is cut short') as string,
+  });
+});
+
 test('interim answers without end are no answer; a few are let pass', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\n\r\n';
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${GOOD.length}\r\n\r\n`;

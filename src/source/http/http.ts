@@ -7,13 +7,15 @@ import { createDeadline } from '../../lib/time/deadline.ts';
 import { SourceError } from './errors.ts';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
-import { errorCode } from '../../lib/sync-error.ts';
+import { codedError, errorCode } from '../../lib/sync-error.ts';
 
 /** An answer as it came: any status, the body unpacked and unread; where it cannot be unpacked, its content-encoding stays. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Uint8Array;
+  /** The bytes are packed, and end too early. */
+  readonly isCutShort?: boolean;
 }
 
 /** An answer with the circumstances that its reading needs. */
@@ -123,7 +125,8 @@ export async function receive(
     return { ...answer, headers, bytes: await unpack(answer.bytes, { maxOutputLength: maxBytes }) };
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooBig(options, `more than ${maxBytes} unpacked`);
-    return answer; // Zlib's other errors mean that the bytes are not packed like this.
+    // Zlib's other errors mean that the bytes are not packed like this.
+    return { ...answer, isCutShort: errorCode(error) === 'Z_BUF_ERROR' };
   }
 }
 
@@ -189,7 +192,9 @@ function collect(
       },
       onResponseError: (_controller, error) => {
         release();
-        reject(error);
+        // Before a status came, undici has read a length in the head that is none.
+        const isHead = head.status === 0 && error instanceof errors.ResponseContentLengthMismatchError;
+        reject(isHead ? codedError('broken_head', error.message) : error);
       },
     });
   });

@@ -102,7 +102,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     'the certificate is not trusted: the server leaves out the one between it and its authority, or the authority is not known here; have the server send its whole chain, or name the file of the missing certificate in NODE_EXTRA_CA_CERTS',
   'DEPTH_ZERO_ SELF_SIGNED_ UNABLE_TO_ CERT_UNTRUSTED':
     'the certificate is not trusted: its authority is not known here; name the file of its certificate in NODE_EXTRA_CA_CERTS',
-  HPE_: 'the answer is not HTTP; if this port wants TLS, use https://',
+  HPE_: (error) => `the answer is not HTTP (${error.message}); if this port wants TLS, use https://`,
+  broken_head:
+    'the head of the answer is not HTTP: it names its length twice, or lines of it end in LF instead of CRLF',
   proxy_answered_407:
     'the proxy answered 407: it requires a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
   proxy_answered_403: 'the proxy answered 403: it does not allow access to this address',

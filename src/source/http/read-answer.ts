@@ -41,7 +41,10 @@ export function requireSuccess(answer: ReceivedAnswer): void {
   if (!isSuccess(status)) throw statusFault(answer);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
-    const got = 'a body in an unknown content-encoding';
+    const got =
+      answer.isCutShort === true
+        ? 'a packed body that is cut short'
+        : 'a body in an unknown content-encoding';
     throw new SourceError('not_json', `${where}: got ${got}, expected JSON, plain or with gzip`);
   }
   refuseCached(answer);
