@@ -20,7 +20,7 @@ export function createMailTransport(url: string, timeoutMs: number) {
   });
 }
 
-/** The fault behind an error of nodemailer, which gives it a general code such as ESOCKET. */
+/** The fault behind an error of nodemailer, which hides its code behind a general one. */
 export const toCause = (error: unknown): unknown =>
   error instanceof Error && 'originalCode' in error
     ? codedError(String(error.originalCode), error.message)
