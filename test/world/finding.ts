@@ -37,7 +37,8 @@ export type Invariant =
   | 'falsely gone'
   | 'false conflict'
   | 'taken back'
-  | 'unnoticed';
+  | 'unnoticed'
+  | 'unread';
 
 export type Found = readonly Finding[];
 

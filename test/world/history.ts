@@ -158,6 +158,8 @@ export function isAtRest({ state, verdict, result }: Entry, entries: readonly En
 }
 
 const MOST_SWEEPS = 5;
+/** So many that a list is read in pages of another size. */
+const SWEEPS_OF_TIES = 12;
 
 /** Sweeps until the mirror is as the service is; whatever was put off has been carried out by then. */
 async function comeToRest(stage: Stage): Promise<void> {
@@ -166,7 +168,7 @@ async function comeToRest(stage: Stage): Promise<void> {
     plainText(one, kind, personality) === plainText(other, kind, personality);
   await timeline.clock.sleep(personality.ownShown === 'at once' ? 15 * MINUTE : 7 * HOUR);
   service.advance(timeline.nowMs());
-  for (let sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+  for (let sweep = 0; sweep < (personality.ties === 'none' ? MOST_SWEEPS : SWEEPS_OF_TIES); sweep++) {
     await askForSweep(stage);
     await timeline.clock.sleep(16 * MINUTE);
     const { kinds: dumps } = await session.atomically((tx) => dumpMirror(tx, kinds));

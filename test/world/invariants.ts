@@ -19,6 +19,7 @@ import {
   invented,
   leaked,
   unequal,
+  unread,
   wrongUndo,
 } from './mirror-truths.ts';
 
@@ -35,6 +36,7 @@ export function check(recording: Recording): readonly Finding[] {
     ...brokenChains(recording),
     ...wrongUndo(recording),
     ...unequal(recording),
+    ...unread(recording),
     ...invented(recording),
     ...differing(recording),
     ...leaked(recording),

@@ -25,9 +25,20 @@ export async function beginTrouble(stage: Stage): Promise<number | null> {
   const untilMs = timeline.nowMs() + lastsMs(stage.lasting, random);
   logLine(`— ${stage.lasting.join()} until ${untilMs}`);
   service.begin(timeline.nowMs(), untilMs);
+  if (personality.token !== 'one user’s') lendToken(stage, untilMs);
   if (personality.succession !== 'none') stage.unsentUntilMs = untilMs;
   if (personality.approval !== 'none' || personality.cut !== 'whole') await bearWitness(stage);
   return untilMs;
+}
+
+/** Our settings get another user's token, and the first one back in the end. */
+function lendToken(stage: Stage, untilMs: number): void {
+  const { timeline, personality } = stage;
+  stage.otherTokenUntilMs = untilMs;
+  stage.hasOtherToken = personality.token === 'another user’s for days';
+  timeline.after(untilMs - timeline.nowMs(), () => {
+    stage.hasOtherToken = false;
+  });
 }
 
 /** Whether the mirror has a record that no list shows. */
@@ -184,6 +195,7 @@ const sameIdea: Acts = (stage) =>
 const ACTS: { readonly [Name in Trait]?: Acts } = {
   rights: someUpdates,
   maintenance: someUpdates,
+  token: someUpdates,
   approval: moreCreates,
   cut: moreCreates,
   spelling: twice,

@@ -16,6 +16,7 @@ import type { readControl } from '../../src/outbound/send/read-remote.ts';
 import type { updateRecord } from '../../src/outbound/send/update.ts';
 import type { concludeAbsences } from '../../src/pull/deletions/conclude-absences.ts';
 import type { readOldestRows } from '../../src/pull/deletions/oldest-rows.ts';
+import type { isNewHolder, isOfSeveral } from '../../src/store/kinds/token-holders.ts';
 import type { readWriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { findRepeatedPage } from '../../src/source/paging/page-checks.ts';
 
@@ -35,6 +36,8 @@ interface Plantable {
   readControl: typeof readControl;
   readOldestRows: typeof readOldestRows;
   readWriteAnswer: typeof readWriteAnswer;
+  isNewHolder: typeof isNewHolder;
+  isOfSeveral: typeof isOfSeveral;
   postponeForbidden: typeof postponeForbidden;
   unlistedLinks: typeof unlistedLinks;
   readUnprovenFields: typeof readUnprovenFields;
@@ -194,6 +197,19 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'the number of a job counts as a record',
     trait: 'named: by the number of a job',
     parts: { showsSentValue: () => () => true },
+  },
+  {
+    name: 'every user’s token shows the same rows',
+    trait: 'token: another user’s for days',
+    parts: { isNewHolder: () => () => Promise.resolve(false) },
+  },
+  {
+    name: 'a list that was read with two tokens proves what it lacks',
+    trait: 'token: two in each sweep',
+    parts: {
+      isNewHolder: () => () => Promise.resolve(false),
+      isOfSeveral: () => () => Promise.resolve(false),
+    },
   },
   {
     name: 'a Location names nothing',

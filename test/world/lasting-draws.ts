@@ -22,6 +22,7 @@ const LASTS: { readonly [Name in Trait]?: readonly [least: number, most: number]
   downtimes: [6, 7],
   named: [1, 2],
   likeMinded: [2, 3],
+  token: [26, 60],
 };
 
 /** So long that even those have given up who wait three times as long as usual. */
@@ -48,7 +49,7 @@ export function filledIn({ fields, naturalKey }: ListedKind, unique: number): Co
 /** Kinds whose records can be asked for one by one. */
 const ASKED = ['clients', 'clients', 'projects', 'categories', 'products'];
 
-/** The kinds that show a trouble; none = all. */
+/** The kinds that show a trait; none = all. */
 export function kindsFor({
   window,
   keeping,
@@ -59,7 +60,9 @@ export function kindsFor({
   approval,
   cut,
   volatile,
+  ties,
 }: Personality): readonly string[] {
+  if (ties !== 'none') return ['clients', 'projects', 'products'];
   if (window !== 'whole') return ['punches', 'purchase_products'];
   if (keeping !== 'short') return ['clients', 'categories', 'products', 'punches'];
   const isAsked =
@@ -73,7 +76,8 @@ export function kindsFor({
 }
 
 /** How many records there are to begin with where a trouble would not show with fewer. */
-export function rowsFor({ rights, flips }: Personality, random: Random): number {
+export function rowsFor({ rights, flips, ties }: Personality, random: Random): number {
+  if (ties !== 'none') return random.pick([30, 40, 47]);
   if (rights === 'most lost of few') return random.integer(5, 9);
   return flips === 'steady' ? random.pick([9, 14, 20, 30, 40]) : random.pick([17, 23, 32, 47]);
 }

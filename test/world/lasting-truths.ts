@@ -71,12 +71,13 @@ function isFor({ body }: Send, wanted: Content): boolean {
 
 /** Updates parked because their record is gone, which it never was, except in a momentary answer. */
 export function falselyGone(recording: Recording): Found {
-  const { rights, maintenance, approval, unlisted, window, cut } = recording.personality;
+  const { rights, token, maintenance, approval, unlisted, window, cut } = recording.personality;
   if (
     [
       window !== 'whole',
       cut !== 'whole',
       rights !== 'kept',
+      token !== 'one user’s',
       maintenance !== 'none',
       approval !== 'none',
       unlisted !== 'none',

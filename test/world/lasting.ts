@@ -26,25 +26,33 @@ export interface Lasting {
   looks: number;
   /** How many pages were asked for. */
   turns: number;
+  /** Whether the user who asks has all rights. */
+  seesAll: boolean;
 }
 
 const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 const UNLISTED = ['inactive', 'forbidden', 'a sign-in page', 'null'] as const;
 
-export function createLasting(all: ReadonlyMap<string, Records>, random: Random): Lasting {
+export function createLasting(
+  { token }: Personality,
+  all: ReadonlyMap<string, Records>,
+  random: Random,
+): Lasting {
+  const unseen = random.pick(['answers', 'forbidden', 'not found'] as const);
   return {
     fromMs: Infinity,
     untilMs: Infinity,
     hidden: new Map(),
     apart: new Map(),
     most: new Map([...all].map(([kind, records]) => [kind, records.at(0).length])),
-    unseen: random.pick(['answers', 'forbidden', 'not found'] as const),
+    unseen: token === 'one user’s' ? unseen : 'not found',
     unlisted: random.pick(UNLISTED),
     laterMs: random.integer(1, 6) * HOUR,
     edges: [],
     looks: 0,
     turns: 0,
+    seesAll: false,
   };
 }
 
@@ -67,6 +75,8 @@ export function beginLasting(
   for (const [kind, known] of records) {
     const rows = known.at(fromMs).toSorted((a, b) => hash(`h${a.id}`) - hash(`h${b.id}`));
     if (personality.rights !== 'kept') lasting.hidden.set(kind, hiddenOf(rows, personality));
+    if (personality.token !== 'one user’s')
+      lasting.hidden.set(kind, new Set(rows.slice(0, random.pick(HIDDEN_FROM_OTHER)).map(({ id }) => id)));
     const old = rows.filter(({ id }) => !isOurs(known, id)).toSorted((a, b) => a.born - b.born);
     lasting.apart.set(kind, new Set(old.slice(0, random.integer(1, 2)).map(({ id }) => id)));
   }
@@ -77,6 +87,9 @@ export function beginLasting(
     lasting.edges.push(at);
   }
 }
+
+/** How many records another user does not see: so few could as well have been deleted. */
+const HIDDEN_FROM_OTHER = [1, 1, 2, 3, 8] as const;
 
 /** Fewer than three, or than a third, could as well have been deleted: who sees only the lists cannot know. */
 const LEAST_HIDDEN = 3;
@@ -130,7 +143,7 @@ const isApart = ({ apart }: Lasting, kind: string, id: string): boolean => apart
 /** Of the records that came later, those without rights see one half, too. */
 function isHidden(lasting: Lasting, records: Records, id: string, atMs: number): boolean {
   const hidden = lasting.hidden.get(records.kind.name);
-  if (hidden === undefined || hidden.size === 0 || !isOn(lasting, atMs)) return false;
+  if (lasting.seesAll || hidden === undefined || hidden.size === 0 || !isOn(lasting, atMs)) return false;
   const isNew = records.find(id, lasting.fromMs) === undefined;
   return hidden.has(id) || (isNew && hash(`h${id}`) % 2 === 0);
 }

@@ -18,17 +18,32 @@ export interface ListRequest {
 export function listAnswer(records: Records, request: ListRequest, listing: Listing): Answer {
   const { kind } = records;
   const { personality } = listing;
-  const rows = ordered(kind, records.at(request.ofMs), listing);
   const size = pageSize(kind, request, personality);
+  const rows = ordered(kind, records.at(request.ofMs), listing);
   const last = Math.max(1, Math.ceil(rows.length / size));
   let page = personality.asked === 'page ignored' ? 1 : Math.max(1, request.page);
   if (page > last && personality.beyond === 'not found') return failure(404, 'There is no such page.');
   if (page > last && personality.beyond === 'last page again') page = last;
   const facts = { ...counted(records, request, { rows, personality }), page, size };
-  const data = rows.slice((page - 1) * size, page * size).map(({ text }) => text);
+  const data = rowsOfPage(rows, { page, size }, personality).map(({ text }) => text);
   const members = [`"data":[${data.join(',')}]`, ...META_FORMS[personality.announced](facts, kind)];
   return json(200, `{${[...members, '"success":true'].join(',')}}`);
 }
+
+/** Where many records share the day that a list is sorted by, some come on no page, and others twice. */
+export function rowsOfPage(
+  rows: readonly Row[],
+  { page, size }: { readonly page: number; readonly size: number },
+  { ties }: Pick<Personality, 'ties'>,
+): readonly Row[] {
+  const of = ties === 'another order for each page' ? `${size}/${page}` : String(size);
+  const place = ({ id }: Row): number => hash(`${id}/${of}`);
+  const sorted = rows.toSorted((a, b) => dayOf(a) - dayOf(b) || place(a) - place(b));
+  return (ties === 'none' ? rows : sorted).slice((page - 1) * size, page * size);
+}
+
+const ALIKE = 15;
+const dayOf = ({ born }: Row): number => Math.floor(born / ALIKE);
 
 export interface Listing {
   readonly personality: Personality;

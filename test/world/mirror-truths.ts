@@ -4,6 +4,7 @@ import { mayKeep } from './secrets.ts';
 import { evidenceOf, recordsOf, type Finding, type Found } from './finding.ts';
 import type { Recording } from './history.ts';
 import type { Content, Records } from './records.ts';
+import { rowsOfPage } from './listed.ts';
 import { plainText } from './spelled.ts';
 import type { Pull } from './stage.ts';
 
@@ -205,6 +206,22 @@ export function unequal(recording: Recording): Found {
         detail: `${name}: missing or otherwise ${missing.map(({ id }) => id).join()}; surplus ${surplus.map(({ id }) => id).join()}`,
       },
     ];
+  });
+}
+
+/** Rows that are still missing, though pages of half the size would have shown them: where many rows are alike, no page of one size need. */
+export function unread({ kinds, service, personality, final, endMs }: Recording): Found {
+  const size = Math.floor(Number.parseInt(personality.pageSize, 10) / 2);
+  if (personality.ties === 'none') return [];
+  return kinds.flatMap(({ name }): Finding[] => {
+    const rows = service.records.get(name)?.at(endMs) ?? [];
+    const pages = Array.from({ length: Math.ceil(rows.length / size) }, (_none, at) => at + 1);
+    const shown = pages.flatMap((page) => rowsOfPage(rows, { page, size }, personality));
+    const live = new Set(liveRows(final.kinds.get(name)?.rows).map(({ id }) => id));
+    const missing = new Set(shown.flatMap(({ id }) => (live.has(id) ? [] : id)));
+    return missing.size === 0
+      ? []
+      : [{ invariant: 'unread', detail: `${name}: ${sortedText([...missing])} are never read` }];
   });
 }
 

@@ -10,6 +10,7 @@ import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
 import type { landOwnWrite } from '../../src/outbound/attempt/land-own-write.ts';
 import type { hasOtherWrites } from '../../src/pull/run/sweep.ts';
+import type { saveNextPageSize } from '../../src/pull/sweep/page-size.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
@@ -23,6 +24,7 @@ interface Plantable {
   createRecordDecoder: typeof createRecordDecoder;
   withBlanks: typeof withBlanks;
   normalizeKey: typeof normalizeKey;
+  saveNextPageSize: typeof saveNextPageSize;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -121,6 +123,11 @@ export const MORE_PLANTED_BUGS: readonly {
     name: 'natural keys are compared as they are written',
     trait: 'keys: in two spellings',
     parts: { normalizeKey: () => (text) => text },
+  },
+  {
+    name: 'a list is read in pages of one size for ever',
+    trait: 'ties: another order for each page',
+    parts: { saveNextPageSize: () => () => Promise.resolve() },
   },
   {
     name: 'events carry the time of a clock that was set back',

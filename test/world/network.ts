@@ -15,6 +15,8 @@ export interface NetworkParts {
   readonly slowestMs: number;
   /** Called for each request as it is read, before it is answered. */
   readonly onRead: (request: Request) => void;
+  /** Of the user who may see all. */
+  readonly token: string;
   readonly logLine: (line: string) => void;
 }
 
@@ -25,14 +27,16 @@ export function openNetwork(parts: NetworkParts): HttpClient {
   return {
     get: async ({ target, headers }, signal) => {
       const isAfresh = headers['cache-control'] === 'no-cache';
-      const outcome = await ask(parts, { method: 'GET', target, body: '', isAfresh }, signal);
+      const request = { method: 'GET', target, body: '', isAfresh, isOfOther: isOfOther(parts, headers) } as const;
+      const outcome = await ask(parts, request, signal);
       if (outcome === 'lost' || outcome === 'unreachable')
         throw networkError(signal.aborted ? 'UND_ERR_ABORTED' : 'ECONNRESET');
       return { status: outcome.status, headers: outcome.headers, bytes: Buffer.from(outcome.body) };
     },
-    send: async ({ method, target, body, canSend: mayGo }, signal): Promise<SentAnswer> => {
+    send: async ({ method, target, body, headers, canSend: mayGo }, signal): Promise<SentAnswer> => {
       if (mayGo?.() === false) return { is: 'unsent', why: 'paused' };
-      const outcome = await ask(parts, { method, target, body }, signal);
+      const request = { method, target, body, isOfOther: isOfOther(parts, headers) };
+      const outcome = await ask(parts, request, signal);
       if (outcome === 'unreachable') return { is: 'unsent', why: 'ECONNREFUSED' };
       if (outcome === 'lost') return { is: 'lost', why: signal.aborted ? 'interrupted' : 'ECONNRESET' };
       return {
@@ -45,6 +49,9 @@ export function openNetwork(parts: NetworkParts): HttpClient {
     destroy: () => Promise.resolve(),
   };
 }
+
+const isOfOther = ({ token }: NetworkParts, headers: Readonly<Record<string, string>>): boolean =>
+  !Object.values(headers).includes(`Bearer ${token}`);
 
 /** An error as undici throws it. */
 function networkError(code: string): Error {

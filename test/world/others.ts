@@ -19,6 +19,14 @@ export function noteRequest(stage: Stage, { method, target }: Pick<Request, 'met
     });
 }
 
+/** While a list is read, somebody renews the token: from a later page on another user asks. */
+export function changeToken(stage: Stage, { target }: Pick<Request, 'target'>): void {
+  const { personality, timeline, otherTokenUntilMs, random } = stage;
+  if (personality.token !== 'two in each sweep' || timeline.nowMs() >= otherTokenUntilMs) return;
+  const isLater = Number(new URL(target, 'http://service').searchParams.get('page') ?? 1) > 1;
+  if (isLater && random.chance(0.4)) stage.hasOtherToken = true;
+}
+
 /** Remembers when single records were read, and how long before each update: what was there by then must not be overwritten. */
 function noteReading(stage: Stage, method: Request['method'], target: string): void {
   const { readAt, readBefore, timeline, service } = stage;

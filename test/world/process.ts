@@ -14,9 +14,9 @@ import { openSource, type Source } from '../../src/source/source.ts';
 import { dumpMirror } from './dump.ts';
 import { Killed, watchedSession, type Life } from './watched-session.ts';
 import { openNetwork } from './network.ts';
-import { noteRequest } from './others.ts';
+import { changeToken, noteRequest } from './others.ts';
 import type { Request } from './service.ts';
-import type { Stage } from './stage.ts';
+import { TOKEN, type Stage } from './stage.ts';
 
 /** One our process: it works the outbox and requested sweeps, until it dies. */
 interface Process {
@@ -52,10 +52,11 @@ function openProcess(stage: Stage, owner: string): Process {
   const { clock } = timeline;
   const onRead = (request: Request): void => {
     noteRequest(stage, request);
+    changeToken(stage, request);
   };
   const slowestMs = random.pick([20, 200, 2_000]);
   const openHttp = () =>
-    openNetwork({ service, timeline, random, life, slowestMs, onRead, logLine: stage.logLine });
+    openNetwork({ service, timeline, random, life, slowestMs, onRead, token: TOKEN, logLine: stage.logLine });
   const source = openSource(stage.sourceSettings, { clock, logger, random: fraction, openHttp });
   const outbox = outboxWork({
     session,
@@ -214,6 +215,7 @@ async function pull(process: Process, run: WorkRef): Promise<void> {
     );
     if (claimed === null) return;
     const fromMs = timeline.nowMs();
+    if (stage.personality.token === 'two in each sweep') stage.hasOtherToken = false;
     const kinds = stage.kinds.filter(({ name }) => claimed.kinds.includes(name));
     const report = await pullKinds(pullParts(process), { kinds, runId: run.id, ...stage.pullSettings }).catch(
       (error: unknown) => {

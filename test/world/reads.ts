@@ -10,9 +10,11 @@ const TROUBLED = 0.08;
 const KEPT_MS = 120_000;
 
 /** Answers a GET: what is there, as a replica or a cache shows it, or something else instead. */
-export function read(inside: Inside, { target, isAfresh = false }: Request, atMs: number): Outcome {
+export function read(inside: Inside, request: Request, atMs: number): Outcome {
+  const { target, isAfresh = false } = request;
   const { personality, random, kept } = inside;
-  const last = kept.get(target);
+  const key = request.isOfOther === true ? `${target} of another user` : target; // No cache shows one what it has kept for the other.
+  const last = kept.get(key);
   if (last !== undefined && isKeptLong(inside, target, { isAfresh, ageMs: atMs - last.atMs, atMs }))
     return personality.keeping === 'for hours, with Age' ? aged(last.answer, atMs - last.atMs) : last.answer;
   if (personality.cache !== 'none' && last && atMs - last.atMs < KEPT_MS && random.chance(0.4)) {
@@ -20,7 +22,7 @@ export function read(inside: Inside, { target, isAfresh = false }: Request, atMs
     return last.answer;
   }
   const answer = truth(inside, new URL(target, 'http://service'), atMs);
-  kept.set(target, { atMs, answer });
+  kept.set(key, { atMs, answer });
   const isSpoilt = !inside.isCalm && personality.reads !== 'answered' && random.chance(TROUBLED);
   return isSpoilt ? spoiltRead(answer, { personality, random, atMs }) : answer;
 }

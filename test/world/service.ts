@@ -18,6 +18,8 @@ export interface Request {
   readonly body: string;
   /** Nothing that a cache has kept is wanted. */
   readonly isAfresh?: boolean;
+  /** It is asked for with the token of another user, who may see less. */
+  readonly isOfOther?: boolean;
 }
 
 /** A write that has reached the service, or the network before it. */
@@ -112,7 +114,7 @@ export function createService(options: ServiceOptions): Service {
     random,
     kinds,
     records,
-    lasting: createLasting(records, randomFrom('lasting service', seed)),
+    lasting: createLasting(personality, records, randomFrom('lasting service', seed)),
     sends: [],
     putOff: [],
     stalePages: [],
@@ -134,6 +136,7 @@ export function createService(options: ServiceOptions): Service {
     advance,
     answer: (request, atMs) => {
       advance(atMs);
+      inside.lasting.seesAll = personality.token !== 'one user’s' && request.isOfOther !== true;
       return request.method === 'GET' ? read(inside, request, atMs) : write(inside, request, atMs);
     },
     calm: () => {

@@ -68,6 +68,10 @@ export interface Stage {
   readonly rules: OutboundRules;
   readonly pullSettings: Omit<PullRequest, 'kinds' | 'runId'>;
   readonly sourceSettings: SourceSettings;
+  /** Our settings have another user's token now. */
+  hasOtherToken: boolean;
+  /** Until when it comes and goes; 0 = never. */
+  otherTokenUntilMs: number;
   readonly logger: Logger;
   /** What we have logged where there are secrets. */
   readonly log: string[];
@@ -131,7 +135,9 @@ const silent = createLogger({ level: 'silent', secrets: [], destination: process
  */
 const WITH_SECRETS = 0.05;
 const BASE_URL = 'http://service';
-const SOURCE: SourceSettings = { ...SOURCE_SETTINGS, baseUrl: BASE_URL, token: canary('-world') };
+/** Of the user who may see all. */
+export const TOKEN = canary('-world');
+const OTHER_TOKEN = canary('-of-another-user');
 const PULL_SETTINGS: Stage['pullSettings'] = {
   baseUrl: BASE_URL,
   acceptNewSource: false,
@@ -160,7 +166,8 @@ export function setStage(
   const applyLie = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
   const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
   const usualRows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
-  const rows = lasting.length === 0 ? usualRows : rowsFor(personality, randomFrom('rows', seed));
+  const isUsual = lasting.length === 0 && personality.ties === 'none';
+  const rows = isUsual ? usualRows : rowsFor(personality, randomFrom('rows', seed));
   const precedents = new Map(served.map(({ name }): [string, Content[]] => [name, []]));
   const seedRecord = (kind: ListedKind, number: number): Content => {
     const body = bodiesOf(kind).create(1_000 + number, random);
@@ -189,7 +196,15 @@ export function setStage(
     }),
     rules: { settleSeconds: 300, patienceSeconds: 86_400, graceSeconds: 900, ignoreFields: {} },
     pullSettings: lie === undefined && lasting.length === 0 ? PULL_SETTINGS : WITH_HOLDS,
-    sourceSettings: SOURCE,
+    sourceSettings: {
+      ...SOURCE_SETTINGS,
+      baseUrl: BASE_URL,
+      get token() {
+        return stage.hasOtherToken ? OTHER_TOKEN : TOKEN;
+      },
+    },
+    hasOtherToken: false,
+    otherTokenUntilMs: 0,
     logger: secrets === NO_SECRETS ? silent : loggerInto(log),
     sendCounter: createSendCounter(),
     wakeUp: createWakeUp(timeline),

@@ -126,7 +126,15 @@ const TYPED = {
   keys: { 'as written': 0, 'in two spellings': 1 },
 } as const satisfies Table;
 
-export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS, ...TYPED } as const;
+/** What came to be known last: each drawn from a stream of its own, so that the histories of all other seeds stay as they are. */
+const LATEST = {
+  /** Another user's token outlasts patience. */
+  token: { 'one user’s': 0, 'another user’s for days': 2, 'two in each sweep': 1 },
+  /** Lists are sorted by a day that many records share; these have another order for each page, or for each size of pages. */
+  ties: { none: 0, 'another order for each page': 2, 'another order for each size': 1 },
+} as const satisfies Table;
+
+export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS, ...TYPED, ...LATEST } as const;
 
 type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
 type Traits = typeof TRAITS;
@@ -135,6 +143,7 @@ export type Personality = { readonly [Name in Trait]: keyof Traits[Name] };
 
 export const TRAIT_NAMES = Object.keys(TRAITS) as readonly Trait[];
 const USUAL_NAMES = Object.keys(USUAL) as readonly (keyof typeof USUAL)[];
+const LATEST_NAMES = Object.keys(LATEST) as readonly (keyof typeof LATEST)[];
 const LASTING_NAMES = Object.keys(LASTING) as readonly (keyof typeof LASTING)[];
 
 /** The service as it is documented, used by few, and a machine that goes on. */
@@ -166,8 +175,20 @@ export function drawPersonality(seed: number): Personality {
   if (lastingTraits(personality).length > 0) return personality;
   if (views.chance(VIEWS_SHARE))
     return { ...personality, blanks: drawValue('blanks', views) as Personality['blanks'] };
-  const isTyped = randomFrom('typed', seed).chance(TYPED_SHARE);
-  return isTyped ? { ...personality, keys: 'in two spellings' } : personality;
+  if (randomFrom('typed', seed).chance(TYPED_SHARE)) return { ...personality, keys: 'in two spellings' };
+  return drawLatest(personality, seed);
+}
+
+/** Adds the first of the latest traits that a seed has. */
+function drawLatest(personality: Personality, seed: number): Personality {
+  for (const name of LATEST_NAMES) {
+    const random = randomFrom(LATEST_STREAM, name, seed);
+    if (!random.chance(LATEST_SHARE)) continue;
+    const drawn: Record<string, string> = { ...personality, [name]: drawValue(name, random) };
+    addCompanions(drawn, name, random);
+    return drawn as unknown as Personality;
+  }
+  return personality;
 }
 
 /** The share of histories with a trouble that outlasts patience, and of those the share with a second one. */
@@ -180,22 +201,28 @@ const VIEWS_SHARE = 0.1;
 /** The share of the rest in which people write keys in two spellings. */
 const TYPED_SHARE = 0.1;
 
+/** The share of what is left that has one of the latest traits, and a name by which none of the seeds in found-at.json has one. */
+const LATEST_SHARE = 0.03;
+const LATEST_STREAM = 'latest 1';
+
 function drawLasting(drawn: Record<string, string>, random: Random): void {
   if (!random.chance(LASTING_SHARE)) return;
   for (const name of [random.pick(LASTING_NAMES), random.pick(LASTING_NAMES)]) {
     drawn[name] = drawValue(name, random);
-    for (const [other, values] of Object.entries<readonly string[]>(COMPANIONS[name] ?? {}))
-      drawn[other] = random.pick(values);
+    addCompanions(drawn, name, random);
     if (!random.chance(SECOND_SHARE)) return;
   }
+}
+
+function addCompanions(drawn: Record<string, string>, name: Trait, random: Random): void {
+  for (const [other, values] of Object.entries<readonly string[]>(COMPANIONS[name] ?? {}))
+    drawn[other] = random.pick(values);
 }
 
 const LOST = ['never', 'after the commit', 'after the commit', 'before or after'] as const;
 
 /** Traits without which a lasting trouble would not show. */
-const COMPANIONS: Partial<
-  Record<keyof typeof LASTING, { readonly [Name in Trait]?: readonly Personality[Name][] }>
-> = {
+const COMPANIONS: Partial<Record<Trait, { readonly [Name in Trait]?: readonly Personality[Name][] }>> = {
   rights: { lost: LOST },
   maintenance: { lost: LOST },
   approval: { lost: LOST },
@@ -218,16 +245,28 @@ const COMPANIONS: Partial<
   },
   likeMinded: { lost: ['before the commit', 'before or after'] },
   ownShown: { replica: ['none'], cache: ['none'] },
+  token: { lost: LOST, pageSize: ['5 rows', '7 rows', '10 rows'], processes: ['one'] },
+  ties: {
+    pageSize: ['10 rows', '15 rows', '25 rows'],
+    announced: ['meta', 'meta as text', 'meta without last_page', 'meta and links'],
+    total: ['right'],
+    asked: ['honoured'],
+    beyond: ['empty'],
+    order: ['documented'],
+    cache: ['none'],
+  },
 };
+
+const OUTLASTING: readonly Trait[] = [...LASTING_NAMES, 'token'];
 
 /** The traits in which a personality has a trouble that outlasts patience. */
 export const lastingTraits = (personality: Personality): readonly Trait[] =>
-  LASTING_NAMES.filter((name) => personality[name] !== DOCUMENTED[name]);
+  OUTLASTING.filter((name) => personality[name] !== DOCUMENTED[name]);
 
 /** The same, without what outlasts patience. */
 export const withoutLasting = (personality: Personality): Personality => ({
   ...personality,
-  ...Object.fromEntries(LASTING_NAMES.map((name) => [name, DOCUMENTED[name]])),
+  ...Object.fromEntries(OUTLASTING.map((name) => [name, DOCUMENTED[name]])),
 });
 
 /** A way of refusing says something only with a status and an instant. */
