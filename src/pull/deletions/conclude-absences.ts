@@ -198,7 +198,8 @@ async function decideAbsences(
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
   const isAsLong = fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
   const isReplaced = isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absent));
-  const isOfNewHolder = await mayShowLess(session, sweep, { isCertified, fresh, now });
+  const isOfNewHolder =
+    fresh.length > 0 && (await isNewHolder(session, kind.name, { holders: sweep.holders, now }));
   const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
   const oldest = canAsk || !isCertified ? null : await readOldestRows(session, kind, absent);
   const decision = decideDeletions(
@@ -227,16 +228,6 @@ async function decideAbsences(
 
 const doubtOf = (isEmpty: boolean, isCutOff: boolean): 'empty' | 'cut_off' | null =>
   isEmpty ? 'empty' : isCutOff ? 'cut_off' : null;
-
-/** Whether the list is that of a user who may see less: it is the first one, or one of the two that must not show a row. */
-async function mayShowLess(
-  db: Queryable,
-  { kind, holders }: Sweep,
-  { isCertified, fresh, now }: { isCertified: boolean; fresh: readonly AbsentRow[]; now: Date },
-): Promise<boolean> {
-  if (fresh.length === 0) return false;
-  return isNewHolder(db, kind.name, { holders, sweeps: isCertified ? 1 : 2, now });
-}
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */
 function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): boolean {

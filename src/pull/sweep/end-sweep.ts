@@ -1,4 +1,4 @@
-import type { Kind } from '../../catalog/kind.ts';
+import { withUsableRetrieve, type Kind } from '../../catalog/kind.ts';
 import type { Spans } from '../../diff/spans.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../views/discover-columns.ts';
@@ -13,7 +13,7 @@ import {
   type ListIssue,
 } from '../../store/records/issue-store.ts';
 import { deleteMeta, writeMeta } from '../../store/kinds/meta.ts';
-import { saveHolder } from '../../store/kinds/token-holders.ts';
+import { CERTIFIED_SWEEP, saveHolder } from '../../store/kinds/token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../store/outbox/outbox-queue.ts';
 import { prunePages } from '../../store/sightings/page-store.ts';
@@ -110,7 +110,9 @@ async function noteProof(tx: Transaction, { kind, began, holders }: Sweep, endin
   const hasTwoTokens = ending.state === 'complete' && ending.list.hasTwoTokens === true;
   if ((ending.state === 'invalid' || hasTwoTokens) && began !== null) await clearEnds(tx, kind.name, began);
   if (ending.state !== 'complete' || hasTwoTokens) return;
-  for (const holder of holders) await saveHolder(tx, kind.name, holder, now);
+  const canRetrieve = withUsableRetrieve(kind) !== null; // Else two sweeps without a certificate prove nothing.
+  const counts = ending.list.isOfThisSweep ? CERTIFIED_SWEEP : Number(canRetrieve);
+  for (const holder of holders) await saveHolder(tx, kind.name, { holder, counts }, now);
 }
 
 /** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */

@@ -10,7 +10,7 @@ interface TokenHolder {
   readonly holder: string;
   /** When it did so first. */
   readonly since: string;
-  /** How often: no more than two are counted. */
+  /** How often it was shown what the list lacks: twice by a complete sweep, once for all by a certified one. */
   readonly sweeps: number;
 }
 
@@ -20,8 +20,16 @@ const COUNTED = 2;
 const parse = (text: string | null): readonly TokenHolder[] =>
   text === null ? [] : (JSON.parse(text) as TokenHolder[]);
 
-/** Notes whose token has read a kind's list to its end. */
-export async function saveHolder(tx: Transaction, kind: string, holder: string, now: Date): Promise<void> {
+/** What a sweep counts that proves what its own list lacks: its certificate is not that of an earlier sweep, under another token. */
+export const CERTIFIED_SWEEP = COUNTED;
+
+/** Notes whose token has read a kind's list to its end, and how much that counts. */
+export async function saveHolder(
+  tx: Transaction,
+  kind: string,
+  { holder, counts }: { readonly holder: string; readonly counts: number },
+  now: Date,
+): Promise<void> {
   const known = parse(await readMeta(tx, `holders.${kind}`));
   const { since, sweeps } = known.find((one) => one.holder === holder) ?? {
     since: formatInstant(now),
@@ -29,26 +37,22 @@ export async function saveHolder(tx: Transaction, kind: string, holder: string, 
   };
   if (sweeps === COUNTED && known.at(-1)?.holder === holder) return; // As nearly always.
   const others = known.filter((one) => one.holder !== holder);
-  const present = { holder, since, sweeps: Math.min(sweeps + 1, COUNTED) };
+  const present = { holder, since, sweeps: Math.min(sweeps + counts, COUNTED) };
   await writeMeta(tx, `holders.${kind}`, JSON.stringify([...others, present].slice(-MOST_KEPT)));
 }
 
 /**
- * Whether a list was read with the token of a user whose rights are unknown: fewer than `sweeps` complete ones were, and others had
- * read it before. Where tokens rotate, each is another one of the same user.
+ * Whether a list was read with the token of a user whose rights are unknown: no sweeps of it have proven yet what it lacks, and others
+ * had read it before. Where tokens rotate, each is another one of the same user.
  */
 export async function isNewHolder(
   db: Queryable,
   kind: string,
-  {
-    holders,
-    sweeps,
-    now,
-  }: { readonly holders: ReadonlySet<string>; readonly sweeps: number; readonly now: Date },
+  { holders, now }: { readonly holders: ReadonlySet<string>; readonly now: Date },
 ): Promise<boolean> {
   const known = parse(await readMeta(db, `holders.${kind}`));
   const isKnown = (holder: string): boolean =>
-    known.some((one) => one.holder === holder && one.sweeps >= sweeps);
+    known.some((one) => one.holder === holder && one.sweeps >= COUNTED);
   const others = known.filter((one) => !holders.has(one.holder));
   return others.length > 0 && ![...holders].every(isKnown) && !rotates(known, holders, now);
 }
