@@ -1,12 +1,11 @@
 import type { SendCounter } from '../../src/outbound/freeze.ts';
 
 /** A mark of the last send that lasts as long as its test. */
-export function createSendCounter(): SendCounter {
-  let sendCount = 0;
+export function createSendCounter(mark = { sends: 0 }): SendCounter {
   return {
-    read: () => Promise.resolve(sendCount),
+    read: () => Promise.resolve(mark.sends),
     write: (sends) => {
-      sendCount = Math.max(sendCount, sends);
+      mark.sends = Math.max(mark.sends, sends);
       return Promise.resolve();
     },
   };

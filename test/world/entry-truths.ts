@@ -12,7 +12,7 @@ const bodyOf = ({ body }: Send): Content => JSON.parse(body) as Content;
 
 /** Creates that made more records than there are entries that asked for them. */
 export function doubled(recording: Recording): Found {
-  const { entries, service } = recording;
+  const { entries, service, forgotten } = recording;
   const made = new Map<string, string[]>();
   for (const send of service.sends) {
     if (send.operation !== 'create' || send.committed === null) continue;
@@ -20,7 +20,8 @@ export function doubled(recording: Recording): Found {
     made.set(marker, [...(made.get(marker) ?? []), send.committed.id]);
   }
   return [...made].flatMap(([marker, ids]) => {
-    const asked = entries.filter(({ intent }) => !intent.isAgain && isCreateOf(intent, marker)).length;
+    const wanted = [...entries.map(({ intent }) => intent), ...forgotten];
+    const asked = wanted.filter((intent) => !intent.isAgain && isCreateOf(intent, marker)).length;
     return ids.length > asked
       ? [
           {

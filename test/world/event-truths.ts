@@ -157,10 +157,15 @@ export function wrongColumns({ final, kinds }: Recording): Found {
   );
 }
 
+/** How much later than its journal a send may leave. */
+const MOST_WAITED_MS = 30_000;
+
 /** Writes that left without a line in the journal. */
-export function unjournalled({ service, entries, kinds }: Recording): Found {
+export function unjournalled({ service, entries, kinds, goneBack }: Recording): Found {
+  const isForgotten = (atMs: number): boolean =>
+    goneBack !== null && atMs >= goneBack.fromMs && atMs <= goneBack.toMs + MOST_WAITED_MS;
   return kinds.flatMap(({ name }): Finding[] => {
-    const sends = service.sends.filter(({ kind }) => kind === name).length;
+    const sends = service.sends.filter(({ kind, atMs }) => kind === name && !isForgotten(atMs)).length;
     const attempts = entries
       .filter(({ intent }) => intent.kind === name)
       .reduce((sum, one) => sum + one.attempts.length, 0);

@@ -5,6 +5,7 @@ import { readEntries, type Entry } from '../../src/store/outbox/outbox-store.ts'
 import { dumpChanges, dumpMirror, type ChangeRow, type Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
 import { actsDuring, beginTrouble, outlast } from './lasting-acts.ts';
+import { goBack, resumeIfPaused } from './going-back.ts';
 import { act, leaveAndReturn } from './others.ts';
 import { decideHolds } from './decide-holds.ts';
 import { employ, verify } from './process.ts';
@@ -16,7 +17,10 @@ import type { Personality } from './traits.ts';
 import { undoAll, type UndoneCell } from './undone.ts';
 
 /** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
-export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness'> {
+export interface Recording extends Pick<
+  Stage,
+  'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness' | 'goneBack' | 'forgotten'
+> {
   readonly seed: number;
   readonly personality: Personality;
   readonly service: Service;
@@ -93,6 +97,7 @@ async function play(stage: Stage): Promise<void> {
     ...times(stage.personality.returning === 'restored' ? 1 : 0, () =>
       leaveAndReturn(stage, () => askForSweep(stage)),
     ),
+    ...times(stage.personality.goesBack === 'never' ? 0 : 1, () => goBack(stage)),
     ...times(jumps, () => {
       jump(stage);
     }),
@@ -129,6 +134,7 @@ async function untilSettled(stage: Stage): Promise<void> {
   for (let stepMs = 5 * MINUTE; timeline.nowMs() < endMs; stepMs = Math.min(2 * stepMs, 8 * HOUR)) {
     const entries = await readEntries(session, sql`select * from outbox order by id`);
     timeline.stir();
+    if (stage.goneBack !== null) await resumeIfPaused(stage);
     if (entries.every((entry) => isAtRest(entry, entries) || awaitsUnreadable(stage, entry))) return;
     await timeline.clock.sleep(stepMs);
   }
@@ -212,7 +218,7 @@ async function record(stage: Stage): Promise<Recording> {
   const leaks = await leaksOf(stage);
   const undone = await undoAll(stage);
   const volatile = (await readVolatile(session))?.fields ?? [];
-  const { witness } = stage;
+  const { witness, goneBack, forgotten } = stage;
   return {
     seed,
     personality,
@@ -225,6 +231,8 @@ async function record(stage: Stage): Promise<Recording> {
     undone,
     volatile,
     witness,
+    goneBack,
+    forgotten,
     ...recording,
   };
 }

@@ -99,7 +99,8 @@ export function falselyGone(recording: Recording): Found {
 
 /** Conflicts with nobody: no other person has ever written those fields. */
 export function falseConflicts(recording: Recording): Found {
-  const { ownShown, spelling, volatile } = recording.personality;
+  const { ownShown, spelling, volatile, goesBack } = recording.personality;
+  if (goesBack !== 'never') return []; // Our own, which the database has forgotten.
   if (ownShown === 'at once' && spelling === 'alike' && volatile === 'none') return [];
   if (
     Object.entries(storing(recording)).some(

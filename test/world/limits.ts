@@ -1,6 +1,7 @@
 import type { Finding, Invariant } from './finding.ts';
 import type { Recording } from './history.ts';
 import { kindOf } from './bodies.ts';
+import { DOCUMENTED } from './traits.ts';
 
 /** Services that break a promise by themselves, so that no client can keep it; all others must hold every invariant. */
 interface Limit {
@@ -89,7 +90,16 @@ const LIMITS: readonly Limit[] = [
     holds: ({ personality: { window }, kinds }) =>
       window === 'one by one' && !kinds.some(({ name }) => canBeAsked(name)),
   },
+  {
+    why: 'the database has forgotten a send whose record lists show late, or not as it was sent',
+    invariants: ['doubled'],
+    holds: ({ goneBack, personality }) =>
+      goneBack !== null && KEPT_AS_SENT.some((name) => personality[name] !== DOCUMENTED[name]),
+  },
 ];
+
+/** The traits of a service whose lists show at once, and in every field as it was sent, what a create has made. */
+const KEPT_AS_SENT = ['texts', 'codes', 'times', 'amounts', 'fields', 'commit', 'replica', 'cache'] as const;
 
 const canBeAsked = (kind: string): boolean => kindOf(kind).retrieve?.misprint === undefined;
 

@@ -8,6 +8,7 @@ import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
+import type { findLastBreak } from '../../src/outbound/last-break.ts';
 import type { landOwnWrite } from '../../src/outbound/attempt/land-own-write.ts';
 import type { hasOtherWrites } from '../../src/pull/run/sweep.ts';
 import type { saveNextPageSize } from '../../src/pull/sweep/page-size.ts';
@@ -25,6 +26,7 @@ interface Plantable {
   withBlanks: typeof withBlanks;
   normalizeKey: typeof normalizeKey;
   saveNextPageSize: typeof saveNextPageSize;
+  findLastBreak: typeof findLastBreak;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -128,6 +130,15 @@ export const MORE_PLANTED_BUGS: readonly {
     name: 'a list is read in pages of one size for ever',
     trait: 'ties: another order for each page',
     parts: { saveNextPageSize: () => () => Promise.resolve() },
+  },
+  {
+    name: 'what a mirror knew before it went back lets a create out',
+    trait: 'goesBack: with the count of our sends',
+    parts: {
+      findLastBreak:
+        (real) =>
+        async (...args) => ({ ...(await real(...args)), firstRun: 0, lastEntry: 0 }),
+    },
   },
   {
     name: 'events carry the time of a clock that was set back',

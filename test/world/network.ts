@@ -27,7 +27,13 @@ export function openNetwork(parts: NetworkParts): HttpClient {
   return {
     get: async ({ target, headers }, signal) => {
       const isAfresh = headers['cache-control'] === 'no-cache';
-      const request = { method: 'GET', target, body: '', isAfresh, isOfOther: isOfOther(parts, headers) } as const;
+      const request = {
+        method: 'GET',
+        target,
+        body: '',
+        isAfresh,
+        isOfOther: isOfOther(parts, headers),
+      } as const;
       const outcome = await ask(parts, request, signal);
       if (outcome === 'lost' || outcome === 'unreachable')
         throw networkError(signal.aborted ? 'UND_ERR_ABORTED' : 'ECONNRESET');

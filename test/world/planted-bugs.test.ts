@@ -46,6 +46,7 @@ vi.mock('../../src/outbound/send/possible-matches.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/read-remote.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/recover.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/update.ts', planted.withDoubles);
+vi.mock('../../src/outbound/last-break.ts', planted.withDoubles);
 vi.mock('../../src/outbound/stopwatch.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/conclude-absences.ts', planted.withDoubles);

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { parseInstant } from '../../src/lib/time/clock.ts';
 import { claimRun, closeStaleRuns, requestedRuns } from '../../src/store/runs/run-requests.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
@@ -12,6 +13,7 @@ import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import { verifyKinds } from '../../src/pull/verify/verify-kinds.ts';
 import { openSource, type Source } from '../../src/source/source.ts';
 import { dumpMirror } from './dump.ts';
+import { isOfGoingBack } from './going-back.ts';
 import { Killed, watchedSession, type Life } from './watched-session.ts';
 import { openNetwork } from './network.ts';
 import { changeToken, noteRequest } from './others.ts';
@@ -46,6 +48,7 @@ export async function employ(stage: Stage, number: number): Promise<void> {
 function openProcess(stage: Stage, owner: string): Process {
   const { timeline, random, kinds, service, logger, rules, sendCounter } = stage;
   const life: Life = { left: drawLife(stage), isOver: false, standStill: null };
+  stage.lives.add(life);
   life.standStill = stillness(stage, owner, life);
   const session = watchedSession(stage.session, timeline, life);
   const fraction = (): number => random.integer(0, 999_999) / 1_000_000;
@@ -121,6 +124,7 @@ async function live(process: Process): Promise<void> {
   const { stage, life, session, running, source } = process;
   const beside = stage.beside?.(pullParts(process), stage);
   try {
+    await beat(process);
     await freezeIfRestored(session, stage.sendCounter, stage.timeline.clock.now(), stage.logger);
     while (!stage.isOver && !life.isOver) {
       if (beside !== undefined && !stage.isCalm) hold(process, beside());
@@ -145,7 +149,11 @@ const LOOK_AGAIN_MS = 10_000;
 async function look(process: Process): Promise<void> {
   const { stage, outbox, session, running, inHand } = process;
   const { timeline, wakeUp } = stage;
-  if (stage.dead.size > 0 && timeline.nowMs() - process.tookOverMs >= TAKE_OVER_EVERY_MS)
+  await beat(process);
+  if (
+    (stage.dead.size > 0 || stage.goneBack !== null) &&
+    timeline.nowMs() - process.tookOverMs >= TAKE_OVER_EVERY_MS
+  )
     await takeOver(process);
   for (const due of stage.isSending() ? await outbox.due(20) : []) {
     if (inHand.has(due.id)) continue;
@@ -163,6 +171,12 @@ async function look(process: Process): Promise<void> {
   await wakeUp.rest(running.size > 0 ? LOOK_AGAIN_MS : await delayMs(process));
 }
 
+/** By its heartbeat a process has a row, in which its sends are counted: without one, a database that went back is not found. */
+async function beat({ stage, session, owner }: Process): Promise<void> {
+  if (stage.personality.goesBack === 'never') return;
+  await saveHeartbeat(session, { owner, roles: ['outbound'] }, stage.timeline.clock.now());
+}
+
 async function takeOver(process: Process): Promise<void> {
   const { stage, outbox, session, owner } = process;
   const { timeline } = stage;
@@ -177,7 +191,7 @@ function hold({ running, stage, life }: Process, work: Promise<unknown>): void {
   const held = work
     .then(() => undefined)
     .catch((error: unknown) => {
-      if (!(error instanceof Killed) && !life.isOver) stage.fail(error);
+      if (!(error instanceof Killed) && !life.isOver && !isOfGoingBack(stage, error)) stage.fail(error);
     })
     .finally(() => {
       running.delete(held);
@@ -226,6 +240,7 @@ async function pull(process: Process, run: WorkRef): Promise<void> {
     stage.logLine(`— pull ${run.id} ${JSON.stringify(report?.kinds ?? 'killed')}`);
     const after = await stage.session.atomically((tx) => dumpMirror(tx, stage.kinds));
     const states = new Map(report?.kinds.map(({ kind, state, reason }) => [kind, reason ?? state]));
+    if (stage.goneBack !== null && stage.goneBack.toMs > fromMs) return; // Its run is none of this database.
     stage.pulls.push({ fromMs, toMs: timeline.nowMs(), runId: run.id, states, after });
   } finally {
     process.isPulling = false;

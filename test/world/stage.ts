@@ -20,8 +20,10 @@ import { bodiesOf, drawKind, kindOf } from './bodies.ts';
 import type { Content } from './records.ts';
 import { NO_SECRETS, SOME_SECRETS, withoutSecrets, type Secrets } from './secrets.ts';
 import { filledIn, kindsFor, rowsFor } from './lasting-draws.ts';
+import type { GoneBack } from './going-back.ts';
 import { LIES, type LieName } from './lies.ts';
 import { createService, type Service } from './service.ts';
+import type { Life } from './watched-session.ts';
 import { drawPersonality, lastingTraits, withoutLasting, type Personality, type Trait } from './traits.ts';
 
 /** Pages wait for each other by a timer of the process, which no virtual time moves: here each lands by itself. */
@@ -75,7 +77,14 @@ export interface Stage {
   readonly logger: Logger;
   /** What we have logged where there are secrets. */
   readonly log: string[];
+  /** The count of our sends, beside the database. */
+  readonly mark: { sends: number };
   readonly sendCounter: SendCounter;
+  /** Those of all processes. */
+  readonly lives: Set<Life>;
+  goneBack: GoneBack | null;
+  /** What was wanted by entries that the database has forgotten. */
+  readonly forgotten: Intent[];
   readonly wakeUp: WakeUp;
   readonly intents: Intent[];
   /** Plans that were applied. */
@@ -161,6 +170,7 @@ export function setStage(
   const lasting = lastingTraits(personality);
   const secrets = secretsFor(session, personality, seed);
   const log: string[] = [];
+  const mark = { sends: 0 };
   const drawn = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
   const served = only === undefined ? servedKinds(personality, drawn, seed) : [kindOf(only)];
   const applyLie = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
@@ -206,7 +216,11 @@ export function setStage(
     hasOtherToken: false,
     otherTokenUntilMs: 0,
     logger: secrets === NO_SECRETS ? silent : loggerInto(log),
-    sendCounter: createSendCounter(),
+    mark,
+    sendCounter: createSendCounter(mark),
+    lives: new Set(),
+    goneBack: null,
+    forgotten: [],
     wakeUp: createWakeUp(timeline),
     intents: [],
     plans: [],

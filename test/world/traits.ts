@@ -132,6 +132,8 @@ const LATEST = {
   token: { 'one user’s': 0, 'another user’s for days': 2, 'two in each sweep': 1 },
   /** Lists are sorted by a day that many records share; these have another order for each page, or for each size of pages. */
   ties: { none: 0, 'another order for each page': 2, 'another order for each size': 1 },
+  /** The mirror's database becomes what it was some minutes before. */
+  goesBack: { never: 0, 'under living processes': 2, 'with the count of our sends': 2 },
 } as const satisfies Table;
 
 export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS, ...TYPED, ...LATEST } as const;
