@@ -13,7 +13,7 @@ const KEPT_MS = 120_000;
 export function read(inside: Inside, request: Request, atMs: number): Outcome {
   const { target, isAfresh = false } = request;
   const { personality, random, kept } = inside;
-  const key = request.isOfOther === true ? `${target} of another user` : target; // No cache shows one what it has kept for the other.
+  const key = keptAs(request);
   const last = kept.get(key);
   if (last !== undefined && isKeptLong(inside, target, { isAfresh, ageMs: atMs - last.atMs, atMs }))
     return personality.keeping === 'for hours, with Age' ? aged(last.answer, atMs - last.atMs) : last.answer;
@@ -26,6 +26,10 @@ export function read(inside: Inside, request: Request, atMs: number): Outcome {
   const isSpoilt = !inside.isCalm && personality.reads !== 'answered' && random.chance(TROUBLED);
   return isSpoilt ? spoiltRead(answer, { personality, random, atMs }) : answer;
 }
+
+/** No cache shows one user what it has kept for another. */
+const keptAs = ({ target, isOfOther }: Request): string =>
+  isOfOther === true ? `${target} of another user` : target;
 
 function noteStale(
   { kinds, records, stalePages }: Inside,

@@ -176,8 +176,7 @@ export function setStage(
   const applyLie = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
   const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
   const usualRows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
-  const isUsual = lasting.length === 0 && personality.ties === 'none';
-  const rows = isUsual ? usualRows : rowsFor(personality, randomFrom('rows', seed));
+  const rows = showsWithFew(personality) ? usualRows : rowsFor(personality, randomFrom('rows', seed));
   const precedents = new Map(served.map(({ name }): [string, Content[]] => [name, []]));
   const seedRecord = (kind: ListedKind, number: number): Content => {
     const body = bodiesOf(kind).create(1_000 + number, random);
@@ -247,6 +246,9 @@ export function setStage(
   };
   return stage;
 }
+
+const showsWithFew = (personality: Personality): boolean =>
+  lastingTraits(personality).length === 0 && personality.ties === 'none';
 
 /** Troubles that outlast patience are for histories in which nothing else is tried out. */
 function personalityOf(seed: number, isPlain: boolean, fixed: Partial<Personality> = {}): Personality {

@@ -265,10 +265,10 @@ const OUTLASTING: readonly Trait[] = [...LASTING_NAMES, 'token'];
 export const lastingTraits = (personality: Personality): readonly Trait[] =>
   OUTLASTING.filter((name) => personality[name] !== DOCUMENTED[name]);
 
-/** The same, without what outlasts patience. */
+/** The same, without what outlasts patience, and without the latest traits. */
 export const withoutLasting = (personality: Personality): Personality => ({
   ...personality,
-  ...Object.fromEntries(OUTLASTING.map((name) => [name, DOCUMENTED[name]])),
+  ...Object.fromEntries([...LASTING_NAMES, ...LATEST_NAMES].map((name) => [name, DOCUMENTED[name]])),
 });
 
 /** A way of refusing says something only with a status and an instant. */
