@@ -49,7 +49,7 @@ function insertHardRecords(world: World): void {
       date,
       start_time: '08:00:00',
       ptotal: at % 3 === 0 ? '-0.25' : '7.75',
-      end_time: at % 4 === 0 ? null : '16:00:00',
+      end_time: at % 4 === 0 ? null : at % 5 === 0 ? 'at noon' : '16:00:00', // One that cannot be read is not missing.
       system_id: at % 5 === 0 ? OTHER_COMPANY : 7,
     });
   insertHardPurchases(world);

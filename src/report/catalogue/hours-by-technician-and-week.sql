@@ -2,7 +2,8 @@
 -- question: How long did each technician work in each week?
 -- note: The service lists no users: only `user_id` identifies a technician.
 -- note: A week is named by its Monday; `none` has punches without a date, before 2000-01-03 or after 2049.
--- note: A punch without an end has no hours yet; `open_punches` counts it.
+-- note: A punch without an end has no hours yet; `open_punches` counts it, but not an end that cannot be read
+--   (`bi_issues`).
 -- keys: week, company, user_id
 -- time: week
 -- metric: hours (hours_e4): How long did technicians work?
@@ -22,8 +23,9 @@ punches as (
   select coalesce(cast(date as text), 'none') as day, coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id,
     ptotal_e4,
     (select 1 from bi_fields where kind = 'punches' and field = 'end_time')
-      * case when end_time is null then 1 else 0 end as is_open
-  from bi_punches
+      * case when end_time is null and i.record_id is null then 1 else 0 end as is_open
+  from bi_punches p
+  left join (select distinct record_id from bi_issues where kind = 'punches' and field = 'end_time') i on i.record_id = p.id
 ),
 sums as (
   select coalesce(w.week, 'none') as week, p.company, p.user_id, count(*) as punches, sum(p.is_open) as open_punches,

@@ -3,6 +3,7 @@
 -- note: The service lists no users: only `user_id` identifies a technician.
 -- note: `days_open` counts to the day of the last complete reading; null if a day is before 2000 or after
 --   2049.
+-- note: An end that cannot be read is not missing: `bi_issues` has it.
 -- keys: company, user_id, day
 -- time: day
 -- metric: open_punches (open_punches): How many punches have no end?
@@ -22,8 +23,9 @@ days as (
 punches as (
   select coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id, coalesce(cast(date as text), 'none') as day,
     count(*) as open_punches
-  from bi_punches
+  from bi_punches p
   where end_time is null and exists (select 1 from bi_fields where kind = 'punches' and field = 'end_time')
+    and not exists (select 1 from bi_issues i where i.kind = 'punches' and i.field = 'end_time' and i.record_id = p.id)
   group by coalesce(system_id, 0), coalesce(user_id, 0), coalesce(cast(date as text), 'none')
 )
 select p.company, p.user_id, p.day, p.open_punches, t.number - d.number as days_open

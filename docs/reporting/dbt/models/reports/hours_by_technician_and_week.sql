@@ -10,8 +10,9 @@ punches as (
   select coalesce(cast(date as text), 'none') as day, coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id,
     ptotal_e4,
     (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'punches' and field = 'end_time')
-      * case when end_time is null then 1 else 0 end as is_open
-  from {{ source('bms_sync', 'bi_punches') }}
+      * case when end_time is null and i.record_id is null then 1 else 0 end as is_open
+  from {{ source('bms_sync', 'bi_punches') }} p
+  left join (select distinct record_id from {{ source('bms_sync', 'bi_issues') }} where kind = 'punches' and field = 'end_time') i on i.record_id = p.id
 ),
 sums as (
   select coalesce(w.week, 'none') as week, p.company, p.user_id, count(*) as punches, sum(p.is_open) as open_punches,

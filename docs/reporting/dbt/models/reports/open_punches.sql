@@ -11,8 +11,9 @@ days as (
 punches as (
   select coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id, coalesce(cast(date as text), 'none') as day,
     count(*) as open_punches
-  from {{ source('bms_sync', 'bi_punches') }}
+  from {{ source('bms_sync', 'bi_punches') }} p
   where end_time is null and exists (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'punches' and field = 'end_time')
+    and not exists (select 1 from {{ source('bms_sync', 'bi_issues') }} i where i.kind = 'punches' and i.field = 'end_time' and i.record_id = p.id)
   group by coalesce(system_id, 0), coalesce(user_id, 0), coalesce(cast(date as text), 'none')
 )
 select p.company, p.user_id, p.day, p.open_punches, t.number - d.number as days_open
