@@ -83,7 +83,9 @@ function testLines(document: object): readonly string[] {
   if (error === 'not_sent_yet')
     return [`The background service has not sent the event to ${name} yet; it will.`];
   const cause =
-    status === null ? (FAULTS[error ?? ''] ?? `it could not be reached (${error ?? ''})`) : `it answered ${status}`;
+    status === null
+      ? (FAULTS[error ?? ''] ?? `it could not be reached (${error ?? ''})`)
+      : `it answered ${status}`;
   const end = delivered
     ? `${name} accepted the event (${status ?? ''}) after ${durationMs} ms.`
     : `Delivery to ${name} failed: ${cause}.`;
