@@ -38,7 +38,8 @@ export type Invariant =
   | 'false conflict'
   | 'taken back'
   | 'unnoticed'
-  | 'unread';
+  | 'unread'
+  | 'misled';
 
 export type Found = readonly Finding[];
 

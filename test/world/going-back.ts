@@ -4,7 +4,11 @@ import { resumeSends } from '../../src/outbound/freeze.ts';
 import { readFrozen } from '../../src/store/outbox/freeze-store.ts';
 import { keepState } from '../support/kept-state.ts';
 import { askForSweep, pushCreate } from './applications.ts';
+import { bodiesOf } from './bodies.ts';
+import { isOurs } from './records.ts';
+import { followChanges } from './reader.ts';
 import type { Stage } from './stage.ts';
+import { storedFields } from './stored.ts';
 
 /** How the mirror's database has gone back to what it was some minutes before. */
 export interface GoneBack {
@@ -23,11 +27,15 @@ export async function goBack(stage: Stage): Promise<void> {
   await askForSweep(stage); // What is there before a create is fresh.
   await timeline.clock.sleep(random.integer(1, 3) * MINUTE);
   for (const number of [60, 61]) await pushCreate(stage, number);
+  stage.remains.push(followChanges(stage));
   const fromMs = timeline.nowMs();
   const { sends } = mark;
   const { restore } = await keepState(session);
   timeline.stir();
-  await timeline.clock.sleep(random.integer(1, 10) * MINUTE);
+  for (const number of [70, 71, 72]) {
+    await edit(stage, 'first', number);
+    await timeline.clock.sleep((random.integer(1, 10) * MINUTE) / 3);
+  }
   if (personality.goesBack === 'with the count of our sends') {
     for (const life of lives) life.isOver = true;
     mark.sends = sends;
@@ -36,9 +44,24 @@ export async function goBack(stage: Stage): Promise<void> {
   stage.goneBack = { fromMs, toMs: timeline.nowMs() };
   logLine(`— the database goes back to ${fromMs}`);
   await forget(stage, fromMs);
+  await edit(stage, 'last', 73); // By an event whose number a reader has had before.
   stage.wakeUp.wake();
   await timeline.clock.sleep(random.pick([0, 0, 1, 10, 30]) * MINUTE);
   await resume(stage);
+}
+
+/** Another person changes a record, and the mirror is told to read it. */
+async function edit(stage: Stage, which: 'first' | 'last', number: number): Promise<void> {
+  const { kinds, service, timeline, random, personality } = stage;
+  service.advance(timeline.nowMs());
+  for (const kind of kinds) {
+    const records = service.records.get(kind.name);
+    const rows = records?.at(timeline.nowMs()).filter(({ id }) => !isOurs(records, id)) ?? [];
+    const row = rows.at(which === 'first' ? 0 : -1);
+    const fields = storedFields(kind, bodiesOf(kind).edit(number, random), personality);
+    if (row !== undefined) records?.edit(row.id, fields, { atMs: timeline.nowMs(), actor: 'other' });
+  }
+  await askForSweep(stage);
 }
 
 /** What the database no longer knows of is no entry and no run any more: their numbers come a second time. */

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { readAttempts, type Attempt } from '../../src/store/outbox/attempts-and-links.ts';
+import { readMeta } from '../../src/store/kinds/meta.ts';
 import { readVolatile } from '../../src/store/runs/volatile-fields.ts';
 import { readEntries, type Entry } from '../../src/store/outbox/outbox-store.ts';
 import { dumpChanges, dumpMirror, type ChangeRow, type Dump } from './dump.ts';
@@ -19,7 +20,7 @@ import { undoAll, type UndoneCell } from './undone.ts';
 /** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
 export interface Recording extends Pick<
   Stage,
-  'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness' | 'goneBack' | 'forgotten'
+  'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness' | 'goneBack' | 'forgotten' | 'reader'
 > {
   readonly seed: number;
   readonly personality: Personality;
@@ -29,6 +30,8 @@ export interface Recording extends Pick<
   readonly changes: readonly ChangeRow[];
   readonly final: Dump;
   readonly endMs: number;
+  /** The log that the mirror's events are numbered in. */
+  readonly log: string | null;
   /** Where a secret was found. */
   readonly leaks: readonly string[];
   /** What undoing every plan would take back. */
@@ -218,7 +221,8 @@ async function record(stage: Stage): Promise<Recording> {
   const leaks = await leaksOf(stage);
   const undone = await undoAll(stage);
   const volatile = (await readVolatile(session))?.fields ?? [];
-  const { witness, goneBack, forgotten } = stage;
+  const { witness, goneBack, forgotten, reader } = stage;
+  const log = await readMeta(session, 'log');
   return {
     seed,
     personality,
@@ -233,6 +237,8 @@ async function record(stage: Stage): Promise<Recording> {
     witness,
     goneBack,
     forgotten,
+    reader,
+    log,
     ...recording,
   };
 }

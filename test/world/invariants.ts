@@ -9,6 +9,7 @@ import {
   wrongOrigins,
 } from './event-truths.ts';
 import type { Finding } from './finding.ts';
+import { misled } from './reader.ts';
 import type { Recording } from './history.ts';
 import { falseConflicts, falselyGone, misdirected, takenBack, unnoticed } from './lasting-truths.ts';
 import {
@@ -52,5 +53,6 @@ export function check(recording: Recording): readonly Finding[] {
     ...falseConflicts(recording),
     ...takenBack(recording),
     ...unnoticed(recording),
+    ...misled(recording),
   ];
 }

@@ -5,6 +5,7 @@ import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
 import type { normalizeKey } from '../../src/diff/normalize-spelling.ts';
 import type { withBlanks } from '../../src/diff/shown-value.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
+import type { locateReader } from '../../src/feed/follow-changes.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
@@ -27,6 +28,7 @@ interface Plantable {
   normalizeKey: typeof normalizeKey;
   saveNextPageSize: typeof saveNextPageSize;
   findLastBreak: typeof findLastBreak;
+  locateReader: typeof locateReader;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -138,6 +140,15 @@ export const MORE_PLANTED_BUGS: readonly {
       findLastBreak:
         (real) =>
         async (...args) => ({ ...(await real(...args)), firstRun: 0, lastEntry: 0 }),
+    },
+  },
+  {
+    name: 'a reader of events is served on after a restore',
+    trait: 'goesBack: under living processes',
+    parts: {
+      locateReader:
+        (real) =>
+        async (...args) => ({ ...(await real(...args)), isLost: false }),
     },
   },
   {

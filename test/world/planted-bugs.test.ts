@@ -36,6 +36,7 @@ vi.mock('../../src/store/outbox/outbox-queue.ts', planted.withDoubles);
 vi.mock('../../src/store/records/change-store.ts', planted.withDoubles);
 vi.mock('../../src/store/records/record-store.ts', planted.withDoubles);
 vi.mock('../../src/store/runs/volatile-fields.ts', planted.withDoubles);
+vi.mock('../../src/feed/follow-changes.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/conclude.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/land-own-write.ts', planted.withDoubles);

@@ -22,6 +22,7 @@ import { NO_SECRETS, SOME_SECRETS, withoutSecrets, type Secrets } from './secret
 import { filledIn, kindsFor, rowsFor } from './lasting-draws.ts';
 import type { GoneBack } from './going-back.ts';
 import { LIES, type LieName } from './lies.ts';
+import type { Reader } from './reader.ts';
 import { createService, type Service } from './service.ts';
 import type { Life } from './watched-session.ts';
 import { drawPersonality, lastingTraits, withoutLasting, type Personality, type Trait } from './traits.ts';
@@ -83,6 +84,8 @@ export interface Stage {
   /** Those of all processes. */
   readonly lives: Set<Life>;
   goneBack: GoneBack | null;
+  /** Who follows the events, where the database goes back. */
+  reader: Reader | null;
   /** What was wanted by entries that the database has forgotten. */
   readonly forgotten: Intent[];
   readonly wakeUp: WakeUp;
@@ -219,6 +222,7 @@ export function setStage(
     sendCounter: createSendCounter(mark),
     lives: new Set(),
     goneBack: null,
+    reader: null,
     forgotten: [],
     wakeUp: createWakeUp(timeline),
     intents: [],
