@@ -69,6 +69,15 @@ export function hasAllSentValues(kind: Kind, payload: JsonObject, record: JsonOb
   return keyed.size > 0 && sentFields(kind, payload, record).every(isShown);
 }
 
+/** Whether a record shows all that was sent beside the natural key, which the service may have altered; false where that is nothing. */
+export function hasOtherSentValues(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
+  const keyed = new Set(keyFields(kind, payload, record).map((field) => field.name));
+  const others = sentFields(kind, payload, record).filter(
+    ({ name, sent }) => !keyed.has(name) && !isBlank(findSentField(kind, name), sent),
+  );
+  return others.length > 0 && others.every((field) => isShownAsSent(kind, field));
+}
+
 /** Whether a record shows another natural key than that of a payload; what it does not show differs in nothing. */
 export const hasOtherKey = (kind: Kind, payload: JsonObject, record: JsonObject): boolean =>
   keyFields(kind, payload, record).some((field) => field.remote !== undefined && !isSameKey(kind, field));

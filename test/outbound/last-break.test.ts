@@ -4,6 +4,7 @@ import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../src/outbound/decisions/decide.ts';
 import { resumeSends } from '../../src/outbound/freeze.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import { explain } from '../../src/words/verdicts.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { DATABASES, ONE_DATABASE } from '../pull/steps.ts';
@@ -48,6 +49,23 @@ describe.each(DATABASES)('on %s', (database) => {
     await retryEntry(on.session, KINDS, { id: second }, on.clock.now());
     await again.work();
     expect(await on.entry(second)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('a create whose key the service has altered is not sent a second time either', async () => {
+    const on = await opened({ database });
+    const { world } = on.service;
+    const insert = world.insert.bind(world);
+    Object.assign(world, {
+      insert: (kind: string, data: JsonObject) => insert(kind, { ...data, code: 'GARAGE-1' }),
+    });
+    const id = await on.store(create());
+    const { restore } = await keepState(on.session);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'altered' });
+    await restore();
+    await (await startAnother(on)).work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'existed', attempts: 0 });
+    expect(asked(on, 'POST')).toHaveLength(1);
   });
 
   test('a create that was sent a second time is not sent a third time', async () => {

@@ -99,7 +99,7 @@ const LIMITS: readonly Limit[] = [
 ];
 
 /** The traits of a service whose lists show at once, and in every field as it was sent, what a create has made. */
-const KEPT_AS_SENT = ['texts', 'codes', 'times', 'amounts', 'fields', 'commit', 'replica', 'cache'] as const;
+const KEPT_AS_SENT = ['texts', 'times', 'amounts', 'fields', 'commit', 'replica', 'cache'] as const;
 
 const canBeAsked = (kind: string): boolean => kindOf(kind).retrieve?.misprint === undefined;
 

@@ -16,6 +16,7 @@ const NAMED = {
   'a list lacks a row before we have created any': 2_529,
   'a cached page shows a deleted row in place of one that the reader has missed': 5_302,
   'another person writes what our update asks for, which a replica shows late': 6_320,
+  'a database forgets a send to a service that alters keys': 3_799,
   'the first list under another user’s token is certified by one under the first': 8_348,
 };
 

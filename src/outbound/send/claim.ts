@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { hasNaturalKeyOf } from '../../diff/match.ts';
+import { hasNaturalKeyOf, hasOtherSentValues } from '../../diff/match.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
@@ -159,17 +159,23 @@ const SKEW_MS = 300_000;
 
 /**
  * The records that a create would double: any with its natural key, which no duplicate check has seen if it was inserted by SQL.
- * Where equal records are legitimate, only a send that the database has forgotten counts: it came after the entry was stored.
+ * Beside these, what a send that the database has forgotten may have made: it came after the entry was stored, and shows its natural
+ * key, or, where equal records are no legitimate ones, all its other values: the service may have altered the key.
  */
 async function findSameRecords(
   tx: Transaction,
   { kind, entry }: Unsettled,
   { lastEntry }: Break,
 ): Promise<readonly string[]> {
-  if (!entry.allowsDouble && kind.repeats !== true) return findHolders(tx, kind, entry);
-  if (entry.id > lastEntry) return [];
+  const isUnique = kind.repeats !== true;
+  const holders = isUnique && !entry.allowsDouble ? await findHolders(tx, kind, entry) : [];
+  if (holders.length > 0 || entry.id > lastEntry) return holders;
   const storedMs = parseInstant(entry.createdAt).getTime();
   const since = entry.settlement.sameSince ?? formatInstant(new Date(storedMs - SKEW_MS));
-  const hasItsKey = ({ raw }: LiveRecord) => hasNaturalKeyOf(kind, payloadOf(entry), parseObject(raw));
-  return (await newRecordsSince(tx, kind.name, since)).filter(hasItsKey).map(({ id }) => id);
+  const sent = payloadOf(entry);
+  const isItsOwn = ({ raw }: LiveRecord): boolean => {
+    const record = parseObject(raw);
+    return hasNaturalKeyOf(kind, sent, record) || (isUnique && hasOtherSentValues(kind, sent, record));
+  };
+  return (await newRecordsSince(tx, kind.name, since)).filter(isItsOwn).map(({ id }) => id);
 }
