@@ -1,9 +1,10 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { recordId as readId } from '../../diff/compare-page.ts';
-import { compactJson, isArray, isObject, parseObject } from '../../lib/json/json.ts';
+import { hasNaturalKeyOf } from '../../diff/match.ts';
+import { compactJson, isArray, isObject, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
-import { readAttempts, findCreator, saveLink } from '../../store/outbox/attempts-and-links.ts';
+import { readAttempts, findCreator, moveLink, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { mirrorInstant } from '../../store/kinds/mirror-clock.ts';
 import { wakeWaiting } from '../../store/outbox/outbox-queue.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
+import { payloadOf } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { mergeUpdate, readBaseOfUpdate } from '../attempt/base.ts';
 
@@ -229,12 +231,16 @@ export async function adoptRecord(
         hint: `bms-sync outbox retry ${id}, or abandon ${id}`,
       });
     const { kind } = entry;
-    const hasTable = kinds.some((known) => known.name === kind); // An application may have stored anything by SQL.
-    const row = hasTable ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
-    if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
-    if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {
+    const known = kinds.find((each) => each.name === kind); // An application may have stored anything by SQL.
+    const row = known && (await readOwnRows(tx, kind, [recordId])).get(recordId);
+    if (known === undefined || row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
+    const link = { kind, recordId, outboxId: id };
+    if (!(await saveLink(tx, link, now))) {
       const maker = await findCreator(tx, kind, recordId);
-      if (maker !== id) throw recordTaken(entry, recordId, maker);
+      const former = maker === null || maker === id ? null : await findEntry(tx, maker);
+      if (former !== null && hasNewMaker(known, parseObject(row.raw), { former, entry }))
+        await moveLink(tx, link, now);
+      else if (maker !== id) throw recordTaken(entry, recordId, maker);
     }
     const adopted = { state: 'done', verdict: 'adopted', recordId } as const;
     await applyDecision(tx, entry, { ...adopted, nextAttemptAt: null }, now);
@@ -242,6 +248,16 @@ export async function adoptRecord(
     await wakeWaiting(tx, entry, now);
     return null;
   });
+}
+
+/** Whether a record shows the natural key of an entry, and no more that of the one that made it: a restored service uses ids again. */
+function hasNewMaker(
+  kind: Kind,
+  record: JsonObject,
+  { former, entry }: { readonly former: Entry; readonly entry: Entry },
+): boolean {
+  const isOf = (maker: Entry): boolean => hasNaturalKeyOf(kind, payloadOf(maker), record);
+  return isOf(entry) && !isOf(former);
 }
 
 function noRecord(kind: string, recordId: string, isUnknown: boolean): SyncError {

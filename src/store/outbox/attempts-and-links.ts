@@ -85,6 +85,17 @@ export async function saveLink(
   return hasRow(tx, sql`${insert} on conflict do nothing returning outbox_id`);
 }
 
+/** Gives a record to another entry: the service has used its id again. */
+export async function moveLink(
+  tx: Transaction,
+  { kind, recordId, outboxId }: Omit<RowOf<typeof LINKS>, 'linkedAt'>,
+  now: Date,
+): Promise<void> {
+  await tx.query(sql`
+    update links set ${assignments(LINKS, { outboxId, linkedAt: formatInstant(now) })}
+    where kind = ${kind} and record_id = ${recordId}`);
+}
+
 /** Whether the record of a row `l` was deleted after an instant: its id then belongs to another record, or to none. */
 export const wasDeletedSince = (instant: SQL): SQL => sql`exists (
   select 1 from changes as c where c.kind = l.kind and c.record_id = l.record_id and c.change = 'deleted'

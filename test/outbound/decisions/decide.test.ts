@@ -249,6 +249,22 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
     expect(await readEntry(session, id)).toMatchObject({ state: 'parked', epoch: 0 });
   });
 
+  test('is of a record whose id a restored service has used again', async () => {
+    const session = await withRecords(await open());
+    const maker = await putEntry(session, { state: 'parked' }, { payload: '{"code":"A-1"}' });
+    const id = await putEntry(session, { state: 'parked' }, { payload: '{"code":"B-1"}' });
+    await adopt(session, maker, '501');
+    const shows = (code: string) =>
+      session.atomically((tx) =>
+        putRecords(tx, 'clients', [{ id: '501', code, _raw: `{"id":501,"code":"${code}"}` }]),
+      );
+    await shows('A-1');
+    expect(await codeOf(() => adopt(session, id, '501'))).toBe('outbox.record_taken');
+    await shows('B-1');
+    expect((await adopt(session, id, '501')).entry).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(await findCreator(session, 'clients', '501')).toBe(id);
+  });
+
   test('of the record that is linked already is fine; of another one, not', async () => {
     const session = await withRecords(await open());
     await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '503' }]));
