@@ -81,9 +81,9 @@ const enabledOf = (report: Report): object =>
 
 function semanticModel(report: Report): object {
   const { keys, time, labels, metrics } = report;
-  const time_granularity = time?.grain ?? 'day';
+  const time_granularity = time ?? 'day';
   const expr = time === null ? 'current_date' : `cast(${dayOf(time)} as date)`;
-  const categories = [...keys.filter((name) => name !== time?.column), ...labels];
+  const categories = [...keys.filter((name) => name !== time), ...labels];
   return {
     name: modelOf(report),
     description: report.question,
@@ -100,9 +100,9 @@ function semanticModel(report: Report): object {
 }
 
 /** A time of a report as text of a day; null for `none`. */
-function dayOf({ column, grain }: NonNullable<Report['time']>): string {
-  const known = `nullif(${column}, 'none')`;
-  return grain === 'month' ? `(${known} || '-01')` : known;
+function dayOf(time: NonNullable<Report['time']>): string {
+  const known = `nullif(${time}, 'none')`;
+  return time === 'month' ? `(${known} || '-01')` : known;
 }
 
 /** Whole units, exactly: no division. */

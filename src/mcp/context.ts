@@ -52,8 +52,10 @@ export function createSqlReader(url: string, readerRole: string | null): SqlRead
     path === null
       ? (await import('./sql/postgres.ts')).readPostgres({ url, role: readerRole }, question, ended)
       : (await import('./sql/sqlite.ts')).readSqlite(path, question, ended);
-  return (question, { name, gone }) =>
-    (question.views === null ? takeReportTurn : takeTurn)(name, gone, (ended) => read(question, ended));
+  return (question, { name, gone }) => {
+    const take = question.views === null ? takeReportTurn : takeTurn;
+    return take(name, { gone, timeoutMs: question.timeoutMs }, (ended) => read(question, ended));
+  };
 }
 
 /** The views of this mirror with their meaning; a user's own views are not among them. */

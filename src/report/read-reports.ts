@@ -23,10 +23,10 @@ export const REPORTS: readonly Report[] = readdirSync(REPORT_FOLDER)
 export function parseReport(name: string, text: string): Report {
   const end = text.indexOf('\n\n');
   const { all, one, names } = readHead(name, text.slice(0, end));
-  const grain = (['day', 'week', 'month'] as const).find((each) => all('time').includes(each));
+  const time = (['day', 'week', 'month'] as const).find((grain) => all('time').includes(grain)) ?? null;
   const labels = names('labels');
-  const by = all('by').length > 0 ? names('by') : grain === undefined ? labels : [grain];
-  const isTime = grain !== undefined && by.includes(grain);
+  const by = all('by').length > 0 ? names('by') : time === null ? labels : [time];
+  const isTime = time !== null && by.includes(time);
   const metrics = all('metric').map((line) => {
     const [metric, column, question] = parseColumn(name, line);
     return [metric, { column, question }] as const;
@@ -41,7 +41,7 @@ export function parseReport(name: string, text: string): Report {
     notes: all('note'),
     sql: text.slice(end + 2),
     keys: one('keys').split(', '),
-    time: grain === undefined ? null : { column: grain, grain },
+    time,
     labels,
     metrics: Object.fromEntries(metrics),
     shown: names('shown'),

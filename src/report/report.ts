@@ -11,8 +11,8 @@ export interface Report {
   readonly sql: string;
   /** The columns that name a row together; none of them is ever null. */
   readonly keys: readonly string[];
-  /** The column of its times, as texts; null: it shows the present. */
-  readonly time: { readonly column: string; readonly grain: 'day' | 'week' | 'month' } | null;
+  /** The column of its times, as texts, and their grain; null: it shows the present. */
+  readonly time: 'day' | 'week' | 'month' | null;
   /** Further columns to group figures by. */
   readonly labels: readonly string[];
   /** The figures that add up over its rows, by the name of their metric. */

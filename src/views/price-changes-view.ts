@@ -17,7 +17,7 @@ const VALUE: Record<Dialect, (at: 0 | 1) => string> = {
 };
 
 /** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
-export const unitsOf = (text: string): string =>
+const unitsOf = (text: string): string =>
   `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
       and ${text} not like '_%-%' and ${text} not like '%._____%' and length(${text}) < 20
       and abs(cast(${text} as numeric)) < 900000000000

@@ -22,7 +22,7 @@ test('a report is its head and its SQL, comments of the SQL included', () => {
     notes: ['A punch without an end has no hours: they are known once it has one.'],
     sql: '-- Of today.\nselect 1\n\nfrom bi_punches\n',
     keys: ['month', 'user_id'],
-    time: { column: 'month', grain: 'month' },
+    time: 'month',
     labels: [],
     metrics: { hours: { column: 'hours_e4', question: 'How long did technicians work?' } },
     shown: [],

@@ -41,7 +41,7 @@ const COMMA = new StringChunk(', ');
 /** The parts themselves, not a statement around each: building a list of hundreds would take longer than running it. */
 export const joinWithCommas = (parts: readonly SQLChunk[]): SQL => sql.join([...parts], COMMA);
 
-const VALUES_A_STATEMENT = 500;
+const VALUES_A_STATEMENT = 1_000;
 
 /** Splits values over several statements with a limited number of parameters each. */
 export function inChunks<T>(values: readonly T[], size = VALUES_A_STATEMENT): readonly (readonly T[])[] {

@@ -1,18 +1,22 @@
 import PQueue from 'p-queue';
 import { SyncError } from '../../lib/sync-error.ts';
-import { QUERY_MS, tooLongError } from './question.ts';
+import { tooLongError } from './question.ts';
 
-/** Does some work in its turn, for a user who may go away. */
-type TakeTurn = <T>(user: string, gone: AbortSignal, work: (ended: AbortSignal) => Promise<T>) => Promise<T>;
+/** Does some work that may take `timeoutMs` in its turn, for a user who may go away. */
+type TakeTurn = <T>(
+  user: string,
+  wait: { readonly gone: AbortSignal; readonly timeoutMs: number },
+  work: (ended: AbortSignal) => Promise<T>,
+) => Promise<T>;
 
 /** The questions of one user: one is answered, two wait. */
 const MOST_PER_USER = 3;
-const MOST_WAIT_MS = QUERY_MS + 1_000;
+const EXTRA_MS = 1_000;
 
 /**
  * Makes a queue that works one question at a time, so that questions never take more than one core and the memory of one process.
- * Users take turns. A caller has an answer or an error after 11 s, but the next question begins only once the work of the last
- * one has ended.
+ * Users take turns. A caller has an answer or an error a second after its time is up, but the next question begins only once the
+ * work of the last one has ended.
  *
  * @param lateAfter Returns a signal that fires after some milliseconds.
  */
@@ -21,13 +25,13 @@ export function createTurns(lateAfter = (ms: number): AbortSignal => AbortSignal
   const callers = new Map<string, number>();
   const nextRounds = new Map<string, number>(); // Each user has one question in a round.
   let round = 0;
-  return async (user, gone, work) => {
+  return async (user, { gone, timeoutMs }, work) => {
     const count = callers.get(user) ?? 0;
     if (count >= MOST_PER_USER) throw busyError();
     callers.set(user, count + 1);
     const own = Math.max(round, nextRounds.get(user) ?? 0);
     nextRounds.set(user, own + 1);
-    const ended = AbortSignal.any([gone, lateAfter(MOST_WAIT_MS)]);
+    const ended = AbortSignal.any([gone, lateAfter(timeoutMs + EXTRA_MS)]);
     let hasBegun = false;
     try {
       return await new Promise((resolve, reject) => {
@@ -38,7 +42,7 @@ export function createTurns(lateAfter = (ms: number): AbortSignal => AbortSignal
           await work(ended).then(resolve, reject);
         };
         ended.addEventListener('abort', () => {
-          reject(hasBegun ? tooLongError(QUERY_MS) : busyError());
+          reject(hasBegun ? tooLongError(timeoutMs) : busyError());
         });
         void queue.add(job, { priority: -own });
       });

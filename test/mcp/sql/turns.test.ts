@@ -18,7 +18,7 @@ function stage() {
       order.push(name);
       return new Promise((resolve) => ends.set(name, () => resolve(name)));
     };
-    const answer = turns(user, gone, work);
+    const answer = turns(user, { gone, timeoutMs: 10_000 }, work);
     answer.catch(() => undefined);
     return answer;
   };
