@@ -102,7 +102,7 @@ test.each([
 test.each([
   ['no HTTP', 'hello\r\n\r\n', '400'],
   ['no host', 'GET /v1/status HTTP/1.1\r\nconnection: close\r\n\r\n', '400'],
-  ['HTTP/1.0 without a host', 'GET /health HTTP/1.0\r\n\r\n', '400'],
+  ['HTTP/1.0 without a host', 'GET /v1/status HTTP/1.0\r\n\r\n', '400'],
   ['too many headers', `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, '431'],
   [
     'two lengths',

@@ -143,7 +143,15 @@ const SENT: Record<Exclude<FieldType, 'decimal'>, fc.Arbitrary<Sent>> = {
   time: fc.oneof(
     clock.map(kept),
     minute.map((time) => ({ wire: quoted(time), column: `${time}:00` })),
-    lost('""', '"24:00:00"', '"23:59:60"', '"7:00"', '"07:00 PM"', '700', '{}'),
+    fc
+      .constantFrom(
+        ['24:00:00', '00:00:00'],
+        ['23:59:60', '00:00:00'],
+        ['7:00', '07:00:00'],
+        ['7:00:09.5', '07:00:09'],
+      )
+      .map(([text = '', column = '']) => ({ wire: quoted(text), column })),
+    lost('""', '"24:00:01"', '"07:00 PM"', '700', '{}'),
   ),
   timestamp: fc.oneof(
     fc.tuple(day, clock).map(([date, time]) => kept(`${date} ${time}`)),
