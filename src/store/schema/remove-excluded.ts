@@ -5,8 +5,7 @@ import { DECIMAL_SUFFIXES } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
 import { parseExclusions, type Exclusions } from '../kinds/exclusions.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
-import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
-import { deletePlans } from '../outbox/plan-store.ts';
+import { removeAnswers, removeFromOutbox, removeFromPlans } from '../outbox/excluded-entries.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
@@ -195,7 +194,7 @@ async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void>
     await tx.query(sql`delete from issues where ${about}`);
     await tx.query(sql`delete from drift where kind = ${name} and field = ${field}`);
   }
-  await deletePlans(tx, sql`kind = ${name}`); // Their refusals quote values, too.
+  await removeFromPlans(tx, kind);
   await cleanQuarantined(tx, kind);
   await removeAnswers(tx, kind);
   // Earlier releases quoted the beginning of an answer that could not be read.

@@ -116,15 +116,34 @@ describe.each(DATABASES)('in %s', (database) => {
     });
   });
 
-  test('a plan goes with a field that the settings exclude, and after the time that the outbox keeps', async () => {
+  test('an excluded field leaves its plans; what else an applied one changed can be undone', async () => {
+    const { on, id, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours', fax: '555' });
+    const applied = (await planOf(on, lines))?.id ?? 0;
+    await applyPlan(on.session, decided(on, applied));
+    await on.pass(1);
+    const later = await exported(on);
+    edit(later, id, { fax: '666' });
+    expect(await planOf(on, later)).not.toBeNull();
+    edit(later, id, { fax: '555', name: 'fax' });
+    const other = (await planOf(on, later))?.id ?? 0;
+
+    await removeExcluded(on.session, [excludeFields(kindNamed('clients'), ['fax'])]);
+
+    expect(await on.rows(sql`select id from plans order by id`)).toMatchObject([
+      { id: applied },
+      { id: other },
+    ]);
+    expect(await on.rows(sql`select plan_id from plan_rows where cells like '%555%'`)).toEqual([]);
+    const undo = await undoPlan(on.session, decided(on, applied));
+    expect(planTexts(await showPlan(on.session, KINDS, undo))).toEqual([`${id} name: "Ours" → "Zoé & Fils"`]);
+    await applyPlan(on.session, decided(on, other));
+  });
+
+  test('a plan goes after the time that the outbox keeps', async () => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
-    await planOf(on, lines);
-    await removeExcluded(on.session, [excludeFields(kindNamed('clients'), ['fax'])]);
-    expect(await on.rows(sql`select id from plans`)).toEqual([]);
-    const later = await exported(on);
-    edit(later, id, { name: 'Ours' });
-    expect(await planOf(on, later)).not.toBeNull();
+    expect(await planOf(on, lines)).not.toBeNull();
     await applyRetention(
       on.session,
       { ...KEEP_ALL, outboxDays: 1 },
