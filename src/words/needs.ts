@@ -96,9 +96,6 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
   readonly effect?: string;
 }
 
-/** More of them are in the document of `status`. */
-const SENDS_NAMED = 20;
-
 /** The words of each need; the facts come from `store/needs`. */
 const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
   'mirror.damaged': (facts, translator) => ({
@@ -108,15 +105,9 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'outbox.frozen': (facts, translator) => ({
+  'outbox.frozen': ({ reason, unknown = [] }, translator) => ({
     title: translator.t('Sends are paused'),
-    why: [
-      english(facts.reason, translator),
-      ...(facts.unknown ?? []).slice(0, SENDS_NAMED).map((send): Pieces => {
-        const name = { text: send, as: 'code' } as const;
-        return [translator.t('This database does not know this send:'), ' ', name, '.'];
-      }),
-    ],
+    why: [english(reason, translator), ...(unknown.length > 0 ? [unknownSends(unknown, translator)] : [])],
     effect: translator.t(
       'Check first whether the service already has some of the waiting entries; then resume.',
     ),
@@ -331,6 +322,16 @@ function aboutRecords(names: readonly string[], records: number, translator: Tra
 }
 
 const ABOUT: MessageKey = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
+
+function unknownSends(sends: readonly string[], translator: Translator): Pieces {
+  const named = sends.slice(0, SENDS_NAMED);
+  const more = sends.length - named.length;
+  return translator.t<Quoted>(UNKNOWN, { sends: { text: named.join('; '), as: 'code' }, more });
+}
+
+const SENDS_NAMED = 20;
+const UNKNOWN: MessageKey =
+  'Unknown to this database: {sends}{more, plural, =0 {} one { and # other} other { and # others}}.';
 
 export const plainWhy = (words: Pick<NeedWords, 'why'>): string =>
   words.why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');

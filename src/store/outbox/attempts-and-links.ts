@@ -149,9 +149,9 @@ const BEYOND_OUTBOX = sql`
   where outbox_id > (select coalesce(max(id), 0) from outbox)
     and outbox_id > (select coalesce(max(outbox_id), 0) from outbox_keys)`;
 
-/** Names the first records that such links name, above an entry number. */
+/** Names the first thousand records that such links name, above an entry number: as many as the counter of sends notes. */
 export async function describeUnknownLinks(db: Queryable, after: number): Promise<string[]> {
-  const links = sql`${BEYOND_OUTBOX} and outbox_id > ${after} order by outbox_id limit 20`;
+  const links = sql`${BEYOND_OUTBOX} and outbox_id > ${after} order by outbox_id limit 1000`;
   return (await select(db, LINKS, links)).map(
     ({ kind, recordId, outboxId, linkedAt }) =>
       `create of ${kind} ${recordId} by entry ${outboxId}, ${linkedAt} UTC`,
