@@ -75,7 +75,7 @@ async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPla
   const { standing, events, issues, entries } = plan;
   const row = standing === 'absent' ? 'no row' : `a ${standing} row`;
   printLine(io.stderr, [
-    `${request.kind.name} ${request.id}: ${row}, ${events} events, ${issues} issues, ${entries} entries of the outbox.`,
+    `${request.kind.name} ${request.id}: ${row}; events: ${events}, issues: ${issues}, entries of the outbox: ${entries}.`,
     'Their content is removed permanently. The service is not changed. Back-ups and exports still have it.',
   ]);
   io.stderr.write(`Type the id again to forget the record: `);
@@ -93,9 +93,9 @@ function* reportLines(
   { row, ...traces }: Forgotten,
   scrubbed: boolean | null,
 ): Iterable<string> {
-  const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
-  const suppressedNote = request.suppress ? 'It is excluded from now on.' : '';
-  yield `${request.kind.name} ${request.id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${suppressedNote}`;
+  const counts = Object.entries(traces).map(([name, count]) => `${name}: ${count}`);
+  const suppressedNote = request.suppress ? ' It is excluded from now on.' : '';
+  yield `${request.kind.name} ${request.id} is forgotten: ${row ? 'its row' : 'no row'}; ${counts.join(', ')}.${suppressedNote}`;
   if (scrubbed === false)
     yield 'Another process used the file, so its free space still has the content. Run this again.';
   yield 'Back-ups, exports, snapshots and receivers of its events still have it.';

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { pullOnce, type PullSummary } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import { describeOutcome, isServiceWide, outcomeLabel } from '../words/outcome-texts.ts';
+import { ROW_COUNTS } from '../store/runs/run-store.ts';
 import { countMissing } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { sentence } from '../lib/text/text.ts';
@@ -28,16 +29,7 @@ export function pullCommand(context: CommandContext): Command {
     });
 }
 
-const COUNTS = [
-  'rows',
-  'created',
-  'updated',
-  'deleted',
-  'restored',
-  'unchanged',
-  'quarantined',
-  'pages',
-] as const;
+const COUNTS = [...ROW_COUNTS, 'pages'] as const;
 
 /** Prints the result of a pull: faults, one line per kind, then the state of the copy, the next pull's part, and advice. */
 function* pullTexts(report: PullSummary): Iterable<Printed> {

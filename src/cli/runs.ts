@@ -4,7 +4,7 @@ import { documentOf } from '../lib/json/document.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { reportLabel, runLabel } from '../words/outcome-texts.ts';
-import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
+import { findRun, listRuns, ROW_COUNTS, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
@@ -48,7 +48,7 @@ export function runsCommand(context: CommandContext): Command {
   return createCommand('runs').addCommand(list, { isDefault: true }).addCommand(show);
 }
 
-const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'requests', 'retries'] as const;
+const COUNTS = [...ROW_COUNTS, 'requests', 'retries'] as const;
 
 function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iterable<Printed> {
   const { id, command, startedAt, finishedAt, reason, reports } = run;

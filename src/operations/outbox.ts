@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { abandonEntry, adoptRecord, retryEntry, type DecidedEntry } from '../outbound/decisions/decide.ts';
 import { decidedEntry, entryDocument } from '../outbound/decisions/entry-document.ts';
-import { unsentMarker } from '../outbound/decisions/entry-list.ts';
+import { readSendStop, unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { instant } from '../lib/json/document.ts';
 import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
@@ -81,17 +81,19 @@ const resumeOutbox = operation({
   name: 'resume',
   path: '/outbox/resume',
   role: 'operator',
-  words: { summary: 'resume sends after a database was restored', notice: 'Sends have resumed.' },
+  words: { summary: 'resume sends after a database was restored', notice: 'Sends are no longer paused.' },
   input: z.strictObject({}),
   answer: z.object({
     wasFrozen: z.boolean(),
     reason: z.string().optional(),
     since: instant.optional(),
     unknown: z.array(z.string()).optional(),
+    warning: z.string().nullable().describe('why nothing is sent all the same'),
   }),
-  run: async ({ session, sendCounter, clock }) => {
+  run: async ({ session, sendCounter, clock, isDead }) => {
     const frozen = await resumeSends(session, sendCounter, clock.now());
-    return { wasFrozen: frozen !== null, ...frozen };
+    const stop = await readSendStop(session, { now: clock.now(), isDead });
+    return { wasFrozen: frozen !== null, ...frozen, warning: stop?.note ?? null };
   },
 });
 

@@ -139,7 +139,7 @@ export const replayWebhook = operation({
           'events with a higher number (default: from the first one not accepted since the last success)',
       }),
   }),
-  answer: z.object({ name: z.string(), after: z.int() }),
+  answer: z.object({ name: z.string(), after: z.int(), events: z.int().describe('how many are sent') }),
   run: (context, { name, after = null }) => replayEvents(context.session, name, after, context.clock.now()),
 });
 

@@ -389,11 +389,12 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const session = await open();
     const stage = await serveMirror(session, { sendCounter: { read: () => Promise.resolve(7) } });
     const found = { wasFrozen: true, reason: '7 sends were made from here, and this database knows of 0' };
+    const warning = `${VERDICTS.writes_off.meaning} (writes_off)`;
     expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toMatchObject(found);
-    expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false });
+    expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false, warning });
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     const resumed = await jsonOf(await stage.post('/v1/outbox/resume', {}));
-    expect(resumed).toEqual({ wasFrozen: true, reason: 'restored', since: NOON_JSON });
+    expect(resumed).toEqual({ wasFrozen: true, reason: 'restored', since: NOON_JSON, warning });
     expect(await session.query(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
       { value: '7' },
     ]);

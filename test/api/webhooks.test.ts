@@ -49,9 +49,9 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     expect(await decide('disable')).toEqual({ name: 'shop', state: 'disabled' });
     expect(await state()).toEqual({ state: 'disabled', replay_after: null });
     expect(await decide('enable')).toEqual({ name: 'shop', state: 'active' });
-    expect(await decide('replay', { after: 7 })).toEqual({ name: 'shop', after: 7 });
+    expect(await decide('replay', { after: 7 })).toEqual({ name: 'shop', after: 7, events: 0 });
     expect(await state()).toEqual({ state: 'active', replay_after: 7 });
-    expect(await decide('replay', {})).toEqual({ name: 'shop', after: 0 });
+    expect(await decide('replay', {})).toEqual({ name: 'shop', after: 0, events: 0 });
     expect(stage.wakes()).toBe(5);
     expect(await decide('remove')).toEqual({ name: 'shop', removed: true });
     expect(await state()).toBeUndefined();

@@ -72,6 +72,22 @@ test('doctor refuses another base URL, as a pull does', async () => {
   ]);
 });
 
+test('doctor calls no tenant right while the service does not answer or refuses the token', async () => {
+  const path = freshMirror();
+  const sandbox = await startSandbox({ size: 10 });
+  const env = settingsFor(sandbox, path);
+  await run(['pull', 'departments'], env);
+  const names = async (settings: Env): Promise<string[]> =>
+    checksIn(await run(['doctor', '--json'], { ...settings, BMS__SOURCE__MAX_ATTEMPTS: '1' })).map(
+      (check) => check.name,
+    );
+
+  expect(await names(env)).toContain('tenant');
+  expect(await names({ ...env, BMS_TOKEN: 'another-token' })).not.toContain('tenant');
+  await sandbox.close();
+  expect(await names(env)).not.toContain('tenant');
+});
+
 test('doctor says what serve would do: when it pulls, whether it sends, what it removes', async () => {
   await using sandbox = await startSandbox({ size: 10 });
   const env = {

@@ -239,7 +239,7 @@ describe('it asks again', () => {
 
     const done = await answered(made, `${made.id}\n`);
     expect(done).toMatchObject({ code: 0 });
-    expect(done.stdout).toContain('is forgotten');
+    expect(done.stdout).toMatch(/ is forgotten: its row; events: \d+, .*, deliveries: \d+\. It is excluded /);
   });
 
   test('without a terminal, --yes is needed', async () => {

@@ -41,6 +41,10 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
     const status = await run(['status'], { ...env, BMS__PLANS__APPROVALS: '1' });
     expect(status.stdout).toMatch(/^Needs you: Plan 1 waits for approval\. .*\(bms-sync approve 1\)$/m);
 
+    const own = await run(['approve', '1'], env);
+    expect(own).toMatchObject({ code: 1 });
+    expect(own.stderr).toContain('apply it: bms-sync apply 1');
+
     const result = join(folder, 'result.csv');
     const applied = document(await run(['apply', '1', '--out', result, '--json'], env)) as {
       readonly state: string;

@@ -114,6 +114,7 @@ describe('runs', () => {
     const { code, stdout } = await run(['runs', 'show', '1'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Run 1: pull, done, from \d{4}-.* to \d{4}-.* UTC\n/);
+    expect(stdout).toMatch(/\nkind .* created +updated +deleted +restored +unchanged /);
     expect(stdout).toMatch(/\nclients +certified +30 +30 +0 /);
   });
 });

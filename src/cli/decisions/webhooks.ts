@@ -9,6 +9,7 @@ import {
   type RevealedSecret,
 } from '../../feed/webhooks/endpoints.ts';
 import { documentOf } from '../../lib/json/document.ts';
+import { compactJson } from '../../lib/json/json.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
 import { addWebhook, webhookOperations } from '../../operations/webhooks.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
@@ -36,6 +37,10 @@ export function webhooksCommand(context: CommandContext): Command {
   const others = webhookOperations.filter((operation) => operation !== addWebhook);
   return withOperations(context, webhooks, others, {
     rotate: { lines: secretLines },
+    replay: {
+      lines: ({ events }) => [`Events to send: ${compactJson(events ?? null)}.`],
+      hasWorked: ({ events }) => events !== 0,
+    },
     test: { lines: testLines, hasFailed: (document) => !document['delivered'] },
   });
 }

@@ -1,7 +1,9 @@
+import { sql } from 'drizzle-orm';
+import { readNumber } from '../../db/rows/rows.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
 import { firstUndelivered, retryNow } from '../../store/webhooks/delivery-queue.ts';
-import { BY_A_PERSON, changeEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { BY_A_PERSON, changeEndpoint, isWantedBy } from '../../store/webhooks/endpoint-store.ts';
 import { requireEndpoint } from './endpoints.ts';
 
 /** The columns of an endpoint that is tried again: it counts as failing until it has accepted something. */
@@ -34,7 +36,8 @@ export async function disableEndpoint(session: Session, name: string, now: Date)
  */
 export async function replayEvents(session: Session, name: string, after: number | null, now: Date) {
   return session.atomically(async (tx) => {
-    const { id, cursor, deliveredAt, createdAt } = await requireEndpoint(tx, name);
+    const endpoint = await requireEndpoint(tx, name);
+    const { id, cursor, deliveredAt, createdAt } = endpoint;
     const lastDeliveredSeq = async (): Promise<number> => {
       const undelivered = (await firstUndelivered(tx, id, deliveredAt)) ?? cursor + 1;
       const since = await firstSeqSince(tx, deliveredAt ?? createdAt); // Rows of old deliveries may have been removed.
@@ -42,6 +45,7 @@ export async function replayEvents(session: Session, name: string, after: number
     };
     const replayAfter = after ?? (await lastDeliveredSeq());
     await changeEndpoint(tx, { id }, { ...ACTIVE, replayAfter }, now);
-    return { name, after: replayAfter };
+    const wanted = sql`select count(*) from changes where seq > ${replayAfter} and ${isWantedBy(endpoint)}`;
+    return { name, after: replayAfter, events: (await readNumber(tx, wanted)) ?? 0 };
   });
 }

@@ -23,7 +23,10 @@ export async function approvePlan(
 ): Promise<void> {
   const { plan } = await readUnalteredPlan(session, id);
   if (isSameUserName(plan.createdBy, by))
-    throw new SyncError(`${by} made plan ${id}: another user must approve it.`, { code: 'plan.own' });
+    throw new SyncError(`${by} made plan ${id}: only another user can approve it.`, {
+      code: 'plan.own',
+      hint: `Only with plans.approvals: 1 does it need that; without, apply it: bms-sync apply ${id}`,
+    });
   await session.atomically(async (tx) => {
     if (!(await saveApproval(tx, id, by, now)))
       throw new SyncError(`Plan ${id} is already applied.`, { code: 'plan.applied' });

@@ -37,6 +37,17 @@ const REPORT = omitColumns(RUN_KINDS, 'run_id', 'started_at');
 /** The result of a run for one kind: the sums of its sweeps. */
 export type KindReport = RowOf<typeof REPORT>;
 
+/** The counts of the rows of a kind that every report for a person shows. */
+export const ROW_COUNTS = [
+  'rows',
+  'created',
+  'updated',
+  'deleted',
+  'restored',
+  'unchanged',
+  'quarantined',
+] as const satisfies readonly (keyof KindReport)[];
+
 /** Whether a run has read a kind to the end of its list, or to the last page that was asked for. */
 export const isReadToEnd = (report: Pick<KindReport, 'state'>): boolean =>
   report.state === 'certified' || report.state === 'complete';

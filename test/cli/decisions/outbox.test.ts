@@ -373,8 +373,9 @@ describe('a decision on an entry', () => {
 
   test('resume lets sends go on, and says what had stopped them', async () => {
     const { path, env } = await outboxOf();
-    expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({ wasFrozen: false });
-    expect((await run(['outbox', 'resume'], env)).stdout).toBe('Sends were not paused.\n');
+    const warning = `${VERDICTS.writes_off.meaning} (writes_off)`;
+    expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({ wasFrozen: false, warning });
+    expect((await run(['outbox', 'resume'], env)).stdout).toBe(`${warning}\nSends were not paused.\n`);
     const again = () => write(path, (tx) => freeze(tx, 'restored', NOON));
     writeFileSync(`${path}.sends`, '12\n');
     await again();
@@ -382,6 +383,7 @@ describe('a decision on an entry', () => {
       wasFrozen: true,
       reason: 'restored',
       since: NOON_JSON,
+      warning,
     });
     await again();
     expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_PRINTED}: restored.`);

@@ -152,7 +152,9 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(document(await hooks('replay', 'shop', '--after', '7', '--json'))).toEqual({
       name: 'shop',
       after: 7,
+      events: 0,
     });
+    expect((await hooks('replay', 'shop')).stdout).toBe('Events to send: 0.\n');
     for (const argv of [['rotate'], ['replay', '--after', '0'], ['test'], ['remove']]) {
       const [command = '', ...options] = argv;
       const ended = await hooks(command, 'chop', ...options, '--json');

@@ -66,6 +66,7 @@ describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
     expect(await replayEvents(on.session, 'erp', null, on.now())).toEqual({
       name: 'erp',
       after: 2,
+      events: 2,
     });
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([1, 2, 3, 4]);
