@@ -1,11 +1,6 @@
 import * as z from 'zod';
 import { historyDocument, outbox, outboxDocument, shownEntry } from '../outbound/decisions/entry-document.ts';
-import {
-  listOutbox,
-  OPEN_ENTRY_STATES,
-  readHistory,
-  ENTRY_STATES,
-} from '../outbound/decisions/entry-list.ts';
+import { listOutbox, readHistory, STATE_FILTERS, statesOf } from '../outbound/decisions/entry-list.ts';
 import { sendDocument } from '../http/send.ts';
 import { rowPath, wholeNumber } from '../operations/inputs.ts';
 import { afterId, nextAfter, nextId } from './fields.ts';
@@ -18,10 +13,7 @@ const listSchema = {
   tags: ['Outbox'],
   operationId: 'listEntries',
   querystring: z.strictObject({
-    state: z
-      .enum(['all', 'open', ...ENTRY_STATES])
-      .default('all')
-      .describe('open: neither done nor abandoned'),
+    state: z.enum(STATE_FILTERS).default('all').describe('open: neither done nor abandoned'),
     key: z
       .string()
       .max(200)
@@ -47,8 +39,7 @@ const showSchema = {
 export function outboxRoutes(app: Server, context: RouteContext): void {
   const { session, clock, isDead } = context;
   app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, ...wanted } }, reply) => {
-    const sets = { all: ENTRY_STATES, open: OPEN_ENTRY_STATES };
-    const states = state === 'all' || state === 'open' ? sets[state] : [state];
+    const states = statesOf(state);
     const list = await listOutbox(session, { states, ...wanted }, { now: clock.now(), isDead });
     const document = { ...outboxDocument(list), ...nextAfter(wanted.after, list.entries) };
     return sendDocument(reply, page, document);

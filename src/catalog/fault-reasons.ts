@@ -1,5 +1,8 @@
 const PAGING = 'The list cannot be read page by page now, so missing records do not count as deleted.';
 const PROXY = 'Check source.baseUrl, and whether a proxy answers in its place.';
+/** The cure of a refused token, wherever it is named. */
+export const REPLACE_TOKEN =
+  'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.';
 
 export interface FaultReason {
   readonly state: 'invalid' | 'aborted';
@@ -32,7 +35,7 @@ export const FAULT_REASONS = {
   endless: invalid(PAGING),
   empty_pages: invalid(PAGING),
   page_unread: garbled('The next pull tries again.'),
-  unauthorized: aborted('Check BMS_TOKEN or BMS_TOKEN_FILE, and its header (source.authHeaders).'),
+  unauthorized: aborted(`${REPLACE_TOKEN} Check its header, too (source.authHeaders).`),
   forbidden: aborted("The token's user may not read this kind; other kinds are unaffected."),
   blocked: aborted(
     'A firewall or proxy in front of the service refuses the request: ask its operator to let bms-sync through. This says nothing about the token.',

@@ -12,6 +12,7 @@ import { formatInstant, systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseSeq, parseWholeNumber } from './parts/input.ts';
+import { printLine } from './parts/io.ts';
 
 const SHOWN = 50;
 
@@ -48,7 +49,10 @@ export function changesCommand(context: CommandContext): Command {
       const config = context.settings(options);
       if (options.kind !== undefined) requireKnownKind(config, options.kind); // Refuses an unknown one.
       let isEmpty = true;
-      for await (const change of changes(config, options, signal)) {
+      const onMore = (seq: number): void => {
+        printLine(io.stderr, `… and more: --limit N, or --after ${seq}`);
+      };
+      for await (const change of changes(config, options, { signal, onMore })) {
         if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
         isEmpty = false;
         print(options.json ? sanitizeJson(changeLine(change)) : sanitizeLine(changeRow(change)));
@@ -65,7 +69,7 @@ export function changesCommand(context: CommandContext): Command {
 async function* changes(
   config: Config,
   options: ChangesOptions,
-  signal: AbortSignal,
+  { signal, onMore }: { signal: AbortSignal; onMore: (seq: number) => void },
 ): AsyncGenerator<KeyedChange> {
   const { json, kind, limit, follow } = options;
   await using session = await openExistingMirror(config);
@@ -76,9 +80,15 @@ async function* changes(
     ? followChanges(session, { after, kind }, systemClock, signal)
     : streamChanges(session, { after, upTo: await latestSeq(session), kind }, signal);
   let remaining = count;
+  let last = after;
   for await (const event of events) {
+    if (remaining-- === 0) {
+      onMore(last);
+      return;
+    }
     yield event;
-    if (--remaining === 0) return;
+    if (remaining === 0 && limit !== undefined) return;
+    last = event.seq;
   }
 }
 

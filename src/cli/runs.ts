@@ -8,24 +8,25 @@ import { findRun, listRuns, ROW_COUNTS, type KindReport, type Run } from '../sto
 import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { textTable, utc, type Printed } from './parts/io.ts';
+import { takeFirst, textTable, utc, type Printed } from './parts/io.ts';
 import { readingCommand, type OpenMirror } from './parts/operation-command.ts';
 
 const RUNS_LISTED = 20;
 
 interface RunListOptions extends CommonOptions {
-  readonly limit: number;
+  readonly limit?: number;
 }
 
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs').option(
     '--limit <n>',
-    'how many',
+    `maximum number (default: ${RUNS_LISTED})`,
     parseWholeNumber,
-    RUNS_LISTED,
   );
   readingCommand(context, list, async ({ session, config, options }: OpenMirror<RunListOptions>) => {
-    const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
+    const { limit } = options;
+    const wanted = { limit: limit ?? RUNS_LISTED + 1, now: systemClock.now() };
+    const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io);
     const all = requireListedKinds(config).map((kind) => kind.name);
     const rows = runs.map((run) => {
       const { id, command: what, startedAt, finishedAt, kinds, repeats } = run;

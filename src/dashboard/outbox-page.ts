@@ -1,12 +1,7 @@
 import * as z from 'zod';
 import { fieldLabel } from '../catalog/descriptions.ts';
 import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
-import {
-  jsonOrText,
-  OPEN_ENTRY_STATES,
-  ENTRY_STATES,
-  unsentMarker,
-} from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, ENTRY_STATES, statesOf, unsentMarker } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
@@ -28,7 +23,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     const { session, clock, isDead } = dashboard;
     const { t, term } = reader;
     const { state: wanted = '', before: last } = query;
-    const states = wanted === '' ? ENTRY_STATES : wanted === 'open' ? OPEN_ENTRY_STATES : [wanted];
+    const states = statesOf(wanted === '' ? 'all' : wanted);
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows: page, next } = listPage(read, (entry) => entry.id);
     const rows = page.map(await unsentMarker(session, { now: clock.now(), isDead }));

@@ -1,10 +1,11 @@
 import { kindLabel, pathLabels } from '../catalog/descriptions.ts';
+import { REPLACE_TOKEN } from '../catalog/fault-reasons.ts';
 import type { Translator, MessageKey } from '../lib/text/translator.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
 import { describeOutcome } from './outcome-texts.ts';
 import { translateReason } from './stored-reasons.ts';
-import { VERDICTS, explain, type NotedFacts } from './verdicts.ts';
+import { TURN_WRITES_ON, VERDICTS, explain, type NotedFacts } from './verdicts.ts';
 
 /** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
 interface NeedFacts {
@@ -116,7 +117,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'outbox.unsent': ({ entries: n }, translator) => ({
     title: translator.t('{n, plural, one {# entry waits} other {# entries wait}} to be sent', { n }),
-    why: [translator.t(VERDICTS.writes_off.meaning)],
+    why: [translator.t(VERDICTS.writes_off.meaning), translator.t(TURN_WRITES_ON)],
     page: '/outbox?state=ready',
     command: 'BMS_WRITES=on bms-sync serve',
   }),
@@ -159,9 +160,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
           ? translator.t(VERDICTS.token_refused.meaning)
           : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
     ],
-    effect: translator.t(
-      'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.',
-    ),
+    effect: translator.t(REPLACE_TOKEN),
     page: '/',
     command: 'bms-sync doctor',
   }),

@@ -1,4 +1,5 @@
 import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
+import { REPLACE_TOKEN } from '../catalog/fault-reasons.ts';
 import { TECHNICAL, type Translator, type MessageKey } from '../lib/text/translator.ts';
 
 interface Explanation {
@@ -52,11 +53,15 @@ const pushAgain = ({ id, kind, recordId }: VerdictFacts): string =>
   `To send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
   (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
 
+/** A process at work keeps the settings with which it started, and refuses a second one beside it. */
+export const TURN_WRITES_ON: MessageKey =
+  'Stop bms-sync serve if it is running, then start it with BMS_WRITES=on.';
+
 /** Every verdict that an entry can have, in the order in which an entry may meet them. */
 export const VERDICTS = {
   writes_off: {
     meaning: 'Nothing is sent: no bms-sync serve is running with writes on (outbound.writes, BMS_WRITES=on).',
-    next: [() => 'Start bms-sync serve with BMS_WRITES=on.'],
+    next: [() => TURN_WRITES_ON],
   },
   paused: {
     meaning: 'Sends are paused until a user resumes them.',
@@ -81,7 +86,7 @@ export const VERDICTS = {
   },
   token_refused: {
     meaning: 'The service refuses the token (401): nothing is sent until it accepts one.',
-    next: [() => 'Replace the token (bms-sync doctor shows how); the entry then goes by itself.'],
+    next: [() => `${REPLACE_TOKEN} The entry is then sent.`],
   },
   busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
   ambiguous: {

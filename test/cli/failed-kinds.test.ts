@@ -26,7 +26,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
         requests: 1,
         retries: 0,
       });
-      expect(report.detail).toMatch(/^GET \/api\/\w+ page 1: got status 401.*Check BMS_TOKEN/);
+      expect(report.detail).toMatch(/^GET \/api\/\w+ page 1: got status 401.*BMS_TOKEN_FILE/);
     }
     expectEmpty(path);
   });

@@ -1,18 +1,18 @@
 import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { countEntries, type EntryState } from '../../store/outbox/outbox-store.ts';
+import { countEntries } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
 import {
   findEntryId,
-  OPEN_ENTRY_STATES,
-  ENTRY_STATES,
   listOutbox,
   readHistory,
+  STATE_FILTERS,
+  statesOf,
 } from '../../outbound/decisions/entry-list.ts';
 import { outboxOperations } from '../../operations/outbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
-import { utc } from '../parts/io.ts';
+import { takeFirst, utc } from '../parts/io.ts';
 import { liveness, type OpenMirror, readingCommand, withOperations } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
@@ -20,20 +20,21 @@ const LISTED = 50;
 
 interface ListOptions extends CommonOptions {
   readonly all?: true;
-  readonly state?: EntryState;
+  readonly state?: (typeof STATE_FILTERS)[number];
   readonly limit?: number;
 }
 
 export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
-    .option('--all', 'list done and abandoned entries too')
-    .addOption(new Option('--state <state>', 'only entries in this state').choices(ENTRY_STATES))
+    .option('--all', 'list done and abandoned entries too: --state all')
+    .addOption(new Option('--state <state>', 'only entries in this state').choices(STATE_FILTERS))
     .option('--limit <n>', `maximum number (default: ${LISTED})`, parseWholeNumber);
   readingCommand(context, list, async ({ session, options }: OpenMirror<ListOptions>) => {
-    const { state, all, limit = LISTED } = options;
-    const states = state === undefined ? (all ? ENTRY_STATES : OPEN_ENTRY_STATES) : [state];
-    const listed = await listOutbox(session, { states, limit }, liveness());
-    const isOpenOnly = states === OPEN_ENTRY_STATES && limit > 0;
+    const { all, state = all ? 'all' : 'open', limit } = options;
+    const wanted = { states: statesOf(state), limit: limit ?? LISTED + 1 };
+    const read = await listOutbox(session, wanted, liveness());
+    const listed = { ...read, entries: takeFirst(read.entries, limit ?? LISTED, context.io) };
+    const isOpenOnly = state === 'open' && limit !== 0;
     const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
     return [outboxDocument(listed), outboxTexts(listed, { done, abandoned })];
   });

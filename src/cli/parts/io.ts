@@ -44,6 +44,12 @@ export function printLine(output: Output, text: Printed): void {
   for (const line of lines) output.write(`${line}\n`);
 }
 
+/** Takes the first rows of a list that was read one row further; stderr says that more follow. */
+export function takeFirst<T>(rows: readonly T[], limit: number, { stderr }: Pick<Io, 'stderr'>): T[] {
+  if (rows.length > limit) printLine(stderr, '… and more: --limit N');
+  return rows.slice(0, limit);
+}
+
 function lineWithin(text: string): string {
   let start = 0;
   let end = text.length;

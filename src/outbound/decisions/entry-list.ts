@@ -35,7 +35,13 @@ export const ENTRY_STATES = [
 ] as const satisfies readonly EntryState[];
 
 /** States of an entry that is neither done nor given up. */
-export const OPEN_ENTRY_STATES: readonly EntryState[] = ENTRY_STATES.slice(0, -2);
+const OPEN_ENTRY_STATES: readonly EntryState[] = ENTRY_STATES.slice(0, -2);
+
+/** What lists of entries can be narrowed to. */
+export const STATE_FILTERS = ['all', 'open', ...ENTRY_STATES] as const;
+
+export const statesOf = (filter: (typeof STATE_FILTERS)[number]): readonly EntryState[] =>
+  filter === 'all' ? ENTRY_STATES : filter === 'open' ? OPEN_ENTRY_STATES : [filter];
 
 export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 

@@ -78,11 +78,20 @@ const ALL: readonly EntryPatch[] = [
 ];
 
 describe('outbox list', () => {
+  test('without a limit shows fifty, and says on stderr that more follow', async () => {
+    const { env } = await outboxOf(...Array.from({ length: 51 }, () => ({})));
+    const listed = await run(['outbox', '--json'], env);
+    expect(listed.stderr).toBe('… and more: --limit N\n');
+    expect((document(listed) as { entries: unknown[] }).entries).toHaveLength(50);
+    expect(await run(['outbox', '--limit', '51'], env)).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('shows what is open, parked or rejected: what needs a person first, then the newest', async () => {
     const { env } = await outboxOf(...ALL);
     expect(await idsIn(env)).toEqual([8, 3, 5, 4, 7, 1]);
     expect(await idsIn(env, 'list')).toEqual([8, 3, 5, 4, 7, 1]);
     expect(await idsIn(env, 'list', '--all')).toEqual([8, 3, 5, 4, 7, 1, 2, 6]);
+    expect(await idsIn(env, 'list', '--state', 'all')).toEqual([8, 3, 5, 4, 7, 1, 2, 6]);
     expect(await idsIn(env, 'list', '--state', 'done')).toEqual([2]);
     expect(await idsIn(env, 'list', '--limit', '2')).toEqual([8, 3]);
     expect(await idsIn(env, 'list', '--limit', '0')).toEqual([]);
@@ -180,7 +189,7 @@ describe('while no process sends', () => {
       });
       expect((await run(['outbox'], env)).stdout).toContain(`\n${words}\n`);
       expect((await run(['outbox', 'show', '1'], env)).stdout).toContain(`ready (writes_off): ${words}`);
-      const need = `Needs you: 2 entries wait to be sent. ${words} (BMS_WRITES=on bms-sync serve)`;
+      const need = `Needs you: 2 entries wait to be sent. ${words} Stop bms-sync serve if it is running, then start it with BMS_WRITES=on. (BMS_WRITES=on bms-sync serve)`;
       expect((await run(['status'], env)).stdout.split('\n')).toContain(need);
       expect(document(await run(['status', '--json'], env))).toMatchObject({ isSending: false });
     }

@@ -63,7 +63,7 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: { BMS_TOKEN: PASSWORD },
     code: 1,
-    message: ['401', 'Check BMS_TOKEN'],
+    message: ['401', 'Write a valid token into the file BMS_TOKEN_FILE'],
     hides: PASSWORD,
   },
   {
