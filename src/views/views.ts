@@ -56,7 +56,10 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
     name: `bi_deleted_${kind.name}`,
     meaning: translateAll('Deleted records, as they were last read. {kind}', { kind: meaning }),
     columns: [...columns, ...engineColumns('deleted')],
-    from: `from ${identifier(kind.name)} where _deleted_at is not null`,
+    // Whether a record that `forget --suppress` keeps out is deleted, is not known: it was live then.
+    from: `from ${identifier(kind.name)} where _deleted_at is not null and not exists (
+      select 1 from erasures e where e.kind = '${kind.name}' and e.record_id = cast(${identifier(kind.name)}.id as text)
+        and e.suppressed = 1 and e.erased_at <= _deleted_at)`,
   };
   const nested = nestedTables(kind).map((table) => nestedView(table, dialect));
   const contacts = nested.filter((view) => view.name === 'bi_clients_contacts');

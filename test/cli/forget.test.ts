@@ -152,10 +152,12 @@ describe.each(DATABASES)('%s', (database) => {
     const { stdout: shown } = await run(['record', 'clients', id], env);
     expect(shown).toContain('is forgotten and excluded from the mirror');
     expect(shown).not.toMatch(/deleted|no longer/i);
+    expect(await ask(`select id from bi_deleted_clients where id = ${id}`)).toEqual([]);
 
     const pulled = async (): Promise<unknown> => {
       const ended = await run(['pull', 'clients', '--json'], env);
-      const { state, created, updated, restored, deleted: gone } = kindIn(ended, 'clients');
+      const { state, created, updated, restored, deleted: gone, rows } = kindIn(ended, 'clients');
+      expect(await ask('select count(*) as n from bi_clients')).toEqual([{ n: rows }]);
       return { code: ended.code, state, created, updated, restored, gone };
     };
     const quiet = { code: 0, state: 'certified', created: 0, updated: 0, restored: 0, gone: 0 };

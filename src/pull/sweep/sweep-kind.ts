@@ -34,6 +34,8 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
       ...sweepOutcome(kind.name, ending, concluded, rowless),
       certifiedAt: ending.state === 'complete' ? ending.list.certifiedAt : null,
       ...counts,
+      rows: counts.rows - rowless.suppressed,
+      unchanged: counts.unchanged - rowless.suppressed,
       deleted: concluded.deleted,
       requests: source.counts.requests - before.requests,
       retries: source.counts.retries - before.retries,
@@ -53,17 +55,22 @@ async function concludeSweep(parts: PullParts, reading: ListReading, ending: Rea
   const { controlFailures } = sweep.lease;
   const noConclusion = { ...NO_ABSENCES, controlFailures };
   if (ending.state !== 'complete')
-    return { concluded: noConclusion, rowless: { quarantined: 0, missing: 0 } };
+    return { concluded: noConclusion, rowless: { quarantined: 0, missing: 0, suppressed: 0 } };
   const { list } = ending;
   const certificate = list.certification.certified ? list.certification : null;
   const comparison = compareLive(list.spans, certificate, began ?? 0);
   for await (const ids of readAhead(liveIds(parts.session, kind.name))) comparison.take(ids);
   const outside = comparison.outside();
   const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.
-  const missing = comparison.missing().filter((id) => !suppressed.has(id));
+  const absent = comparison.missing();
+  const missing = absent.filter((id) => !suppressed.has(id));
   const withoutRow = await readRecordsWithoutRow(parts.session, kind.name);
   const quarantined = missing.filter((id) => withoutRow.has(id)).length;
-  const rowless = { quarantined, missing: missing.length - quarantined };
+  const rowless = {
+    quarantined,
+    missing: missing.length - quarantined,
+    suppressed: absent.length - missing.length,
+  };
   if (parts.signal?.aborted) return { concluded: { ...noConclusion, waiting: outside.length }, rowless };
   const facts = { list, tally, outside, rules: rules.deletions };
   return { concluded: await concludeAbsences(parts, sweep, facts), rowless };
@@ -74,6 +81,8 @@ interface WithoutRow {
   /** Records that cannot become rows; each has an issue. */
   readonly quarantined: number;
   readonly missing: number;
+  /** Records that `forget --suppress` keeps out: they count as no rows. */
+  readonly suppressed: number;
 }
 
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
