@@ -58,7 +58,12 @@ function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
   const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
   const byCause = Map.groupBy(faults, (kind) => describeUncounted(kind).why);
   for (const [why, group] of byCause) {
-    yield `${sentence(why ?? '')} Not read to the end: ${subject(group, kinds) ?? 'all kinds'}.`;
+    // An interrupted command has not seen the end, which the background service may still read.
+    const isInterrupted = group.every(({ reason }) => reason === 'interrupted');
+    const cause = isInterrupted
+      ? 'This command did not see the end of'
+      : `${sentence(why ?? '')} Not read to the end`;
+    yield `${cause}: ${subject(group, kinds) ?? 'all kinds'}.`;
     const isShared = group.every((kind) => isServiceWide(kind.reason));
     for (const { kind, detail } of group.slice(0, isShared ? 1 : undefined))
       yield `  ${isShared ? '' : `${kind}: `}${detail ?? ''}`;

@@ -3,6 +3,7 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { ONLY_PROGRESS, document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
@@ -148,4 +149,18 @@ test('rows that have left a list are counted, and described by what keeps them: 
   await run(['deletions', 'approve', 'clients'], env);
   expect(await status()).toContain('20 rows have left the list; their deletion is not confirmed yet');
   expect(await status()).toContain('The next pull checks unconfirmed deletions again');
+});
+
+test('a pull that is stopped beside a background service does not call its run interrupted', async () => {
+  const { env } = await longList();
+  await using session = await openMirror(loadConfig({ env }));
+  const service = { owner: 'elsewhere:1:abcd', roles: ['pulls'] };
+  await saveHeartbeat(session, service, new Date());
+
+  const ended = await run(['pull', 'clients', 'projects'], env, AbortSignal.abort());
+
+  expect(ended.code).toBe(3);
+  expect(ended.stdout).toMatch(
+    /^This command did not see the end of: all kinds\.\n {2}This command no longer waits; run 1 continues in /,
+  );
 });
