@@ -60,6 +60,7 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter((kind) => kind.state === 'certified').length;
   const { t, count, when } = reader;
+  const isUnread = kinds.every((kind) => kind.lastSweepAt === null); // The panel above says so.
   const note = t(
     certified === kinds.length
       ? 'All are certified: the mirror has exactly the rows of the service’s lists'
@@ -98,7 +99,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     </tr>`;
   });
   const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
-  return panel({ id: 'kinds', title: t('Record kinds'), note, isLive: true }, table);
+  return panel({ id: 'kinds', title: t('Record kinds'), note: isUnread ? null : note, isLive: true }, table);
 }
 
 export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' | 'reason'>): Html =>
