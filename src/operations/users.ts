@@ -23,7 +23,9 @@ const anyName = z
   );
 const NAME = 'name of the user; behind a proxy that signs users in, as it sends the name';
 const userName = anyName.describe(NAME);
-const newName = anyName.refine((name) => !name.includes('  '), 'expected one blank between words').describe(NAME);
+const newName = anyName
+  .refine((name) => !name.includes('  '), 'expected one blank between words')
+  .describe(NAME);
 
 const ROLES = USER_ROLES.join(', ');
 const role = z.enum(USER_ROLES, `expected one of ${ROLES}`);
