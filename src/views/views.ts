@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm';
 import { isListed, type Kind } from '../catalog/kind.ts';
 import { describeKindName } from '../catalog/descriptions.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
-import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, qualifiedName } from '../db/session/sql-text.ts';
+import {
+  OLD_CONTACTS,
+  VIEWS_SCHEMA,
+  identifier,
+  isViewName,
+  literal,
+  qualifiedName,
+} from '../db/session/sql-text.ts';
 import { textColumn } from '../db/rows/engine-column.ts';
 import { END_OF_DAY } from '../lib/time/clock.ts';
 import { translateAll } from '../lib/text/translator.ts';
@@ -58,7 +65,7 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
     columns: [...columns, ...engineColumns('deleted')],
     // Whether a record that `forget --suppress` keeps out is deleted, is not known: it was live then.
     from: `from ${identifier(kind.name)} where _deleted_at is not null and not exists (
-      select 1 from erasures e where e.kind = '${kind.name}' and e.record_id = cast(${identifier(kind.name)}.id as text)
+      select 1 from erasures e where e.kind = ${literal(kind.name)} and e.record_id = cast(${identifier(kind.name)}.id as text)
         and e.suppressed = 1 and e.erased_at <= _deleted_at)`,
   };
   const nested = nestedTables(kind).map((table) => nestedView(table, dialect));

@@ -351,7 +351,7 @@ describe('what the mirror knows before a create', () => {
       meaning: expect.stringMatching(
         /^The service refuses the token .*: the service refused the token\.$/,
       ) as string,
-      next: [expect.stringMatching(/^Replace the token/)],
+      next: [expect.stringMatching(/^Write a valid token/)],
     });
     on.service.setFaults([]);
     await on.pull('departments');
