@@ -100,7 +100,7 @@ const byHttp = (address: string, token: string, era: Era = '2025'): Promise<Clie
   connect(
     createClient(era),
     new StreamableHTTPClientTransport(new URL('/mcp', address), {
-      requestInit: { headers: { authorization: `Bearer ${token}` } },
+      requestInit: { headers: { authorization: `Bearer ${token}`, connection: 'close' } },
     }),
   );
 
