@@ -110,6 +110,12 @@ const ENTRY_OPERATIONS = {
   abandon: abandonOutboxEntry,
 };
 
+/** The choices that are a retry with a member of its own, and what a person confirms first. */
+const CONFIRMED: { readonly [choice: string]: { member: string; question: MessageKey } | undefined } = {
+  overwrite: { member: 'overwrite', question: 'The values of the other user are lost. Continue?' },
+  'stop waiting': { member: 'now', question: LATE },
+};
+
 const decisionsOn = (entry: Entry) => choicesOf(entry).map((choice) => ENTRY_OPERATIONS[choice]);
 
 const ADOPTABLE = 2;
@@ -124,14 +130,12 @@ export function entryButtons(translator: Translator, entry: Entry): readonly Dec
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
     const address = ENTRY_OPERATIONS[choice].path.replace(':id', String(id));
     const label = labelOf(translator, choice);
-    const choosing = (member: string, question: MessageKey) => ({
-      values: { [member]: 'true' },
-      confirmation: { question: translator.t(question), answer: label },
-    });
-    const overwriting =
-      choice === 'overwrite' && choosing('overwrite', 'The values of the other user are lost. Continue?');
-    const hurrying = choice === 'stop waiting' && choosing('now', LATE);
-    if (choice !== 'adopt') return [{ label, about, address, ...overwriting, ...hurrying }];
+    const asked = CONFIRMED[choice];
+    const confirmed = asked && {
+      values: { [asked.member]: 'true' },
+      confirmation: { question: translator.t(asked.question), answer: label },
+    };
+    if (choice !== 'adopt') return [{ label, about, address, ...confirmed }];
     return candidatesOf(entry)
       .slice(0, ADOPTABLE)
       .map((recordId) => {
