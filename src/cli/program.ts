@@ -1,8 +1,9 @@
-import { Command, CommanderError, Help } from 'commander';
+import { Command, CommanderError, Help, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../lib/package-folder.ts';
-import { StoppedError, SyncError, wordSystemFault } from '../lib/sync-error.ts';
+import { StoppedError, SyncError, UsageError, wordSystemFault } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
-import { sanitizeLine } from '../lib/text/text.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
+import { sanitizeLine, withFullStop } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
 import { SUMMARIES } from './parts/summaries.ts';
@@ -92,9 +93,35 @@ function applyOutput(command: Command, context: CommandContext): void {
     },
   });
   const list = command.commands.find((inner) => inner.name() === 'list');
-  if (list !== undefined) command.configureHelp({ visibleOptions: () => new Help().visibleOptions(list) });
+  if (list !== undefined) {
+    command.configureHelp({ visibleOptions: () => new Help().visibleOptions(list) });
+    list.allowExcessArguments().hook('preAction', () => {
+      refuseUnknown(list.args, command);
+    });
+  }
+  for (const option of command.options) {
+    const { argChoices: choices } = option;
+    if (choices !== undefined) option.argParser((value: string) => knownChoice(value, choices));
+  }
   for (const inner of command.commands) applyOutput(inner, context);
   command.showHelpAfterError(`Run ${pathOf(command)} --help to see its options.`);
+}
+
+/** A command that lists by default takes any other word for an argument of its list. */
+function refuseUnknown([word]: readonly string[], command: Command): void {
+  if (word === undefined) return;
+  const names = command.commands.map((inner) => inner.name());
+  throw new UsageError(`unknown command '${word}'${didYouMean(word, names)}`, {
+    code: 'usage',
+    hint: `${pathOf(command)} has: ${names.join(', ')}.`,
+  });
+}
+
+function knownChoice(value: string, choices: readonly string[]): string {
+  if (choices.includes(value)) return value;
+  throw new InvalidArgumentError(
+    withFullStop(`Allowed choices are ${choices.join(', ')}${didYouMean(value, choices)}`),
+  );
 }
 
 function pathOf(command: Command): string {

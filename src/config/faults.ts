@@ -18,20 +18,22 @@ export function formatSchemaFaults(issues: readonly z.core.$ZodIssue[], layers: 
         const guess = findSetting(keyPath) ? '' : didYouMean(keyPath.join('.'), NAMES);
         return `${nameWithOrigin(layers, keyPath)}: unknown setting${guess}`;
       });
-    return [formatWrongValue(path, issue.message, layers)];
+    return [formatWrongValue(path, issue, layers)];
   });
 }
 
 const BROKEN_JSON = '; this is not valid JSON (names and texts need double quotes)';
 
-function formatWrongValue(path: Path, expected: string, layers: readonly Layer[]): string {
+function formatWrongValue(path: Path, issue: z.core.$ZodIssue, layers: readonly Layer[]): string {
   const value = valueAt(mergeLayers(layers), path);
   const setting = findSetting(path);
   // A list or a map in valid JSON would have been parsed.
   const isBrokenJson = typeof value === 'string' && /^\s*[[{]/.test(value);
   const isShown = typeof value === 'string' && !isHidden(value, setting);
-  const advice = isShown ? (CORRECTIONS[setting?.name ?? '']?.(value) ?? '') : '';
-  return `${nameWithOrigin(layers, path)}: got ${formatShownValue(value, setting)}; expected ${expected}${isBrokenJson ? BROKEN_JSON : advice}`;
+  const known = issue.code === 'invalid_value' ? issue.values.map(String) : [];
+  const correct = CORRECTIONS[setting?.name ?? ''] ?? ((wrong: string) => didYouMean(wrong, known));
+  const advice = isShown ? correct(value) : '';
+  return `${nameWithOrigin(layers, path)}: got ${formatShownValue(value, setting)}; expected ${issue.message}${isBrokenJson ? BROKEN_JSON : advice}`;
 }
 
 /** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */

@@ -5,6 +5,7 @@ import type { ConnectionError, FastifyError, FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Logger } from '../lib/log/logger.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { withFullStop } from '../lib/text/text.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Server } from './server.ts';
 import { PROBLEM_TYPE, problemText, sendProblem, wantsPage, type Problem } from './send.ts';
@@ -152,7 +153,7 @@ function problemOfFramework(error: FastifyError): Problem | null {
   return {
     status: 400,
     code: 'http.invalid_request',
-    detail: `${faults.join('; ')}.`,
+    detail: withFullStop(faults.join('; ')),
     hint: 'GET /openapi.json describes the expected requests.',
   };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { findKind } from '../catalog/find-kind.ts';
 import type { Kind } from '../catalog/kind.ts';
-import { SyncError, UsageError } from '../lib/sync-error.ts';
-import { didYouMean } from '../lib/text/nearest-name.ts';
+import { SyncError } from '../lib/sync-error.ts';
 import { formatInstant } from '../lib/time/clock.ts';
 import { CLEARED } from '../outbound/plans/read-cell.ts';
 import { readMissing } from '../store/records/deletion-store.ts';
@@ -123,15 +123,8 @@ export const TOOLS: readonly Tool[] = [
   }),
 ];
 
-function requireKind(context: ToolContext, name: string): Kind {
-  const kind = context.kinds.find((each) => each.name === name);
-  if (kind !== undefined) return kind;
-  const names = context.kinds.map((each) => each.name);
-  throw new UsageError(`Unknown record kind "${name}"${didYouMean(name, names) || '.'}`, {
-    code: 'mcp.kind',
-    hint: `The kinds are: ${names.join(', ')}.`,
-  });
-}
+const requireKind = (context: ToolContext, name: string): Kind =>
+  findKind(context.kinds, name, { code: 'mcp.kind' });
 
 /** Runs a tool, logs the call in one line, and returns the answer. @throws {SyncError} What the tool throws. */
 export async function answerCall(

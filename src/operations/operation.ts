@@ -4,6 +4,7 @@ import type { MessageKey } from '../lib/text/translator.ts';
 import type { DocumentOf } from '../lib/json/document.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import { withFullStop } from '../lib/text/text.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
@@ -84,7 +85,7 @@ function parseInput<Input extends Members>(input: Input, values: unknown): z.out
   const { data, error } = input.safeParse(values);
   if (error === undefined) return data;
   const faults = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new UsageError(`${faults.join('; ')}.`, { code: 'usage.input' });
+  throw new UsageError(withFullStop(faults.join('; ')), { code: 'usage.input' });
 }
 
 /** Input fields that the decision log records. Others may contain secrets or record content. */

@@ -28,7 +28,7 @@ const newName = anyName
   .describe(NAME);
 
 const ROLES = USER_ROLES.join(', ');
-const role = z.enum(USER_ROLES, `expected one of ${ROLES}`);
+const role = z.enum(USER_ROLES);
 
 const user = z.object({ name: z.string(), role: z.enum(USER_ROLES), createdAt: instant });
 

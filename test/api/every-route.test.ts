@@ -146,12 +146,12 @@ test('a parameter that a route of the API does not know is refused by name; open
     const type = isChange ? { 'content-type': 'application/json' } : {};
     const headers = { ...type, ...BEARER };
     const { status, text } = await ask({ method, path: `${path}?colour=parked`, ...body, headers });
-    const isNamed = text.includes('querystring/: unknown: colour; the parameters are: ');
+    const isNamed = text.includes('querystring/: unknown: colour; expected ');
     const isApi = path.startsWith('/v1/') && method !== 'DELETE';
     const hasOtherFault = status === 400 && text.includes('"detail":"body'); // It is reported alone.
     if (isApi ? !isNamed && !hasOtherFault : isNamed) wrong.push(`${method} ${path}: ${status} ${text}`);
   }
   expect(wrong).toEqual([]);
   const { text } = await ask({ path: '/v1/runs?limt=1', headers: BEARER });
-  expect(text).toContain('unknown: limt; the parameters are: after, limit.');
+  expect(text).toContain('unknown: limt; expected after, limit; did you mean limit?"');
 });

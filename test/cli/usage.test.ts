@@ -32,6 +32,9 @@ describe('a command that cannot be carried out as given ends with 2, says why on
     ['too many arguments', ['status', 'clients'], ['too many arguments']],
     ['a size that is none', ['sandbox', '--size', '0'], ['1 to', 'not 0']],
     ['a style of envelopes that there is not', ['sandbox', '--envelopes', 'torn'], ['documented, wild']],
+    ['a mistyped state', ['outbox', '--state', 'parkd'], ['Allowed choices are all', 'did you mean parked?']],
+    ['a mistyped decision', ['outbox', 'abandn', '1'], ["unknown command 'abandn'; did you mean abandon?"]],
+    ['a mistyped role', ['serve', '--only', 'outbond'], ['did you mean outbound?']],
   ])('%s', async (_name, argv, words) => {
     const path = freshMirror();
 

@@ -5,7 +5,7 @@ import { LANGUAGES } from '../../lib/text/translator.ts';
 import { isPublicHost } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { nearestName } from '../../lib/text/nearest-name.ts';
+import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import * as store from '../../store/webhooks/endpoint-store.ts';
 
@@ -77,9 +77,8 @@ const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 export async function requireEndpoint(db: Queryable, name: string): Promise<store.WebhookEndpoint> {
   const endpoint = await store.findEndpoint(db, name);
   if (endpoint !== null) return endpoint;
-  const guess = nearestName(name, await store.endpointNames(db));
-  const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
-  throw new SyncError(`Unknown webhook endpoint ${name}${meant}`, {
+  const guess = didYouMean(name, await store.endpointNames(db));
+  throw new SyncError(`Unknown webhook endpoint ${name}${guess || '.'}`, {
     code: 'webhooks.absent',
     hint: 'bms-sync webhooks list shows them.',
   });

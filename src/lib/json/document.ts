@@ -1,6 +1,22 @@
 import * as z from 'zod';
+import { didYouMean } from '../text/nearest-name.ts';
 import { formatRfc3339 } from '../time/clock.ts';
 import { isArray, isObject, type Json, type JsonObject } from './json.ts';
+
+/** A schema without words of its own lists what it knows, and the nearest to what was typed. */
+z.config({
+  customError: (issue) => {
+    const { code, input } = issue;
+    if (code === 'invalid_value') {
+      const known = issue.values.map(String);
+      return `expected one of ${known.join(', ')}${typeof input === 'string' ? didYouMean(input, known) : ''}`;
+    }
+    if (code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined;
+    const known = Object.keys(issue.inst.shape);
+    const [first = ''] = issue.keys;
+    return `unknown: ${issue.keys.join(', ')}; expected ${known.join(', ') || 'none'}${didYouMean(first, known)}`;
+  },
+});
 
 const anyObject = z.custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object');
 

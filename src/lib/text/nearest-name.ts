@@ -1,15 +1,17 @@
 const MAX_GUESSED_LENGTH = 100;
+const SHORT = 4;
 
 /**
  * The known name that differs least from a misspelt one, case and separators aside; undefined where all differ by more than a
- * third of its letters.
+ * third of its letters, and by more than two (in short names one) at all.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const letters = lettersOf(name.slice(0, MAX_GUESSED_LENGTH));
   let best: { readonly name: string; readonly distance: number } | undefined;
-  const maxDifference = Math.max(1, Math.floor(letters.length / 3));
   for (const candidate of known) {
     const candidateLetters = lettersOf(candidate);
+    const isShort = Math.max(letters.length, candidateLetters.length) <= SHORT;
+    const maxDifference = Math.max(isShort ? 1 : 2, Math.floor(letters.length / 3));
     if (Math.abs(candidateLetters.length - letters.length) > maxDifference) continue;
     const distance = editDistance(letters, candidateLetters);
     if (distance <= maxDifference && distance < (best?.distance ?? Infinity))
@@ -28,17 +30,18 @@ function lettersOf(name: string): string {
 
 /** Ends a message about an unknown name: `; did you mean source.baseUrl?`, or nothing where no known name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const letters = lettersOf(name);
   // A group is not a suggestion for a name inside it.
-  const isGroup = (group: string): boolean => letters.startsWith(group) && letters !== group;
-  const near = known.filter((each) => !isGroup(lettersOf(each)));
+  const groups = name.split(SEPARATORS).slice(0, -1).map(lettersOf);
+  const near = known.filter((each) => !groups.includes(lastWordOf(each)));
   // With the same last word alone it is the right setting in the wrong group, or a city without its continent.
   const sameWord = known.filter((candidate) => lastWordOf(candidate) === lastWordOf(name));
   const guess = sameWord.length === 1 ? sameWord[0] : nearestName(name, near);
   return guess === undefined ? '' : `; did you mean ${guess}?`;
 }
 
-const lastWordOf = (name: string): string => lettersOf(name.split(/\.|__|\//).at(-1) ?? '');
+const lastWordOf = (name: string): string => lettersOf(name.split(SEPARATORS).at(-1) ?? '');
+
+const SEPARATORS = /\.|__|\//;
 
 /** The number of letters to insert, delete, replace or swap with their neighbour to turn one text into the other. */
 export function editDistance(from: string, to: string): number {

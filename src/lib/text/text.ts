@@ -33,4 +33,7 @@ export function sanitizeJson(json: string): string {
 
 export const capitalize = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-export const sentence = (clause: string): string => `${capitalize(clause)}.`;
+/** Ends a clause, unless it is a question. */
+export const withFullStop = (clause: string): string => (clause.endsWith('?') ? clause : `${clause}.`);
+
+export const sentence = (clause: string): string => withFullStop(capitalize(clause));

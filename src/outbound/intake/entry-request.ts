@@ -4,6 +4,7 @@ import { isObject, tryParseJson, type Json } from '../../lib/json/json.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../store/kinds/field-store.ts';
+import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { isStorable } from '../../lib/text/text.ts';
 import { validateEntry, type EntryDraft, type ValidEntry } from './validate-entry.ts';
 import { valueForMessage } from './write-value.ts';
@@ -102,7 +103,7 @@ function readRequest(line: string): EntryRequest {
   if (!isObject(request)) return { ...NOTHING, unreadable: ['expected a JSON object'] };
   const unknown = Object.keys(request).filter((name) => !KEYS.includes(name));
   if (unknown.length === 0) return { ...NOTHING, ...request };
-  const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
+  const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}${didYouMean(unknown[0] ?? '', KEYS)}`;
   return { ...NOTHING, unreadable: [fault] };
 }
 

@@ -3,7 +3,7 @@ import type { Field, Kind } from '../../catalog/kind.ts';
 import { readNameOf } from '../../diff/merge-update.ts';
 import { writeNameOf } from '../../diff/shown-value.ts';
 import { MAX_DEPTH, canonicalJson, isNestedDeeper, type Json, type JsonObject } from '../../lib/json/json.ts';
-import { nearestName } from '../../lib/text/nearest-name.ts';
+import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { isStorable } from '../../lib/text/text.ts';
 import { valueForMessage, writtenValue, type WrittenValue } from './write-value.ts';
 
@@ -128,8 +128,6 @@ const ALLOWED = '(To send it anyway: --allow-unknown, or allowUnknown: true.)';
 function unknownField(kind: Kind, name: string, seen: NameRules['seen']): string {
   const spellings = [...kind.fields, ...kind.hints].flatMap((field) => [writeNameOf(field), field.name]);
   const names = [...spellings, ...seen].filter((spelling) => spelling !== 'id');
-  const guess = nearestName(name, names);
   const unseen = seen.size > 0 ? 'nor was ever seen' : 'nor was seen: the mirror has not read this kind yet';
-  const suggestion = guess === undefined ? '' : `; did you mean ${guess}?`;
-  return `${kind.name} has no such field: it is neither documented ${unseen}${suggestion} ${ALLOWED}`;
+  return `${kind.name} has no such field: it is neither documented ${unseen}${didYouMean(name, names)} ${ALLOWED}`;
 }

@@ -258,7 +258,11 @@ test.each([
     'record.unknown_kind',
     'did you mean clients',
   ],
-  [['add', 'https://192.0.43.8/', '--name', 'x', '--changes', 'made'], 'usage.input', 'created'],
+  [
+    ['add', 'https://192.0.43.8/', '--name', 'x', '--changes', 'upated'],
+    'usage.input',
+    'created, updated, deleted, restored, entry.done; did you mean updated?',
+  ],
   [['add', 'https://192.0.43.8/', '--name', 'x', '--format', 'irc'], 'usage', 'slack'],
 ])('%j is a mistake of usage', async (argv, code, message) => {
   const ended = await hooksOf(`file:${freshMirror()}`)(...argv, '--json');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { nearestName, editDistance } from '../../../src/lib/text/nearest-name.ts';
 
-const KNOWN = ['code', 'name', 'address', 'address2', 'phone_work', 'term'];
+const KNOWN = ['code', 'name', 'address', 'address2', 'phone_work', 'phone', 'term'];
 
 test.each([
   ['nmae', 'name'],
@@ -12,6 +12,7 @@ test.each([
   ['adresse', 'address'],
   ['addresss2', 'address2'],
   ['naMé', 'name'],
+  ['fone', 'phone'],
   ['favourite_colour', undefined],
   ['x', undefined],
   ['', undefined],
