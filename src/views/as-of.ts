@@ -16,7 +16,7 @@ import {
 } from '../store/tables/kind-table.ts';
 import { pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
 import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
-import { batchesById } from '../store/records/record-store.ts';
+import { batchesById } from '../db/rows/slices.ts';
 
 /** The instants between which a kind's past is known. */
 export interface KnownPast {

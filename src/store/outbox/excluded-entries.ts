@@ -9,6 +9,7 @@ import { PLANS, PLAN_ROWS } from '../tables/plan-tables.ts';
 import { OPEN_STATES } from './outbox-store.ts';
 import { deletePlans } from './plan-store.ts';
 import { formatSettlement, parseSettlement } from './settlement.ts';
+import { endOf, inSlices } from '../../db/rows/slices.ts';
 import { assignments, pickColumns, select, type RowOf } from '../../db/rows/rows.ts';
 
 const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
@@ -23,16 +24,16 @@ const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'respo
 export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
   const mentions = mentionsExcluded(kind, sql`concat(payload, base, result, settlement, natural_key)`);
   const attempts = mentionsExcluded(kind, sql`concat(request, response_start)`);
-  for (let after: number | null = 0; after !== null;) {
-    const some: SQL = sql`
-      where kind = ${kind.name} and id > ${after} and (${mentions}
-        or id in (select outbox_id from outbox_attempts where ${attempts})) order by id limit ${ENTRIES_A_TRANSACTION}`;
-    after = await session.atomically(async (tx) => {
+  const removeNext = (after: number) =>
+    session.atomically(async (tx) => {
+      const some = sql`
+        where kind = ${kind.name} and id > ${after} and (${mentions}
+          or id in (select outbox_id from outbox_attempts where ${attempts})) order by id limit ${ENTRIES_A_TRANSACTION}`;
       const entries = await select(tx, ENTRY, some);
       for (const entry of entries) await removeFromEntry(tx, kind, entry);
-      return entries.length < ENTRIES_A_TRANSACTION ? null : (entries.at(-1)?.id ?? null);
+      return entries;
     });
-  }
+  await endOf(inSlices(ENTRIES_A_TRANSACTION, removeNext, 0, (entry) => entry.id));
 }
 
 const ENTRIES_A_TRANSACTION = 500;

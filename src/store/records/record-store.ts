@@ -9,6 +9,7 @@ import {
   timestampColumn,
 } from '../../db/rows/engine-column.ts';
 import { hasRow, readRow, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
+import { batchesById } from '../../db/rows/slices.ts';
 
 const RECORD = [
   textColumn('raw'),
@@ -52,18 +53,6 @@ export const liveRecordsWhere = (db: Queryable, kind: string, condition: SQL): P
     sql`select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
       where k._deleted_at is null and ${condition}`,
   );
-
-/** Yields rows in batches, in the order of their ids. @param read Reads the first `size` rows after an id. */
-export async function* batchesById<Row extends { readonly id: string }>(
-  size: number,
-  read: (after: string) => Promise<readonly Row[]>,
-): AsyncGenerator<readonly Row[]> {
-  for (let after: string | null = '0'; after !== null;) {
-    const rows: readonly Row[] = await read(after);
-    yield rows;
-    after = rows.length < size ? null : (rows.at(-1)?.id ?? null);
-  }
-}
 
 const IDS_A_QUERY = 10_000;
 

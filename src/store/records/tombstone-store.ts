@@ -9,7 +9,7 @@ import { readInChunks, readRows, type RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from './change-store.ts';
 import { saveProofs, type Proof } from './deletion-store.ts';
 import { closeIssuesOf } from './issue-store.ts';
-import { batchesById } from './record-store.ts';
+import { batchesById } from '../../db/rows/slices.ts';
 
 /** Records whose rows become tombstones. */
 export interface TombstoneBatch {

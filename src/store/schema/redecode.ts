@@ -3,7 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
-import { batchesById } from '../records/record-store.ts';
+import { batchesById } from '../../db/rows/slices.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
 import { keepsSearchText } from '../kinds/search-state.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';

@@ -14,7 +14,7 @@ import { FIELDS } from '../tables/engine-tables.ts';
 import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
-import { batchesById } from '../records/record-store.ts';
+import { batchesById, endOf, inSlices } from '../../db/rows/slices.ts';
 import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
 import type { RefillOptions } from './redecode.ts';
 
@@ -157,9 +157,8 @@ const namesOf = ({ excluded = [] }: Kind): readonly string[] => excluded.map(({ 
 const EVENT = pickColumns(CHANGES, 'seq', 'before', 'after', 'fields');
 
 async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
-  for (let after: number | null = 0; after !== null;) {
-    const from: number = after;
-    after = await session.atomically(async (tx) => {
+  const removeNext = (from: number) =>
+    session.atomically(async (tx) => {
       const next = sql`where kind = ${kind.name} and seq > ${from} order by seq limit ${ROWS_A_TRANSACTION}`;
       const events = await select(tx, EVENT, next);
       for (const { seq, ...event } of events) {
@@ -169,9 +168,9 @@ async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
           await tx.write(sql`
             update changes set before = ${before}, after = ${later}, fields = ${fields} where seq = ${seq}`);
       }
-      return events.length < ROWS_A_TRANSACTION ? null : (events.at(-1)?.seq ?? null);
+      return events;
     });
-  }
+  await endOf(inSlices(ROWS_A_TRANSACTION, removeNext, 0, (event) => event.seq));
 }
 
 const QUARANTINED = [textColumn('id'), optionalText('detail')];

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { inSlices } from '../../db/rows/slices.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
@@ -26,18 +27,19 @@ export async function readSightings(
   const seen: TimedSighting[] = [];
   const shown = new Map<number, string>();
   for (const [page, { ids }] of pages) shown.set(page, ids);
-  for (let after: number | null = -1; after !== null;) {
-    const next = sql`
-      where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`;
-    const rows: readonly TimedSighting[] = await select(db, SEEN_PAGE, next);
+  const readNext = (after: number) =>
+    select(
+      db,
+      SEEN_PAGE,
+      sql`where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`,
+    );
+  for await (const rows of inSlices(READ_TOGETHER, readNext, -1, (row) => row.answered))
     for (const row of rows) {
       const before = shown.get(row.page);
       const ids = before === row.ids ? before : row.ids;
       shown.set(row.page, ids);
       seen.push({ ...row, ids });
     }
-    after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
-  }
   return seen;
 }
 

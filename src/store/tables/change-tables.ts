@@ -22,12 +22,12 @@ import {
 export const PAGES = {
   name: 'pages',
   columns: [
-    textColumn('kind'),
+    textColumn('kind', 'nothing'),
     integerColumn('page'),
-    textColumn('digest'),
+    textColumn('digest', 'nothing'),
     bigint('bytes'),
-    textColumn('ids'),
-    textColumn('fields'),
+    textColumn('ids', 'nothing'),
+    textColumn('fields', 'names'),
     bigint('sent'),
     bigint('response'),
   ],
@@ -37,7 +37,7 @@ export const PAGES = {
 /** Dirty rows: rows rewritten since their page was landed. Such a page must be parsed even if its digest is unchanged. */
 export const DIRTY_ROWS = {
   name: 'touched',
-  columns: [textColumn('kind'), bigint('response'), textColumn('record_id')],
+  columns: [textColumn('kind', 'nothing'), bigint('response'), textColumn('record_id', 'nothing')],
   primaryKey: ['kind', 'response', 'record_id'],
 } as const satisfies EngineTable;
 
@@ -46,15 +46,15 @@ export const CHANGES = {
   name: 'changes',
   columns: [
     serial('seq'),
-    textColumn('kind'),
-    textColumn('record_id'),
-    textColumn<'change', Change>('change'),
+    textColumn('kind', 'nothing'),
+    textColumn('record_id', 'nothing'),
+    textColumn<'change', Change>('change', 'nothing'),
     optionalTimestamp('observed_from'),
     timestampColumn('observed_at'),
-    optionalText('before'),
-    optionalText('after'),
-    textColumn('fields'),
-    textColumn('origin'),
+    optionalText('before', 'record'),
+    optionalText('after', 'record'),
+    textColumn('fields', 'record'),
+    textColumn('origin', 'nothing'),
     optionalBigint('run_id'),
   ],
   primaryKey: ['seq'],
@@ -66,14 +66,14 @@ export const CHANGES = {
 export const DELETIONS = {
   name: 'deletions',
   columns: [
-    textColumn('kind'),
-    textColumn('record_id'),
-    textColumn<'state', AbsenceState>('state'), // `deleted` once it is concluded.
+    textColumn('kind', 'nothing'),
+    textColumn('record_id', 'nothing'),
+    textColumn<'state', AbsenceState>('state', 'nothing'), // `deleted` once it is concluded.
     bigint('sweep'),
     timestampColumn('absent_since'),
     optionalTimestamp('last_seen_at'),
     optionalTimestamp('struck_at'),
-    optionalText('proof'),
+    optionalText('proof', 'nothing'),
     optionalTimestamp('concluded_at'),
     withDefault(bigint('certified'), '1'), // 1: a certified list lacked the record.
   ],
@@ -85,10 +85,10 @@ export const ERASURES = {
   name: 'erasures',
   columns: [
     serial('id'),
-    textColumn('kind'),
-    textColumn('record_id'),
+    textColumn('kind', 'nothing'),
+    textColumn('record_id', 'nothing'),
     timestampColumn('erased_at'),
-    textColumn('erased_by'), // A user of a machine: `ada@office`.
+    textColumn('erased_by', 'nothing'), // A user of a machine: `ada@office`.
     integerColumn('suppressed'), // 1: the service still lists the record, and nothing of it is landed.
   ],
   primaryKey: ['id'],
@@ -101,7 +101,7 @@ export const ERASURES = {
  */
 export const UNLISTED_ROWS = {
   name: 'unlisted_rows',
-  columns: [textColumn('kind'), textColumn('record_id')],
+  columns: [textColumn('kind', 'nothing'), textColumn('record_id', 'nothing')],
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
 
@@ -109,7 +109,7 @@ export const UNLISTED_ROWS = {
 export const REQUEST_BUDGETS = {
   name: 'request_budgets',
   columns: [
-    textColumn('name'),
+    textColumn('name', 'nothing'),
     bigint('thousandths'), // Below 0, requests were made on credit.
     timestampColumn('filled_at'),
   ],

@@ -18,7 +18,7 @@ import type { SeenType } from '../../diff/observe-fields.ts';
 /** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */
 export const MIRROR_META = {
   name: 'mirror_meta',
-  columns: [textColumn('key'), textColumn('value')],
+  columns: [textColumn('key', 'nothing'), textColumn('value', 'names')],
   primaryKey: ['key'],
 } as const satisfies EngineTable;
 
@@ -26,24 +26,24 @@ export const MIRROR_META = {
 export const KIND_STATE = {
   name: 'kind_state',
   columns: [
-    textColumn('kind'),
+    textColumn('kind', 'nothing'),
     bigint('tick'),
-    textColumn('state'),
-    optionalText('reason'),
+    textColumn('state', 'nothing'),
+    optionalText('reason', 'nothing'),
     bigint('complete_sweeps'), // How many sweeps have reached the end of the list so far.
-    optionalText('decoded_as'),
-    optionalText('envelope'),
+    optionalText('decoded_as', 'nothing'),
+    optionalText('envelope', 'nothing'),
     optionalBigint('page_size'),
     optionalTimestamp('last_sweep_at'), // The end of the last sweep that reached the end of the list.
     optionalTimestamp('certified_at'), // When the list was last known exactly.
     optionalTimestamp('last_change_at'),
-    optionalText('owner'),
+    optionalText('owner', 'nothing'),
     bigint('epoch'),
     optionalTimestamp('lease_until'),
     optionalTimestamp('baseline_at'), // Since when a record new to the mirror is also new to the service.
     withDefault(bigint('control_failures'), '0'), // Consecutive sweeps in which a record known to exist could not be retrieved.
     withDefault(bigint('known_from'), '0'), // The tick from which sightings are of the present source.
-    optionalText('system_ids'),
+    optionalText('system_ids', 'nothing'),
     optionalBigint('last_complete_sweep'), // The tick at which it began; null = none counts.
     withDefault(bigint('uncertified_sweeps'), '0'), // Consecutive complete sweeps that did not certify the list.
     optionalTimestamp('held_since'),
@@ -58,18 +58,21 @@ export const RUNS = {
   name: 'runs',
   columns: [
     serial('id'),
-    textColumn('command'),
-    textColumn('kinds'),
-    textColumn<'state', 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>('state'),
-    optionalText('reason'),
-    optionalText('owner'),
+    textColumn('command', 'nothing'),
+    textColumn('kinds', 'nothing'),
+    textColumn<'state', 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>(
+      'state',
+      'nothing',
+    ),
+    optionalText('reason', 'nothing'),
+    optionalText('owner', 'nothing'),
     timestampColumn('requested_at'),
     optionalTimestamp('started_at'),
     optionalTimestamp('finished_at'),
-    optionalText('request'),
+    optionalText('request', 'nothing'),
     optionalBigint('epoch'),
     optionalTimestamp('next_attempt_at'),
-    optionalText('slot'),
+    optionalText('slot', 'nothing'),
     optionalTimestamp('lease_until'),
   ],
   primaryKey: ['id'],
@@ -81,10 +84,10 @@ export const RUN_KINDS = {
   name: 'run_kinds',
   columns: [
     bigint('run_id'),
-    textColumn('kind'),
-    textColumn<'state', 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy'>('state'),
-    optionalText('reason'), // A stable code: why the sweep did not reach the end of the list.
-    optionalText('detail'), // The same for a person: what happened, where, and what to do.
+    textColumn('kind', 'nothing'),
+    textColumn<'state', 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy'>('state', 'nothing'),
+    optionalText('reason', 'nothing'), // A stable code: why the sweep did not reach the end of the list.
+    optionalText('detail', 'quotes'), // The same for a person: what happened, where, and what to do.
     optionalTimestamp('certified_at'),
     integerColumn('pages'),
     integerColumn('rows'),
@@ -106,12 +109,12 @@ export const RUN_KINDS = {
 export const SIGHTINGS = {
   name: 'sightings',
   columns: [
-    textColumn('kind'),
+    textColumn('kind', 'nothing'),
     bigint('answered'),
     bigint('sent'),
     bigint('run_id'),
     integerColumn('page'),
-    textColumn('ids'),
+    textColumn('ids', 'nothing'),
     integerColumn('rows'),
     optionalBigint('end_rows'),
     optionalBigint('total'),
@@ -125,18 +128,18 @@ export const SIGHTINGS = {
 export const FIELDS = {
   name: 'fields',
   columns: [
-    textColumn('kind'),
-    textColumn('field'),
+    textColumn('kind', 'nothing'),
+    textColumn('field', 'names'),
     integerColumn('documented'),
-    textColumn<'type', SeenType>('type'),
+    textColumn<'type', SeenType>('type', 'nothing'),
     integerColumn('fits_hint'),
-    textColumn('wire'),
-    optionalText<'column_type', FieldType | 'unusable'>('column_type'),
+    textColumn('wire', 'nothing'),
+    optionalText<'column_type', FieldType | 'unusable'>('column_type', 'nothing'),
     optionalBigint('column_scale'),
     integerColumn('position'),
     timestampColumn('first_seen_at'),
     optionalTimestamp('vanished_at'),
-    optionalText('text_column'),
+    optionalText('text_column', 'nothing'),
     optionalBigint('text_position'),
   ],
   primaryKey: ['kind', 'field'],
@@ -147,7 +150,7 @@ export const DRIFT = {
   name: 'drift',
   columns: [
     serial('id'),
-    textColumn('kind'),
+    textColumn('kind', 'nothing'),
     textColumn<
       'code',
       | (
@@ -160,9 +163,9 @@ export const DRIFT = {
           | 'volatile_field'
         )
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
-    >('code'),
-    optionalText('field'),
-    textColumn('detail'),
+    >('code', 'nothing'),
+    optionalText('field', 'names'),
+    textColumn('detail', 'quotes'),
     timestampColumn('seen_at'),
   ],
   primaryKey: ['id'],
@@ -173,11 +176,11 @@ export const ISSUES = {
   name: 'issues',
   columns: [
     serial('id'),
-    textColumn('kind'),
-    optionalText('record_id'),
-    optionalText('field'),
-    textColumn('code'),
-    optionalText('detail'),
+    textColumn('kind', 'nothing'),
+    optionalText('record_id', 'nothing'),
+    optionalText('field', 'names'),
+    textColumn('code', 'nothing'),
+    optionalText('detail', 'quotes'),
     timestampColumn('first_seen_at'),
     optionalTimestamp('closed_at'),
   ],
@@ -190,16 +193,16 @@ export const ISSUES = {
 export const DICTIONARY = {
   name: 'dictionary',
   columns: [
-    textColumn('view'),
-    textColumn('column'),
-    textColumn('type'),
-    optionalText('unit'),
-    textColumn('meaning'),
-    optionalText('section'),
-    textColumn('label_en'),
-    textColumn('label_fr'),
+    textColumn('view', 'nothing'),
+    textColumn('column', 'names'),
+    textColumn('type', 'nothing'),
+    optionalText('unit', 'nothing'),
+    textColumn('meaning', 'names'),
+    optionalText('section', 'nothing'),
+    textColumn('label_en', 'names'),
+    textColumn('label_fr', 'names'),
     withDefault(integerColumn('ordinal'), '0'), // The place of the column in its view, from 1.
-    withDefault(textColumn('meaning_fr'), "''"),
+    withDefault(textColumn('meaning_fr', 'names'), "''"),
   ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;
@@ -208,11 +211,11 @@ export const DICTIONARY = {
 export const RELATIONS = {
   name: 'relations',
   columns: [
-    textColumn('view'),
-    textColumn('column'),
-    textColumn('to_view'),
-    textColumn('to_column'),
-    optionalText('none'),
+    textColumn('view', 'nothing'),
+    textColumn('column', 'names'),
+    textColumn('to_view', 'nothing'),
+    textColumn('to_column', 'names'),
+    optionalText('none', 'nothing'),
   ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;

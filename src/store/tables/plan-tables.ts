@@ -17,16 +17,16 @@ export const PLANS = {
   name: 'plans',
   columns: [
     serial('id'),
-    textColumn('kind'),
-    textColumn<'state', 'open' | 'applied'>('state'),
-    textColumn('origin'), // The name of the file, or `undo of plan 7`.
-    textColumn('checksum'), // Of kind and rows: what is applied is what was shown.
+    textColumn('kind', 'nothing'),
+    textColumn<'state', 'open' | 'applied'>('state', 'nothing'),
+    textColumn('origin', 'quotes'), // The name of the file, or `undo of plan 7`.
+    textColumn('checksum', 'nothing'), // Of kind and rows: what is applied is what was shown.
     timestampColumn('created_at'),
-    textColumn('created_by'),
+    textColumn('created_by', 'nothing'),
     optionalTimestamp('applied_at'),
-    optionalText('applied_by'),
+    optionalText('applied_by', 'nothing'),
     optionalTimestamp('approved_at'),
-    optionalText('approved_by'), // Another person than who made it.
+    optionalText('approved_by', 'nothing'), // Another person than who made it.
   ],
   primaryKey: ['id'],
 } as const satisfies EngineTable;
@@ -37,10 +37,10 @@ export const PLAN_ROWS = {
   columns: [
     bigint('plan_id'),
     integerColumn('position'), // The number of the row in the sheet.
-    textColumn<'operation', 'create' | 'update'>('operation'),
-    optionalText('record_id'),
-    textColumn('cells'), // JSON: `[{"field","old","new"}]`, by the names of a read.
-    optionalText('refusal'),
+    textColumn<'operation', 'create' | 'update'>('operation', 'nothing'),
+    optionalText('record_id', 'nothing'),
+    textColumn('cells', 'record'), // JSON: `[{"field","old","new"}]`, by the names of a read.
+    optionalText('refusal', 'quotes'),
     optionalBigint('entry_id'), // Of the outbox, once the plan is applied.
   ],
   primaryKey: ['plan_id', 'position'],

@@ -13,10 +13,10 @@ import {
 export const USERS = {
   name: 'users',
   columns: [
-    textColumn('name_key'), // The name in small letters: no two names differ only in their case.
-    textColumn('name'),
-    textColumn<'role', 'viewer' | 'writer' | 'operator' | 'admin'>('role'),
-    textColumn('token_hash'), // SHA-256, in hexadecimal digits.
+    textColumn('name_key', 'nothing'), // The name in small letters: no two names differ only in their case.
+    textColumn('name', 'nothing'),
+    textColumn<'role', 'viewer' | 'writer' | 'operator' | 'admin'>('role', 'nothing'),
+    textColumn('token_hash', 'nothing'), // SHA-256, in hexadecimal digits.
     withDefault(timestampColumn('created_at'), 'now'),
   ],
   primaryKey: ['name_key'],
@@ -29,12 +29,12 @@ export const DECISIONS = {
   columns: [
     serial('id'),
     timestampColumn('at'),
-    textColumn('who'), // A user; `admin`, who has the setting's token; on the command line the user of the machine: `ada@office`.
-    textColumn<'role', 'viewer' | 'writer' | 'operator' | 'admin'>('role'),
-    textColumn<'via', 'command' | 'page' | 'api'>('via'),
-    textColumn('what'), // In the words of the command line: `deletions approve`.
-    optionalText('target'), // What it is about: the number of an entry, a kind, the name of an endpoint or a user.
-    optionalText('detail'), // What else was given: `recordId 501`.
+    textColumn('who', 'nothing'), // A user; `admin`, who has the setting's token; on the command line the user of the machine: `ada@office`.
+    textColumn<'role', 'viewer' | 'writer' | 'operator' | 'admin'>('role', 'nothing'),
+    textColumn<'via', 'command' | 'page' | 'api'>('via', 'nothing'),
+    textColumn('what', 'nothing'), // In the words of the command line: `deletions approve`.
+    optionalText('target', 'nothing'), // What it is about: the number of an entry, a kind, the name of an endpoint or a user.
+    optionalText('detail', 'nothing'), // What else was given: `recordId 501`.
   ],
   primaryKey: ['id'],
 } as const satisfies EngineTable;

@@ -21,24 +21,27 @@ export const WEBHOOK_ENDPOINTS = {
   name: 'webhook_endpoints',
   columns: [
     serial('id'),
-    textColumn('name'),
-    textColumn('public_id'), // Random: makes the webhook ids of this endpoint differ from those of an earlier mirror.
-    textColumn('url'),
-    optionalText('kinds'), // A JSON list; null = all. Likewise `changes` and `fields`.
-    optionalText('changes'),
-    optionalText('fields'),
-    withDefault(textColumn<'format', 'json' | 'slack' | 'teams' | 'text' | 'email'>('format'), `'json'`),
-    optionalText<'language', 'en' | 'fr'>('language'), // Of messages to people; null = that of the settings.
+    textColumn('name', 'nothing'),
+    textColumn('public_id', 'nothing'), // Random: makes the webhook ids of this endpoint differ from those of an earlier mirror.
+    textColumn('url', 'nothing'),
+    optionalText('kinds', 'nothing'), // A JSON list; null = all. Likewise `changes` and `fields`.
+    optionalText('changes', 'nothing'),
+    optionalText('fields', 'names'),
+    withDefault(
+      textColumn<'format', 'json' | 'slack' | 'teams' | 'text' | 'email'>('format', 'nothing'),
+      `'json'`,
+    ),
+    optionalText<'language', 'en' | 'fr'>('language', 'nothing'), // Of messages to people; null = that of the settings.
     bigint('cursor'), // The last `seq` that was taken into `webhook_deliveries`, or passed over by a filter.
     optionalBigint('replay_after'), // A wanted replay; its owner moves the cursor back once nothing of it is under way.
-    withDefault(textColumn<'state', 'active' | 'disabled'>('state'), `'active'`),
-    optionalText('disabled_reason'), // A stable code: `gone`, `failing`.
+    withDefault(textColumn<'state', 'active' | 'disabled'>('state', 'nothing'), `'active'`),
+    optionalText('disabled_reason', 'nothing'), // A stable code: `gone`, `failing`.
     withDefault(integerColumn('failures'), '0'), // Failed attempts since the last success.
     optionalTimestamp('failing_since'), // The first of them.
     optionalTimestamp('failing_told_at'), // When the endpoint was reported as failing; null = it is not.
     optionalTimestamp('delivered_at'), // The last success.
     optionalTimestamp('not_before'), // The receiver asked for a pause until then.
-    optionalText('owner'),
+    optionalText('owner', 'nothing'),
     withDefault(bigint('epoch'), '0'), // Raised by every claim; a process with an older one can no longer write.
     withDefault(timestampColumn('created_at'), 'now'),
     withDefault(timestampColumn('updated_at'), 'now'),
@@ -56,7 +59,7 @@ export const WEBHOOK_SECRETS = {
   columns: [
     serial('id'),
     bigint('endpoint_id'),
-    textColumn('secret'),
+    textColumn('secret', 'nothing'),
     withDefault(timestampColumn('created_at'), 'now'),
     optionalTimestamp('expires_at'), // The end of the overlap with its successor; null = it is the present one.
   ],
@@ -70,23 +73,23 @@ export const WEBHOOK_DELIVERIES = {
   columns: [
     serial('id'),
     bigint('endpoint_id'),
-    textColumn('webhook_id'), // The same on every attempt and every replay of an event.
-    textColumn('type'), // `clients.updated`, `kind.held`.
+    textColumn('webhook_id', 'nothing'), // The same on every attempt and every replay of an event.
+    textColumn('type', 'nothing'), // `clients.updated`, `kind.held`.
     optionalBigint('seq'), // The change event that the body is made from; null = the body is in `body`.
-    optionalText('kind'),
-    optionalText('record_id'), // Deliveries of one record keep their order.
-    optionalText('body'),
+    optionalText('kind', 'nothing'),
+    optionalText('record_id', 'nothing'), // Deliveries of one record keep their order.
+    optionalText('body', 'record'),
     // `waiting`: an earlier delivery of its record is not settled. `dropped`: its event was erased before it could be sent.
     withDefault(
-      textColumn<'state', 'ready' | 'waiting' | 'delivered' | 'failed' | 'dropped'>('state'),
+      textColumn<'state', 'ready' | 'waiting' | 'delivered' | 'failed' | 'dropped'>('state', 'nothing'),
       `'ready'`,
     ),
     withDefault(integerColumn('attempts'), '0'),
     optionalTimestamp('next_attempt_at'), // Of a ready delivery.
     optionalTimestamp('attempted_at'),
     optionalBigint('status'), // The HTTP or SMTP status of the last attempt; null = there was no answer.
-    optionalText('error'), // A stable code, where there was no answer.
-    optionalText('response_start'),
+    optionalText('error', 'nothing'), // A stable code, where there was no answer.
+    optionalText('response_start', 'quotes'),
     optionalBigint('duration_ms'),
     withDefault(timestampColumn('created_at'), 'now'),
     optionalTimestamp('delivered_at'),
