@@ -37,15 +37,14 @@ const showSchema = {
 
 /** Lists and shows the entries of the outbox. */
 export function outboxRoutes(app: Server, context: RouteContext): void {
-  const { session, clock, isDead } = context;
   app.get('/v1/outbox', { schema: listSchema }, async ({ query: { state, ...wanted } }, reply) => {
     const states = statesOf(state);
-    const list = await listOutbox(session, { states, ...wanted }, { now: clock.now(), isDead });
+    const list = await listOutbox(context, { states, ...wanted });
     const document = { ...outboxDocument(list), ...nextAfter(wanted.after, list.entries) };
     return sendDocument(reply, page, document);
   });
   app.get('/v1/outbox/:id', { schema: showSchema }, async (request, reply) => {
-    const history = await readHistory(session, request.params.id, { now: clock.now(), isDead });
+    const history = await readHistory(context, request.params.id);
     return sendDocument(reply, shownEntry, historyDocument(history));
   });
 }

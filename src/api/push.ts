@@ -63,7 +63,6 @@ const batchSchema = {
 
 /** Puts creates and updates into the outbox. */
 export function pushRoutes(app: Server, context: RouteContext): void {
-  const { session, clock, isDead } = context;
   void app.register((batches: Server, _options, ready) => {
     batchRoute(batches, context);
     ready();
@@ -76,7 +75,7 @@ export function pushRoutes(app: Server, context: RouteContext): void {
     request.entryId = id;
     void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
     const pushed = pushedDocument(result, await waitForOutcome(context, request, reply, id));
-    const stop = pushed.state === 'ready' ? await readSendStop(session, { now: clock.now(), isDead }) : null;
+    const stop = pushed.state === 'ready' ? await readSendStop(context) : null;
     return sendDocument(reply, pushedEntry, {
       ...pushed,
       notes: [...pushed.notes, ...(stop === null ? [] : [stop.note])],
@@ -100,8 +99,7 @@ function batchRoute(app: Server, context: RouteContext): void {
           hint: `Send 1 to ${MOST_LINES} lines.`,
         });
       const entries = await store(context, request, withOwnKeys(requests));
-      const { session, clock, isDead } = context;
-      const stop = await readSendStop(session, { now: clock.now(), isDead });
+      const stop = await readSendStop(context);
       const status = entries.some((entry) => entry.isNew) ? 202 : 200;
       return sendDocument(reply.code(status), batch, {
         entries,
@@ -133,14 +131,14 @@ async function waitForOutcome(
   reply: FastifyReply,
   id: number,
 ) {
-  const { session, clock, isDead, waitLimit, closing } = context;
+  const { session, clock, waitLimit, closing } = context;
   const seconds = preferredWait(request.headers['prefer']?.toString());
   const release = seconds > 0 ? waitLimit.reserve(request.user?.name ?? '') : null;
   if (release === null) return undefined;
   void reply.header('preference-applied', `wait=${seconds}`);
   const waiting = { clock, timeoutMs: seconds * 1000, signal: abortWhenGone(reply, closing) };
   const [outcome] = await waitForEntries(session, [id], waiting).finally(release);
-  return outcome && (await unsentMarker(session, { now: clock.now(), isDead }))(outcome);
+  return outcome && (await unsentMarker(context))(outcome);
 }
 
 /** Checks and stores requests, all or none. */

@@ -2,10 +2,11 @@ import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
-import { findFreeze } from '../outbound/freeze.ts';
+import { readPause } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
+import { createOwner } from '../lib/owner.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { RESUME, unknownText } from '../store/outbox/freeze-store.ts';
+import { RESUME, pauseText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { refuseMoved } from '../store/move/move-mark.ts';
 import { databaseVersion, canCreateSchema, hasFsync, postgresSize } from '../db/session/database-info.ts';
@@ -85,11 +86,11 @@ function companiesText(companies: ReadonlyMap<string, readonly string[]>): strin
 /** Finds the reasons why entries of the outbox are not sent. */
 async function findSendStops(session: Session, queueUrl: string | null): Promise<readonly CheckResult[]> {
   const stops: CheckResult[] = [];
-  const frozen = await findFreeze(session, createCounterReader(session, queueUrl), systemClock.now());
+  const sendCounter = createCounterReader(session, queueUrl);
+  const { isDead } = createOwner();
+  const frozen = await readPause({ session, clock: systemClock, isDead, sendCounter });
   if (frozen !== null) {
-    const paused = `sends have been paused since ${frozen.since} UTC: ${frozen.reason}`;
-    const detail = [paused, unknownText(frozen)].filter((text) => text !== '').join('. ');
-    stops.push(failedCheck('writes.frozen', 'outbox.frozen', detail, RESUME));
+    stops.push(failedCheck('writes.frozen', 'outbox.frozen', pauseText(frozen), RESUME));
   }
   const hint = 'Grant this right to the user of the token. bms-sync retries every few minutes.';
   for (const { kind, reason, since } of await readBlocks(session)) {

@@ -20,7 +20,7 @@ import {
 } from './parts/command.ts';
 import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
-import { commandLineDecider, liveness } from './parts/operation-command.ts';
+import { commandLineDecider, operationParts } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedTexts } from './parts/push-print.ts';
 
 const TIMEOUT_SECONDS = 60;
@@ -114,14 +114,15 @@ async function checkAndStore(
     return;
   }
   const stored = await storeChecked(session, checked, systemClock.now(), commandLineDecider());
-  const stop = await readSendStop(session, liveness());
+  const reader = operationParts(context, config, session);
+  const stop = await readSendStop(reader);
   if (stop !== null && !options.wait) printLine(context.io.stderr, `Queued. ${stop.note}`);
   const ids = stored.map((entry) => entry.id);
   const { timeout = TIMEOUT_SECONDS } = options;
   const timeoutMs = stop === null ? timeout * 1000 : 0; // Nothing would come of waiting.
   const waiting = { clock: systemClock, timeoutMs, signal: context.io.signal };
   const read = options.wait ? await waitForEntries(session, ids, waiting) : [];
-  const outcomes = read.map(await unsentMarker(session, liveness()));
+  const outcomes = read.map(await unsentMarker(reader));
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({
     entry,

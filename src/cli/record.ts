@@ -22,7 +22,7 @@ import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
 import { truncateText, textTable, utc, type Printed } from './parts/io.ts';
-import { liveness, readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
+import { operationParts, readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
 
 export function recordCommand(context: CommandContext): Command {
   const command = createCommand('record')
@@ -31,12 +31,13 @@ export function recordCommand(context: CommandContext): Command {
       '<id or text...>',
       'id of the record, or words of its code, name, phone number or e-mail to search for',
     );
-  const read = async ({ session, config }: OpenMirror, name: string, words: string[]): Promise<Printout> => {
+  const read = async (mirror: OpenMirror, name: string, words: string[]): Promise<Printout> => {
+    const { session, config } = mirror;
     const kind = requireKnownKind(config, name);
     const wanted = words.join(' ');
     const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
     if (story !== null) {
-      const markUnsent = await unsentMarker(session, liveness());
+      const markUnsent = await unsentMarker(operationParts(context, config, session));
       const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
       const shown = { ...story, entries };
       return [documentOf(shownStory, storyDocument(shown)), storyTexts(shown)];

@@ -1,26 +1,22 @@
 import type { Command } from 'commander';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { outcomeLabel } from '../words/outcome-texts.ts';
-import { findFreeze } from '../outbound/freeze.ts';
-import { createCounterReader } from '../outbound/send-counter.ts';
+import { readPause } from '../outbound/freeze.ts';
 import { documentOf } from '../lib/json/document.ts';
-import { createOwner } from '../lib/owner.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
 import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
 import { textTable, utc, type Printed } from './parts/io.ts';
-import { readingCommand } from './parts/operation-command.ts';
+import { operationParts, readingCommand } from './parts/operation-command.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return readingCommand(context, createCommand('status'), async ({ session, config }) => {
-    const now = systemClock.now();
-    const frozen = await findFreeze(session, createCounterReader(session, config.queue.url), now);
-    const { isDead } = createOwner();
-    const outlook = { schedules: schedulesOf(config), isDead, now, frozen, plans: config.plans };
+    const { clock, isDead, plans, ...parts } = operationParts(context, config, session);
+    const frozen = await readPause({ ...parts, clock, isDead });
+    const outlook = { schedules: schedulesOf(config), isDead, now: clock.now(), frozen, plans };
     const status = await readStatusReport(session, allKinds(config), outlook);
     return [documentOf(statusDocument, status), statusTexts(status)];
   });

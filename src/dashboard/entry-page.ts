@@ -28,8 +28,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
   const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
   addPage(app, dashboard, page, async ({ params, user, reader }) => {
     const { t } = reader;
-    const { session, clock, isDead } = dashboard;
-    const history = await readHistory(session, params.id, { now: clock.now(), isDead });
+    const history = await readHistory(dashboard, params.id);
     const { entry, attempts, candidates } = history;
     const { id, state } = entry;
     const standing = html`<div class="body">

@@ -20,13 +20,13 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
   });
   const route = { path: '/outbox', summary: 'Show the outbox', querystring };
   addPage(app, dashboard, route, async ({ query, reader }) => {
-    const { session, clock, isDead } = dashboard;
+    const { session } = dashboard;
     const { t, term } = reader;
     const { state: wanted = '', before: last } = query;
     const states = statesOf(wanted === '' ? 'all' : wanted);
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows: page, next } = listPage(read, (entry) => entry.id);
-    const rows = page.map(await unsentMarker(session, { now: clock.now(), isDead }));
+    const rows = page.map(await unsentMarker(dashboard));
     const counts = await countEntries(session);
     const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;

@@ -29,7 +29,7 @@ import { ellipsize, fieldRows, groupFields, labelledField, listPanels } from './
 const CHANGES_SHOWN = 20;
 
 export function addRecordPage(app: Server, dashboard: Dashboard): void {
-  const { session, kinds, clock, isDead } = dashboard;
+  const { session, kinds } = dashboard;
   const params = z.strictObject({ kind: knownKindName(kinds), id: recordIdText });
   const page = { path: '/records/:kind/:id', summary: 'Show everything that is known of one record', params };
   addPage(app, dashboard, page, async ({ params: { kind: name, id }, reader }) => {
@@ -40,7 +40,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
-    const markUnsent = await unsentMarker(session, { now: clock.now(), isDead });
+    const markUnsent = await unsentMarker(dashboard);
     const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
     const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
     const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);

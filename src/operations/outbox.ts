@@ -11,8 +11,8 @@ const entryPath = z.strictObject({
   id: rowPath.shape.id.describe('number, as the list shows it; a command takes the key, too'),
 });
 
-async function documentOf({ session, clock, isDead }: OperationContext, { entry, warning }: DecidedEntry) {
-  const markUnsent = await unsentMarker(session, { now: clock.now(), isDead });
+async function documentOf(context: OperationContext, { entry, warning }: DecidedEntry) {
+  const markUnsent = await unsentMarker(context);
   return { ...entryDocument(markUnsent(entry)), warning };
 }
 
@@ -57,8 +57,8 @@ export const adoptOutboxEntry = operation({
   input: entryPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
   run: async (context, input) => {
-    const { session, kinds, clock } = context;
-    return documentOf(context, await adoptRecord(session, { kinds, ...input, now: clock.now() }));
+    const { session, kinds, clock, isDead } = context;
+    return documentOf(context, await adoptRecord(session, { kinds, ...input, now: clock.now(), isDead }));
   },
 });
 
@@ -73,8 +73,10 @@ export const abandonOutboxEntry = operation({
   takesSeveral: true,
   input: entryPath,
   answer: decidedEntry,
-  run: async (context, input) =>
-    documentOf(context, await abandonEntry(context.session, input.id, context.clock.now())),
+  run: async (context, { id }) => {
+    const { session, clock, isDead } = context;
+    return documentOf(context, await abandonEntry(session, id, { now: clock.now(), isDead }));
+  },
 });
 
 const resumeOutbox = operation({
@@ -86,13 +88,13 @@ const resumeOutbox = operation({
   answer: z.object({
     wasFrozen: z.boolean(),
     reason: z.string().optional(),
-    since: instant.optional(),
+    since: instant.nullish(),
     unknown: z.array(z.string()).optional(),
     warning: z.string().nullable().describe('why nothing is sent all the same'),
   }),
-  run: async ({ session, sendCounter, clock, isDead }) => {
-    const frozen = await resumeSends(session, sendCounter, clock.now());
-    const stop = await readSendStop(session, { now: clock.now(), isDead });
+  run: async (context) => {
+    const frozen = await resumeSends(context.session, context.sendCounter);
+    const stop = await readSendStop(context);
     return { wasFrozen: frozen !== null, ...frozen, warning: stop?.note ?? null };
   },
 });

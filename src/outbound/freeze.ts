@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../lib/log/logger.ts';
-import { formatInstant } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import { readMeta, renewLog, writeMeta, deleteMeta } from '../store/kinds/meta.ts';
 import {
   describeUnknownLinks,
@@ -9,6 +9,7 @@ import {
 } from '../store/outbox/attempts-and-links.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
+import { hasLiveRole, type LivenessCheck } from '../store/runs/worker-store.ts';
 import { addNotification } from '../store/webhooks/notifications.ts';
 import { databaseIdentity } from '../db/session/database-info.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
@@ -62,7 +63,7 @@ export async function freezeIfRestored(
   const place = await databaseIdentity(session);
   const found = await session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
-    const cause = await causeToFreeze(tx, { counterSends, place, notes: sendCounter.notes }, now);
+    const cause = await causeToFreeze(tx, { counterSends, place, notes: sendCounter.notes });
     if (cause === null) await writeMeta(tx, 'outbox.place', place);
     else {
       const { reason, unknown } = cause;
@@ -75,16 +76,29 @@ export async function freezeIfRestored(
   if (found !== null) logger.error({ ...found, hint: RESUME }, 'sends are paused until a user resumes them');
 }
 
-/** Why sends are paused, or would be once `serve` starts; changes nothing. */
-export async function findFreeze(
-  session: Session,
-  sendCounter: CounterReader,
-  now: Date,
-): Promise<Frozen | null> {
+/** What shows how the entries of an outbox stand: the mirror, the processes that live, and the sends counted beside it. */
+export interface OutboxReader extends Pick<LivenessCheck, 'isDead'> {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly sendCounter: CounterReader;
+}
+
+/** Why sends are paused, or would be once `serve` starts; a process at work that sends has looked itself. */
+export async function readPause({
+  session,
+  clock,
+  isDead,
+  sendCounter,
+}: OutboxReader): Promise<Frozen | null> {
+  const isSending = await hasLiveRole(session, 'outbound', { now: clock.now(), isDead });
+  return isSending ? readFrozen(session) : findFreeze(session, sendCounter);
+}
+
+async function findFreeze(session: Session, sendCounter: CounterReader): Promise<Frozen | null> {
   const counterSends = await sendCounter.read(); // Before the database: a `serve` at work counts there first.
   const place = await databaseIdentity(session);
   const frozen = await readFrozen(session);
-  return frozen ?? (await causeToFreeze(session, { counterSends, place, notes: sendCounter.notes }, now));
+  return frozen ?? (await causeToFreeze(session, { counterSends, place, notes: sendCounter.notes }));
 }
 
 interface Outside {
@@ -93,12 +107,8 @@ interface Outside {
   readonly notes: SendCounter['notes'];
 }
 
-async function causeToFreeze(
-  db: Queryable,
-  { counterSends, place, notes }: Outside,
-  now: Date,
-): Promise<Frozen | null> {
-  const since = formatInstant(now);
+async function causeToFreeze(db: Queryable, { counterSends, place, notes }: Outside): Promise<Frozen | null> {
+  const since = null;
   const databaseSends = await readSendCount(db);
   if (counterSends !== null && counterSends > databaseSends) {
     const reason = `${counterSends} sends were made from here, and this database knows of ${databaseSends}`;
@@ -123,13 +133,9 @@ async function causeToFreeze(
  *
  * @returns The cause of the freeze; null if there was none.
  */
-export async function resumeSends(
-  session: Session,
-  sendCounter: CounterReader,
-  now: Date,
-): Promise<Frozen | null> {
+export async function resumeSends(session: Session, sendCounter: CounterReader): Promise<Frozen | null> {
   const place = await databaseIdentity(session);
-  const frozen = await findFreeze(session, sendCounter, now);
+  const frozen = await findFreeze(session, sendCounter);
   const counterSends = (await sendCounter.read()) ?? 0;
   return await session.atomically(async (tx) => {
     if (frozen !== null) await renewLog(tx);

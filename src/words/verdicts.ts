@@ -67,6 +67,11 @@ export const VERDICTS = {
     meaning: 'Sends are paused until a user resumes them.',
     next: [() => 'To see why: bms-sync status. After checking: bms-sync outbox resume'],
   },
+  interrupted: {
+    meaning:
+      'The process that was sending it has ended. The next bms-sync serve with writes on looks for it before anything is sent again.',
+    next: [abandon],
+  },
   waits: {
     meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
     next: [() => 'Nothing, unless that one needs you: bms-sync outbox'],
@@ -283,7 +288,8 @@ function verdictOf(facts: VerdictFacts): {
   readonly next: readonly Step[];
 } {
   const { state, verdict } = facts;
-  const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
+  // A stored verdict belongs to the time before; `interrupted` is derived.
+  const isOver = state === 'abandoned' || (state === 'sending' && verdict !== 'interrupted');
   const byName = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
   const { meaning, onItsWay, next = [] }: Verdict = byName ?? BY_STATE[state];
   if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };

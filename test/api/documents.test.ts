@@ -79,7 +79,9 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(await jsonOf(await stage.get('/v1/outbox/1'))).toMatchObject({ verdict: null });
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     const paused = await jsonOf(await stage.post('/v1/outbox', ADA, KEY));
-    expect(paused).toMatchObject({ notes: [expect.stringContaining('Sends are paused: restored.')] });
+    expect(paused).toMatchObject({
+      notes: [expect.stringContaining('Sends are paused since 2026-03-01 12:00:00 UTC: restored.')],
+    });
     expect(await jsonOf(await stage.get('/v1/outbox/1'))).toMatchObject({
       ...{ state: 'ready', verdict: 'paused', meaning: VERDICTS.paused.meaning },
       next: [expect.stringContaining('bms-sync outbox resume')],

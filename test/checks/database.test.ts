@@ -35,7 +35,7 @@ test('frozen sends fail a check that says why and how they go on', async () => {
     name: 'writes.frozen',
     ok: false,
     code: 'outbox.frozen',
-    detail: 'sends have been paused since 2026-03-01 12:00:00.000 UTC: a back-up was restored',
+    detail: 'sends are paused since 2026-03-01 12:00:00 UTC: a back-up was restored',
     hint: expect.stringContaining('bms-sync outbox resume') as string,
   });
 });

@@ -90,11 +90,16 @@ async function expectFrozen(atEnd: AtEnd, service: Sandbox, env: Env): Promise<v
   const sent = posts(service);
   const early = document(await run(['status', '--json'], env)) as { frozen: object | null };
   expect(early.frozen).toMatchObject({
+    since: null,
     reason: '2 sends were made from here, and this database knows of 1',
     unknown: [expect.stringMatching(/^create of clients by entry 2, .* UTC, key /)],
   });
   const { stdout } = await run(['doctor'], env);
   expect(stdout).toContain('Unknown to this database: create of clients by entry 2');
+  const listed = await run(['outbox'], env);
+  expect(listed.stdout).toContain(
+    'Sends are paused: 2 sends were made from here, and this database knows of 1',
+  );
   const { child, ended } = await serveBeside(atEnd, env);
   const push = ['push', 'create', 'clients', '--data', '{"code":"AFTER","name":"AFTER"}', '--key', 'after'];
   expect(await run(push, env)).toMatchObject({ code: 0 });

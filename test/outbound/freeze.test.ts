@@ -24,12 +24,10 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
     await on.work();
     expect(asked(on, 'POST')).toEqual([]);
     const log = await readMeta(on.session, 'log');
-    expect((await resumeSends(on.session, on.parts.sendCounter, on.clock.now()))?.reason).toContain(
-      '3 sends',
-    );
+    expect((await resumeSends(on.session, on.parts.sendCounter))?.reason).toContain('3 sends');
     const renewed = await readMeta(on.session, 'log'); // Its numbers come a second time.
     expect(renewed).not.toBe(log);
-    await resumeSends(on.session, on.parts.sendCounter, on.clock.now());
+    await resumeSends(on.session, on.parts.sendCounter);
     expect(await readMeta(on.session, 'log')).toBe(renewed);
     await start(on);
     expect(await readFrozen(on.session)).toBeNull();
@@ -47,7 +45,7 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
     expect((await readFrozen(on.session))?.reason).toContain('copy of another');
     await on.work();
     expect(asked(on, 'POST')).toEqual([]);
-    await resumeSends(on.session, on.parts.sendCounter, on.clock.now());
+    await resumeSends(on.session, on.parts.sendCounter);
     await start(on);
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done' });

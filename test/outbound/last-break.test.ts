@@ -97,14 +97,14 @@ const BREAKS: readonly [string, (on: Stage) => unknown][] = [
     'a person resumed sends',
     async ({ session, parts, clock }) => {
       await session.atomically((tx) => freeze(tx, 'restored', clock.now()));
-      await resumeSends(session, parts.sendCounter, clock.now());
+      await resumeSends(session, parts.sendCounter);
     },
   ],
   [
     'a person resumed sends that no process had paused yet',
-    async ({ session, parts, clock, mark }) => {
+    async ({ session, parts, mark }) => {
       mark.sends = 9;
-      await resumeSends(session, parts.sendCounter, clock.now());
+      await resumeSends(session, parts.sendCounter);
     },
   ],
 ];

@@ -68,7 +68,7 @@ test('a database that goes back under two services pauses sends, also if the one
   await on.session.atomically((tx) =>
     tx.query(sql`update outbox set state = 'abandoned' where id = ${sentAgain}`),
   );
-  await resumeSends(session, on.parts.sendCounter, on.clock.now());
+  await resumeSends(session, on.parts.sendCounter);
   const next = await on.store(named('A-2'));
   await on.work();
   await other.work();

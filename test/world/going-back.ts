@@ -77,7 +77,7 @@ async function forget(stage: Stage, fromMs: number): Promise<void> {
 
 /** A person lets sends go on, who may be quicker than the processes that would pause them. */
 async function resume({ session, timeline, sendCounter, logLine }: Stage): Promise<void> {
-  const frozen = await resumeSends(session, sendCounter, timeline.clock.now());
+  const frozen = await resumeSends(session, sendCounter);
   timeline.stir();
   logLine(`— a person resumes sends: ${frozen?.reason ?? 'none were paused'}`);
 }

@@ -12,8 +12,13 @@ import {
 import { outboxOperations } from '../../operations/outbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
-import { takeFirst, utc } from '../parts/io.ts';
-import { liveness, type OpenMirror, readingCommand, withOperations } from '../parts/operation-command.ts';
+import { takeFirst } from '../parts/io.ts';
+import {
+  operationParts,
+  type OpenMirror,
+  readingCommand,
+  withOperations,
+} from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
 const LISTED = 50;
@@ -29,10 +34,10 @@ export function outboxCommand(context: CommandContext): Command {
     .option('--all', 'list done and abandoned entries too: --state all')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATE_FILTERS))
     .option('--limit <n>', `maximum number (default: ${LISTED})`, parseWholeNumber);
-  readingCommand(context, list, async ({ session, options }: OpenMirror<ListOptions>) => {
+  readingCommand(context, list, async ({ session, config, options }: OpenMirror<ListOptions>) => {
     const { all, state = all ? 'all' : 'open', limit } = options;
     const wanted = { states: statesOf(state), limit: limit ?? LISTED + 1 };
-    const read = await listOutbox(session, wanted, liveness());
+    const read = await listOutbox(operationParts(context, config, session), wanted);
     const listed = { ...read, entries: takeFirst(read.entries, limit ?? LISTED, context.io) };
     const isOpenOnly = state === 'open' && limit !== 0;
     const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
@@ -42,8 +47,9 @@ export function outboxCommand(context: CommandContext): Command {
     '<id|key>',
     'the number of the entry, or its key; digits are a number first',
   );
-  readingCommand(context, show, async ({ session }, idOrKey: string) => {
-    const history = await readHistory(session, await findEntryId(session, idOrKey), liveness());
+  readingCommand(context, show, async ({ session, config }, idOrKey: string) => {
+    const reader = operationParts(context, config, session);
+    const history = await readHistory(reader, await findEntryId(session, idOrKey));
     return [historyDocument(history), historyTexts(history)];
   });
   const outbox = createCommand('outbox').addCommand(list, { isDefault: true }).addCommand(show);
@@ -53,7 +59,6 @@ export function outboxCommand(context: CommandContext): Command {
 
 const wasFrozen = ({ reason }: JsonObject): boolean => typeof reason === 'string';
 
-const frozenText = ({ reason, since }: JsonObject): readonly string[] =>
-  typeof reason === 'string' && typeof since === 'string'
-    ? [`Sends had been paused since ${utc(since)}: ${reason}.`]
-    : ['Sends were not paused.'];
+const frozenText = ({ reason }: JsonObject): readonly string[] => [
+  typeof reason === 'string' ? `They were paused: ${reason}.` : 'Sends were not paused.',
+];

@@ -10,7 +10,6 @@ import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Session } from '../../db/session/session.ts';
-import type { LivenessCheck } from '../../store/runs/worker-store.ts';
 import type { Decider } from '../../store/users/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { findEntryId } from '../../outbound/decisions/entry-list.ts';
@@ -153,9 +152,6 @@ export const operationParts = (context: CommandContext, config: Config, session:
   signal: context.io.signal,
   by: commandLineDecider(),
 });
-
-/** Tells the processes at work from dead ones, now. */
-export const liveness = (): LivenessCheck => ({ now: systemClock.now(), isDead: createOwner().isDead });
 
 /** Who decides by a command: anyone who can open the mirror can do everything. */
 export const commandLineDecider = (): Decider => ({

@@ -1,7 +1,8 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText, type EntryHistory, type OutboxList } from '../../outbound/decisions/entry-list.ts';
-import { unknownText } from '../../store/outbox/freeze-store.ts';
+import { RESUME, pauseText } from '../../store/outbox/freeze-store.ts';
+import { sentence } from '../../lib/text/text.ts';
 import { VERDICTS, awaitedBy, explain } from '../../words/verdicts.ts';
 import { truncateText, textTable, utc, type Printed } from './io.ts';
 
@@ -13,8 +14,7 @@ export function* outboxTexts(
   ended: Readonly<Record<'done' | 'abandoned', number>>,
 ): Iterable<Printed> {
   const { entries, blockedKinds, frozen } = list;
-  if (frozen !== null)
-    yield `Sends have been paused since ${utc(frozen.since)}: ${frozen.reason}. After checking, run: bms-sync outbox resume\n${unknownText(frozen)}`;
+  if (frozen !== null) yield `${sentence(pauseText(frozen))} ${RESUME}\n`;
   for (const { kind, reason, probeAt } of blockedKinds)
     yield `Writes of ${kind} are refused (${reason}); next attempt at ${utc(probeAt)}.\n`;
   if (entries.length === 0) {

@@ -104,7 +104,7 @@ function createTranslator(language: Language): Translator {
     t,
     term,
     count: (number) => (numbers ??= new Intl.NumberFormat(locale)).format(number),
-    date: (text) => `${text} UTC`,
+    date: (text) => text.replace(/(\.\d{3})?$/, ' UTC'),
     decimal: (text) => {
       const places = text.split('.')[1]?.length ?? 0;
       const digits = { minimumFractionDigits: places, maximumFractionDigits: places };

@@ -15,6 +15,7 @@ import {
   type EntryState,
 } from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
+import { createStaleOwnerCheck, type LivenessCheck } from '../../store/runs/worker-store.ts';
 import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { payloadOf } from '../attempt/journal.ts';
@@ -37,8 +38,13 @@ interface RetryOrder {
   readonly hurriedBy?: string | undefined;
 }
 
-const RETRYABLE_STATES: readonly EntryState[] = ['parked', 'rejected'];
-const ABANDONABLE_STATES: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejected'];
+/** The states that allow a decision, by what is said of the entry. */
+const DECIDABLE = {
+  retried: ['parked', 'rejected'],
+  'sent again now': ['unsettled'],
+  abandoned: ['ready', 'unsettled', 'parked', 'rejected'],
+  'given a record': ['parked', 'unsettled', 'rejected'],
+} as const satisfies Readonly<Record<string, readonly EntryState[]>>;
 
 /**
  * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
@@ -56,7 +62,7 @@ export async function retryEntry(
   const { id, overwrite = false, hurriedBy } = order;
   if (hurriedBy !== undefined) return hurryEntry(session, id, hurriedBy, now);
   return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, RETRYABLE_STATES, 'retried');
+    const entry = await requireEntry(tx, id, 'retried');
     const kind = kinds.find((known) => known.name === entry.kind); // Of an unknown one, the next attempt is rejected.
     const accepted = kind && overwrite ? await acceptConflicts(tx, kind, entry, now) : null;
     if (kind && !overwrite) await refuseSameConflict(tx, kind, entry);
@@ -80,7 +86,7 @@ export async function retryEntry(
  */
 async function hurryEntry(session: Session, id: number, by: string, now: Date): Promise<DecidedEntry> {
   return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, ['unsettled'], 'sent again now');
+    const entry = await requireEntry(tx, id, 'sent again now');
     const { hurried } = entry.settlement;
     if (hurried !== undefined)
       throw new SyncError(`${hurried.by} has ended the waiting of entry ${id} at ${hurried.at} UTC.`, {
@@ -135,9 +141,14 @@ async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Pr
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
-export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
+export async function abandonEntry(
+  session: Session,
+  id: number,
+  liveness: LivenessCheck,
+): Promise<DecidedEntry> {
+  const { now } = liveness;
   return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, ABANDONABLE_STATES, 'abandoned');
+    const entry = await requireEntry(tx, id, 'abandoned', liveness);
     await applyDecision(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     const canExist = entry.operation === 'create' && (await readAttempts(tx, id)).some(canHaveArrived);
@@ -162,21 +173,31 @@ async function decide(
   });
 }
 
-/** @throws {SyncError} If there is no such entry, or its state does not allow this decision. */
+/**
+ * Finds an entry for a decision. @param liveness For a decision after which nothing is sent: a process that has ended holds no entry,
+ * and one that it was sending counts as unsettled.
+ *
+ * @throws {SyncError} If there is no such entry, or its state does not allow this decision.
+ */
 async function requireEntry(
   tx: Transaction,
   id: number,
-  states: readonly EntryState[],
-  verb: string,
+  decided: keyof typeof DECIDABLE,
+  liveness?: LivenessCheck,
 ): Promise<Entry> {
   const entry = await findEntry(tx, id);
   if (entry === null) throw entryAbsent(id);
-  if (!states.includes(entry.state))
+  const { owner } = entry;
+  const isLeft =
+    owner !== null && liveness !== undefined && (await createStaleOwnerCheck(tx, liveness))(owner);
+  const state = isLeft && entry.state === 'sending' ? 'unsettled' : entry.state;
+  const states: readonly EntryState[] = DECIDABLE[decided];
+  if (!states.includes(state))
     throw new SyncError(
-      `Entry ${id} is ${entry.state}: only an entry that is ${OR_LIST.format(states)} can be ${verb}.`,
+      `Entry ${id} is ${state}: only an entry that is ${OR_LIST.format(states)} can be ${decided}.`,
       { code: 'outbox.wrong_state', hint: `bms-sync outbox show ${id}` },
     );
-  if (entry.owner !== null) throw entryInWork(id);
+  if (owner !== null && !isLeft) throw entryInWork(id);
   return entry;
 }
 
@@ -202,8 +223,6 @@ export function entryAbsent(idOrKey: number | string): SyncError {
 
 const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-const ADOPTABLE_STATES: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
-
 /**
  * Settles a create by hand: names the mirror's record that it made.
  *
@@ -213,18 +232,17 @@ const ADOPTABLE_STATES: readonly EntryState[] = ['parked', 'unsettled', 'rejecte
  */
 export async function adoptRecord(
   session: Session,
-  adoption: {
+  adoption: LivenessCheck & {
     readonly kinds: readonly Kind[];
     readonly id: number;
     readonly recordId: string;
-    readonly now: Date;
   },
 ): Promise<DecidedEntry> {
   const { kinds, id, recordId, now } = adoption;
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
   return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, ADOPTABLE_STATES, 'given a record');
+    const entry = await requireEntry(tx, id, 'given a record', adoption);
     if (entry.operation !== 'create')
       throw new SyncError(`Entry ${id} is an update: it has its record.`, {
         code: 'outbox.wrong_state',

@@ -64,7 +64,7 @@ export const writeBlock = z.object({
 export const stopped = z
   .object({
     reason: z.string(),
-    since: instant,
+    since: instant.nullable().describe('null: found by nothing at work yet'),
     unknown: z.array(z.string()).optional().describe('sends that the database does not know of'),
   })
   .nullable();

@@ -1,5 +1,6 @@
 import { tryParseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { sentence } from '../../lib/text/text.ts';
 import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { readAttempts, findCreator, type Attempt } from '../../store/outbox/attempts-and-links.ts';
 import { readBlocks } from '../../store/outbox/outbox-queue.ts';
@@ -15,11 +16,12 @@ import {
 } from '../../store/outbox/outbox-store.ts';
 import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
+import { readPause, type OutboxReader } from '../freeze.ts';
 import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { readFreshness } from '../../store/kinds/status-store.ts';
-import { RESUME, readFrozen } from '../../store/outbox/freeze-store.ts';
-import { hasLiveRole, type LivenessCheck } from '../../store/runs/worker-store.ts';
+import { RESUME, pauseText } from '../../store/outbox/freeze-store.ts';
+import { createStaleOwnerCheck, hasLiveRole } from '../../store/runs/worker-store.ts';
 import { describeOutcome } from '../../words/outcome-texts.ts';
 import { VERDICTS } from '../../words/verdicts.ts';
 
@@ -52,13 +54,13 @@ export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
  * @throws {SyncError} `outbox.ended` if only the key is kept.
  */
 export async function listOutbox(
-  db: Queryable,
+  reader: OutboxReader,
   wanted: Omit<EntriesWanted, 'after'> & {
     readonly after?: number | undefined;
     readonly key?: string | undefined;
   },
-  liveness: LivenessCheck,
 ) {
+  const { session: db } = reader;
   const { states, limit, after, key } = wanted;
   const read =
     key !== undefined
@@ -66,31 +68,39 @@ export async function listOutbox(
       : after === undefined
         ? await listByUrgency(db, states, limit)
         : await entriesAfter(db, { states, after, limit });
-  const entries = read.map(await unsentMarker(db, liveness));
-  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+  const entries = read.map(await unsentMarker(reader));
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readPause(reader) };
 }
 
 /** What keeps all entries from being sent at present: a verdict and a note, neither stored; null where a process at work sends. */
-export async function readSendStop(db: Queryable, liveness: LivenessCheck) {
-  const frozen = await readFrozen(db);
+export async function readSendStop(reader: OutboxReader) {
+  const { session, clock, isDead } = reader;
+  const frozen = await readPause(reader);
   if (frozen !== null)
-    return { verdict: 'paused', note: `Sends are paused: ${frozen.reason}. ${RESUME}` } as const;
-  if (await hasLiveRole(db, 'outbound', liveness)) return null;
+    return { verdict: 'paused', note: `${sentence(pauseText(frozen))} ${RESUME}` } as const;
+  if (await hasLiveRole(session, 'outbound', { now: clock.now(), isDead })) return null;
   return { verdict: 'writes_off', note: `${VERDICTS.writes_off.meaning} (writes_off)` } as const;
 }
 
 /**
  * Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent, one that waits for
- * a reading has the cause of today, and a done one, which is only looked at for twins, has no next attempt.
+ * a reading has the cause of today, one whose process has ended is sent by nobody, and a done one, which is only looked at for twins,
+ * has no next attempt.
  */
-export async function unsentMarker(db: Queryable, liveness: LivenessCheck): Promise<(entry: Entry) => Entry> {
-  const stop = await readSendStop(db, liveness);
+export async function unsentMarker(reader: OutboxReader): Promise<(entry: Entry) => Entry> {
+  const { session: db, clock, isDead } = reader;
+  const stop = await readSendStop(reader);
+  const isGone = await createStaleOwnerCheck(db, { now: clock.now(), isDead });
   const isTokenRefused = (await readMeta(db, 'source.refused')) !== null;
   const readings = new Map((await readFreshness(db)).map((reading) => [reading.kind, reading]));
-  return (entry) => {
+  const verdictNow = ({ state, verdict, owner }: Entry): string | null => {
+    if (state === 'sending' && owner !== null && isGone(owner)) return 'interrupted';
+    return state === 'ready' ? (verdict ?? stop?.verdict ?? null) : verdict;
+  };
+  return (stored) => {
+    const entry = { ...stored, verdict: verdictNow(stored) };
     const { state, verdict, settlement } = entry;
     if (state === 'done') return { ...entry, nextAttemptAt: null };
-    if (state === 'ready' && verdict === null) return { ...entry, verdict: stop?.verdict ?? null };
     const reading = readings.get(entry.kind);
     if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
     const why = describeOutcome({ ...reading, missing: null }).why ?? settlement.awaits.why;
@@ -149,10 +159,11 @@ export async function findEntryId(db: Queryable, idOrKey: string): Promise<numbe
 }
 
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
-export async function readHistory(db: Queryable, id: number, liveness: LivenessCheck): Promise<EntryHistory> {
+export async function readHistory(reader: OutboxReader, id: number): Promise<EntryHistory> {
+  const { session: db } = reader;
   const found = await findEntry(db, id);
   if (found === null) throw await entryGoneError(db, id);
-  const entry = (await unsentMarker(db, liveness))(found);
+  const entry = (await unsentMarker(reader))(found);
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await findCreator(db, kind, recordId);
   const candidates: Candidate[] = [];

@@ -1,3 +1,4 @@
+import { TECHNICAL } from '../../lib/text/translator.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -5,7 +6,8 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 /** The reason why nothing is sent although writes are on. */
 export interface Frozen {
   readonly reason: string;
-  readonly since: string;
+  /** Null while only the next process that sends would find it. */
+  readonly since: string | null;
   /** The sends that the database does not know of, one line each, as far as they were noted. */
   readonly unknown?: readonly string[];
 }
@@ -31,6 +33,9 @@ export async function freeze(
   await writeMeta(tx, 'outbox.frozen', JSON.stringify(frozen));
 }
 
-/** Names the sends that a database does not know of; empty if none was noted. */
-export const unknownText = ({ unknown = [] }: Pick<Frozen, 'unknown'>): string =>
-  unknown.length === 0 ? '' : `Unknown to this database: ${unknown.join('; ')}.`;
+/** Why nothing is sent and since when, with the sends that the database does not know of; ends without a full stop. */
+export function pauseText({ reason, since, unknown = [] }: Frozen): string {
+  const start = since === null ? '' : ` since ${TECHNICAL.date(since)}`;
+  const sends = unknown.length === 0 ? '' : `. Unknown to this database: ${unknown.join('; ')}`;
+  return `sends are paused${start}: ${reason}${sends}`;
+}

@@ -151,7 +151,7 @@ describe('outbox list', () => {
       await saveBlock(tx, { kind: 'punches', reason: 'status 403', now: NOON, probeAt: later(300_000) });
     });
     const { stdout } = await run(['outbox'], env);
-    expect(stdout).toContain(`Sends have been paused since ${NOON_PRINTED}: restored from a back-up.`);
+    expect(stdout).toContain(`Sends are paused since ${NOON_PRINTED}: restored from a back-up.`);
     expect(stdout).toContain('Writes of punches are refused (status 403)');
     expect(document(await run(['status', '--json'], env))).toMatchObject({
       outbox: { ready: 1, sending: 1, unsettled: 1, parked: 2, rejected: 1, done: 1, abandoned: 1 },
@@ -395,7 +395,7 @@ describe('a decision on an entry', () => {
       warning,
     });
     await again();
-    expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_PRINTED}: restored.`);
+    expect((await run(['outbox', 'resume'], env)).stdout).toContain('They were paused: restored.');
     expect(document(await run(['status', '--json'], env))).toMatchObject({ frozen: null });
     expect(ask(path, `select value from mirror_meta where key = 'outbox.sends'`)).toEqual([{ value: '12' }]);
   });

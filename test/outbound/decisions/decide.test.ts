@@ -13,7 +13,9 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import type { EntryPatch, EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
+import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
 import { putEntry, readEntry, STATES, UPDATE } from '../../store/outbox/entries.ts';
 import { NOON, NOON_TEXT, later, putRecords, syncErrorOf, thrownBy } from '../../store/temp-mirror.ts';
@@ -140,21 +142,44 @@ describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
 
 describe.each(DATABASES)('abandon in %s', (_name, open) => {
   test('is of all that is neither over nor being sent', async () => {
-    expect(await decidableFrom(open, (session, id) => abandonEntry(session, id, LATER))).toEqual([
-      'ready',
-      'unsettled',
-      'parked',
-      'rejected',
-    ]);
+    expect(
+      await decidableFrom(open, (session, id) =>
+        abandonEntry(session, id, { now: LATER, isDead: () => false }),
+      ),
+    ).toEqual(['ready', 'unsettled', 'parked', 'rejected']);
   });
 
   test('is not of what somebody works on at this moment', async () => {
     const session = await open();
     for (const state of ['ready', 'unsettled'] as const) {
       const id = await putEntry(session, { state, owner: 'somebody' });
-      expect(await codeOf(() => abandonEntry(session, id, LATER))).toBe('outbox.in_work');
+      expect(await codeOf(() => abandonEntry(session, id, { now: LATER, isDead: () => false }))).toBe(
+        'outbox.in_work',
+      );
       expect(await readEntry(session, id)).toMatchObject({ state, owner: 'somebody', epoch: 0 });
     }
+  });
+
+  test('takes an entry from a process that has ended, which another decision leaves to the next one', async () => {
+    const session = await open();
+    const reader = {
+      session,
+      clock: fakeClock('2026-03-01T12:01:00Z'),
+      sendCounter: counterOf(0),
+      isDead: (owner: string) => owner === 'gone',
+    };
+    const id = await putEntry(session, { state: 'sending', owner: 'gone', verdict: 'busy' });
+    await attempted(session, id, null);
+    expect((await readHistory(reader, id)).entry).toMatchObject({ state: 'sending', verdict: 'interrupted' });
+    expect((await readHistory({ ...reader, isDead: () => false }, id)).entry.verdict).toBe('busy');
+    const liveness = { now: LATER, isDead: reader.isDead };
+    expect(await codeOf(() => retryEntry(session, KINDS, { id, hurriedBy: 'anna' }, LATER))).toBe(
+      'outbox.wrong_state',
+    );
+    expect(await abandonEntry(session, id, liveness)).toMatchObject({
+      entry: { state: 'abandoned', epoch: 1 },
+      warning: expect.stringContaining('it was sent once') as string,
+    });
   });
 
   test.each([
@@ -166,7 +191,7 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
     const session = await open();
     const id = await putEntry(session, { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT });
     await attempted(session, id, grade);
-    const { entry, warning } = await abandonEntry(session, id, LATER);
+    const { entry, warning } = await abandonEntry(session, id, { now: LATER, isDead: () => false });
     expect(entry).toMatchObject({ state: 'abandoned', verdict: 'looking', nextAttemptAt: null, epoch: 1 });
     expect(warning !== null).toBe(warns);
   });
@@ -179,18 +204,18 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
     const other = await putEntry(session, waiting, { naturalKey: 'C-2' });
     const update = await putEntry(session, { state: 'parked' }, UPDATE);
     const next = await putEntry(session, waiting, UPDATE);
-    await abandonEntry(session, create, LATER);
+    await abandonEntry(session, create, { now: LATER, isDead: () => false });
     const times = async () =>
       Promise.all([behind, other, next].map(async (id) => (await readEntry(session, id)).nextAttemptAt));
     expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, waiting.nextAttemptAt]);
-    await abandonEntry(session, update, LATER);
+    await abandonEntry(session, update, { now: LATER, isDead: () => false });
     expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, LATER_TEXT]);
   });
 });
 
 describe.each(DATABASES)('adopt in %s', (_name, open) => {
   const adopt = (session: Session, id: number, recordId: string) =>
-    adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER });
+    adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER, isDead: () => false });
 
   const withRecords = async (session: Session): Promise<Session> => {
     await session.atomically((tx) =>
@@ -290,11 +315,11 @@ describe.each(ONE_DATABASE)('frozen sends in %s', (_name, open) => {
   test('go on once a person says so, and the mark is believed from then on', async () => {
     const session = await open();
     expect(await readFrozen(session)).toBe(null);
-    expect(await resumeSends(session, counterOf(0), NOON)).toBe(null);
+    expect(await resumeSends(session, counterOf(0))).toBe(null);
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
     await session.atomically((tx) => freeze(tx, 'something else', LATER));
     expect(await readFrozen(session)).toEqual({ reason: 'restored', since: NOON_TEXT });
-    expect(await resumeSends(session, counterOf(12), NOON)).toEqual({ reason: 'restored', since: NOON_TEXT });
+    expect(await resumeSends(session, counterOf(12))).toEqual({ reason: 'restored', since: NOON_TEXT });
     expect(await readFrozen(session)).toBe(null);
     expect(await readMeta(session, 'outbox.sends')).toBe('12');
   });
@@ -303,7 +328,7 @@ describe.each(ONE_DATABASE)('frozen sends in %s', (_name, open) => {
     const session = await open();
     await session.atomically((tx) => writeMeta(tx, 'outbox.sends', '7'));
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
-    await resumeSends(session, counterOf(0), NOON);
+    await resumeSends(session, counterOf(0));
     expect(await readMeta(session, 'outbox.sends')).toBe('7');
   });
 });

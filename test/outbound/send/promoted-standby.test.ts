@@ -52,8 +52,7 @@ test('creates that a standby has forgotten are not made again after its promotio
   await idle.work();
   await on.work();
   expect(asked(on, 'POST')).toHaveLength(3);
-  if ((await readFrozen(on.session)) !== null)
-    await resumeSends(on.session, on.parts.sendCounter, on.clock.now());
+  if ((await readFrozen(on.session)) !== null) await resumeSends(on.session, on.parts.sendCounter);
   await idle.work();
   await on.work();
   expect(asked(on, 'POST')).toHaveLength(3);
