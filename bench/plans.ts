@@ -40,7 +40,7 @@ async function fill(session: Session): Promise<Uint8Array> {
     const record = world.get('clients', id) ?? {};
     const raw = compactJson(record);
     lines.push(`${id},Rimouski ${id},${versionOf(raw)}`);
-    return rowWriter(clients, session.dialect, false)(decode(record).values, [AT, AT, null, 1, 1, raw]);
+    return rowWriter(clients, session.dialect)(decode(record).values, [AT, AT, null, 1, 1, raw]);
   });
   for (let from = 0; from < rows.length; from += 1_000)
     await session.atomically((tx) =>

@@ -46,7 +46,7 @@ async function fillKind(session: Session, world: World, name: keyof typeof ROWS)
   const at = formatInstant(NOW);
   const rowOf = (record: JsonObject): SqlValue[] => {
     const own = [at, at, null, 1, 1, compactJson(record)];
-    return rowWriter(kind, session.dialect, false)(decode(record).values, own);
+    return rowWriter(kind, session.dialect)(decode(record).values, own);
   };
   const first = columns.indexOf('id');
   const originals = world.ids(name).map((id) => rowOf(world.get(name, id) ?? {}));

@@ -94,7 +94,7 @@ async function fill(session: Session, kind: Kind, layout: Layout): Promise<numbe
     const record = world.get(kind.name, id) ?? {};
     const raw = compactJson(record);
     const { values } = decode(record);
-    return { raw, row: rowWriter(kind, dialect, false)(values, [AT, AT, null, 1, 1, raw]) };
+    return { raw, row: rowWriter(kind, dialect)(values, [AT, AT, null, 1, 1, raw]) };
   });
   let ms = 0;
   for (let from = 0; from < ROWS; from += TOGETHER) {

@@ -12,7 +12,7 @@ import type { Session, Transaction } from '../db/session/session.ts';
 import { refuseMoved, type MirrorUse } from '../store/move/move-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { migrate, type SchemaState } from '../views/migrate.ts';
-import { fillColumns, hasUnfilled } from '../store/schema/fill-columns.ts';
+import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
 import { KEY_COLUMN } from '../store/tables/key-column.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
@@ -99,11 +99,11 @@ async function upgradeMirror(
   refuseMissingExclusions(config, await readExclusions(session));
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
-  if (migrated || (await hasUnfilled(session)))
+  if (migrated || (await hasUnfilled(session, KEY_COLUMN)))
     for (const kind of kinds) {
       const mirrored = await readMirroredKind(session, kind);
       await redecode(session, mirrored, { now: systemClock.now(), onProgress });
-      await fillColumns(session, mirrored, [KEY_COLUMN]);
+      await fillColumn(session, mirrored, KEY_COLUMN);
     }
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }

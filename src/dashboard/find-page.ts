@@ -50,7 +50,7 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
 export function preparingNote(reader: Reader, names: readonly string[]): Html {
   const kinds = names.map((name) => kindLabel(reader, name)).join(', ');
   const note =
-    'The search in {kinds} is being prepared: it begins once the whole list has been read and confirmed.';
+    'The search in {kinds} is being prepared: the next pull ends it, and until then some records are not found.';
   return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
 }
 

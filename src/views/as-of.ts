@@ -75,8 +75,8 @@ type ToRows = (record: RowOf<typeof PAST_RECORD>) => readonly Row[];
 
 function recordRows(kind: Kind): ToRows {
   const decode = createRecordDecoder(kind);
-  const names = writtenColumns(kind, 'sqlite', true);
-  const writeRow = rowWriter(kind, 'sqlite', true);
+  const names = writtenColumns(kind, 'sqlite');
+  const writeRow = rowWriter(kind, 'sqlite');
   return ({ id, record, firstSeenAt, changedAt }) => {
     const raw = parseObject(record);
     const { values } = decode(raw);

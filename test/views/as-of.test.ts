@@ -120,7 +120,7 @@ describe.each(DATABASES)('%s', (database) => {
     const mirrored = await readMirroredKind(session, CLIENTS);
     const [contacts = null] = nestedTables(mirrored);
     const declared = await readDeclaredColumns(session, `bi_${kind}`);
-    const columns = exportColumns(declared.filter(({ name }) => name !== '_search')); // It is filled after the first load.
+    const columns = exportColumns(declared);
     const contactColumns = exportColumns(await readDeclaredColumns(session, 'bi_clients_contacts'));
 
     for (let n = 0; n < INSTANTS[database] / HISTORIES; n++) {

@@ -1,5 +1,4 @@
 import { excludedSince } from '../../store/kinds/exclusions.ts';
-import { keepsSearchText } from '../../store/kinds/search-state.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
 import { bindSource } from '../../store/kinds/source-binding.ts';
 import { readSending } from '../../store/outbox/outbox-queue.ts';
@@ -18,7 +17,6 @@ export interface LandingSweep extends Sweep {
   /** Fields that the mirror keeps out by now and this process does not: with any, no row is written. */
   readonly excluded: readonly string[];
   /** Rows are written with their search texts. */
-  readonly keepsSearch: boolean;
   /** Issues of fields are open. */
   hasFieldIssues: boolean;
   /** The changes of the transaction to the state of the sweep. */
@@ -46,18 +44,17 @@ export async function landTogether<T>(
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
     // Sent together: PostgreSQL answers all of them in the time of one.
-    const [tick, sending, dirty, suppressed, excluded, keepsSearch, hasFieldIssues] = await Promise.all([
+    const [tick, sending, dirty, suppressed, excluded, hasFieldIssues] = await Promise.all([
       renewLease(tx, lease, ticks.latest(), now),
       readSending(tx, kind.name),
       readDirtyRows(tx, kind.name, state.latestWrite),
       readSuppressed(tx, kind.name),
       excludedSince(tx, kind),
-      keepsSearchText(tx, kind),
       hasOpenFieldIssues(tx, kind.name),
     ]);
     await bindSource(tx, binding, tenants);
     noteWrites(effects, dirty);
-    const facts = { sending, suppressed, excluded, keepsSearch, hasFieldIssues };
+    const facts = { sending, suppressed, excluded, hasFieldIssues };
     const result = await work(tx, { ...sweep, ...facts, effects, now, isListed });
     return { result, effects, tick };
   });

@@ -2,10 +2,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { splitPage, withoutSuppressed, type IncomingRecord } from '../../diff/compare-page.ts';
-import type { Queryable, Session } from '../../db/session/session.ts';
+import type { Queryable, Session, SqlValue } from '../../db/session/session.ts';
 import { inChunks, joinWithCommas } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import { isSearchPrepared } from '../../store/kinds/search-state.ts';
+import { readUnfilled } from '../../store/kinds/unfilled.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import {
@@ -46,7 +46,7 @@ export async function* compareList(
   wanted: ReadonlySet<string> | null,
 ): AsyncGenerator<Finding> {
   const kind = await readMirroredKind(session, listed);
-  const hasSearch = await isSearchPrepared(session, kind);
+  const unfilled = await readUnfilled(session, kind);
   const withoutRow = await readRecordsWithoutRow(session, kind.name);
   const suppressed = await readSuppressed(session, kind.name); // Kept out on purpose.
   const unseen = new Set(wanted ?? (await readLiveIds(session, kind.name))); // Before the list: rows created meanwhile are not surplus.
@@ -57,7 +57,7 @@ export async function* compareList(
     const rowless = incoming.filter(({ id }) => withoutRow.has(id));
     for (const { id, raw } of [...quarantined, ...rowless]) looked.quarantined.add(id ?? raw);
     const compared = incoming.filter(({ id }) => wanted?.has(id) !== false && !withoutRow.has(id));
-    yield* compareRecords(session, kind, compared, hasSearch);
+    yield* compareRecords(session, kind, compared, unfilled);
     for (const { id } of compared) looked.compared.add(id);
     for (const { id } of [...incoming, ...quarantined]) unseen.delete(id ?? '');
     onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.walk.lastPage });
@@ -88,10 +88,10 @@ async function* compareRecords(
   db: Session,
   kind: Kind,
   records: readonly IncomingRecord[],
-  hasSearch: boolean,
+  unfilled: ReadonlySet<string>,
 ): AsyncGenerator<Finding> {
-  const compare = recordComparer(kind, db.dialect, hasSearch);
-  const filled = filledColumns(kind, db.dialect, hasSearch).filter((name) => name !== 'id');
+  const compare = recordComparer(kind, db.dialect, unfilled);
+  const filled = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
   for (const some of inChunks(records, RECORDS_AT_ONCE)) {
     const ids = some.map(({ id }) => id);
     const found = await db.query(sql`
@@ -105,7 +105,7 @@ async function* compareRecords(
       for (const difference of differences) yield { id, ...difference };
       if (content !== null) live.push({ id, record: content });
     }
-    yield* compareElements(db, kind, live, hasSearch);
+    yield* compareElements(db, kind, live, unfilled);
     await yieldToEventLoop();
   }
 }
@@ -115,11 +115,15 @@ export async function* compareElements(
   db: Queryable & WithDialect,
   kind: Kind,
   records: readonly ParentRecord[],
-  keepsSearch = true,
+  unfilled: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<Finding> {
   for (const table of nestedTables(kind)) {
-    const { read } = createElementDecoder(table, db.dialect, [], keepsSearch);
-    const columns = nestedColumns(table, db.dialect, keepsSearch).map((column) => column.name);
+    const { read } = createElementDecoder(table, db.dialect, []);
+    const columns = nestedColumns(table, db.dialect).map((column) => column.name);
+    const textOf = (elements: readonly (readonly (SqlValue | undefined)[])[]): string =>
+      JSON.stringify(
+        elements.map((values) => values.filter((_, at) => !unfilled.has(columns[at] ?? '')).map(valueText)),
+      );
     const ids = records.map((record) => record.id);
     const rows = await db.query(sql`
       select ${columnList(columns)} from ${sql.identifier(table.name)}
@@ -127,9 +131,8 @@ export async function* compareElements(
     const held = Map.groupBy(rows, (row) => String(row['parent_id']));
     for (const parent of records) {
       const { id } = parent;
-      const rowsOfParent = (held.get(id) ?? []).map((row) => columns.map((name) => valueText(row[name])));
-      const mirror = JSON.stringify(rowsOfParent);
-      const service = JSON.stringify(read(parent).map((values) => values.map(valueText)));
+      const mirror = textOf((held.get(id) ?? []).map((row) => columns.map((name) => row[name])));
+      const service = textOf(read(parent));
       if (service !== mirror) yield { id, field: table.name, service, mirror };
     }
   }

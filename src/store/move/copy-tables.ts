@@ -7,7 +7,6 @@ import { identifier, literal } from '../../db/session/sql-text.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
-import { keepsSearchText } from '../kinds/search-state.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { createStoredDecoder } from '../schema/redecode.ts';
@@ -66,15 +65,14 @@ export async function copyKind(move: Move, declared: Kind): Promise<number> {
       const id = String(row['id']);
       return { id, record: parseObject(String(row['_raw'])), row, change: { is: 'created' } as const };
     });
-    const keepsSearch = await keepsSearchText(tx, kind);
-    const columns = writtenColumns(kind, 'postgres', keepsSearch);
-    const writeRow = rowWriter(kind, 'postgres', keepsSearch);
+    const columns = writtenColumns(kind, 'postgres');
+    const writeRow = rowWriter(kind, 'postgres');
     const values = records.map((record) => {
       const ownValues = OWN_COLUMNS.map((name) => record.row[name] ?? null);
       return writeRow(decode(record), ownValues);
     });
     await tx.insertRows({ table: kind.name, columns, rows: values });
-    await writeNestedRows(tx, { kind, records, found, now: move.now }, keepsSearch);
+    await writeNestedRows(tx, { kind, records, found, now: move.now });
   });
 }
 

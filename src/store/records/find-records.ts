@@ -4,7 +4,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
-import { isSearchPrepared } from '../kinds/search-state.ts';
+import { readUnfilled } from '../kinds/unfilled.ts';
 import { SEARCH_COLUMN, normalized } from '../tables/search-text.ts';
 import { searchTables, type SearchTable } from '../tables/kind-table.ts';
 import { listRecords, type ListedRecord } from './record-store.ts';
@@ -19,7 +19,7 @@ interface Wanted {
 
 interface SearchResult {
   readonly records: readonly ListedRecord[];
-  /** False as long as the search texts of the kind are not filled: only the record with this id is found. */
+  /** False as long as records of an older release lack their search texts: they are not found yet. */
   readonly isPrepared: boolean;
 }
 
@@ -35,10 +35,9 @@ export async function searchRecords(
     .filter((word) => word !== '')
     .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   const mirrored = await readMirroredKind(db, kind);
-  const isPrepared = await isSearchPrepared(db, mirrored);
+  const isPrepared = !(await readUnfilled(db, kind)).has(SEARCH_COLUMN);
   if (words.length === 0) return { records: [], isPrepared };
-  const tables = isPrepared ? searchTables(mirrored) : [];
-  const byText = tables.map((table) => idsIn(table, words, after, limit));
+  const byText = searchTables(mirrored).map((table) => idsIn(table, words, after, limit));
   const isId = isRecordId(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
   const ids = sql.join(isId ? [byId, ...byText] : byText, sql` union `);
@@ -48,7 +47,7 @@ export async function searchRecords(
 
 /**
  * The records that `searchRecords` finds, all of them.
- * @throws {SyncError} `search.preparing` as long as the search texts are not filled.
+ * @throws {SyncError} `search.preparing` as long as records lack their search texts.
  */
 export async function findRecords(
   db: Queryable,
@@ -59,7 +58,7 @@ export async function findRecords(
   if (isPrepared) return records;
   throw new SyncError(`The search in ${kind.name} is being prepared.`, {
     code: 'search.preparing',
-    hint: `It begins once the whole list has been read and confirmed: bms-sync pull ${kind.name}. Until then, give the id of the record.`,
+    hint: `The next pull ends it: bms-sync pull ${kind.name}. Until then, give the id of the record.`,
   });
 }
 

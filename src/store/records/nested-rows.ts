@@ -44,15 +44,13 @@ const ROWS_AT_ONCE = 2_000;
 /**
  * Writes the elements of these records' nested arrays in place of those of their former content. Costs nothing for a kind
  * without nested arrays. An array whose spelling has not changed is decoded for its issues, which `found` gets, and not written.
- * @param keepsSearch Whether the search texts are written, too.
  */
 export async function writeNestedRows(
   tx: Transaction,
   { kind, records, found, now }: { kind: Kind; records: readonly NestedParent[]; found: Issue[]; now: Date },
-  keepsSearch = true,
 ): Promise<void> {
   for (const table of nestedTables(kind)) {
-    const { read, unknown } = createElementDecoder(table, tx.dialect, found, keepsSearch);
+    const { read, unknown } = createElementDecoder(table, tx.dialect, found);
     const rewrittenParents: string[] = [];
     const rows: SqlValue[][] = [];
     for (const parent of records) {
@@ -65,7 +63,7 @@ export async function writeNestedRows(
       await tx.write(
         sql`delete from ${sql.identifier(table.name)} where parent_id in ${idsIn(tx, rewrittenParents)}`,
       );
-    const columns = nestedColumns(table, tx.dialect, keepsSearch).map((column) => column.name);
+    const columns = nestedColumns(table, tx.dialect).map((column) => column.name);
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       if (from > 0) await yieldToEventLoop();
       await tx.insertRows({ table: table.name, columns, rows: rows.slice(from, from + ROWS_AT_ONCE) });
@@ -111,14 +109,8 @@ const hasValueColumn = (placeFields: NestedTable['own']): boolean => placeFields
  * Makes a decoder of the elements of one parent: `read` makes a row for each, in the order of `nestedColumns`. `unknown` are the elements
  * with fields that have no column yet.
  * @param found Gets the issues of the elements.
- * @param keepsSearch Whether a row has its search text.
  */
-export function createElementDecoder(
-  table: NestedTable,
-  dialect: Dialect,
-  found: Issue[],
-  keepsSearch = true,
-) {
+export function createElementDecoder(table: NestedTable, dialect: Dialect, found: Issue[]) {
   const { array, own: placeFields, items } = table;
   const decode = createRecordDecoder({ fields: items });
   const isWhole = hasValueColumn(placeFields);
@@ -134,7 +126,7 @@ export function createElementDecoder(
     if (isWhole) row.push(decodeField(whole, element, () => undefined));
     for (const value of values) row.push(value);
     for (const derivedValue of derivedValues(items, dialect, values)) row.push(derivedValue);
-    if (keepsSearch) row.push(...searchTexts(items, values));
+    row.push(...searchTexts(items, values));
     return row;
   };
   const read = (parentRecord: ParentRecord): SqlValue[][] => {

@@ -17,7 +17,6 @@ import type { SqlValue, Transaction } from '../../db/session/session.ts';
 import { saveDirtyRows, type DirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, rowWriter } from '../tables/kind-table.ts';
-import { keepsSearchText } from '../kinds/search-state.ts';
 import { appendChanges } from './change-store.ts';
 import { forgetAbsences } from './deletion-store.ts';
 import { saveFieldIssues, type Issue } from './issue-store.ts';
@@ -92,8 +91,6 @@ interface RowsToWrite {
   readonly isListed: boolean;
   /** False if no issue of a field is open: none needs to be closed. */
   readonly hasFieldIssues?: boolean;
-  /** Whether the rows have their search texts, if that was read before. */
-  readonly keepsSearch?: boolean;
   /** `service`, or `outbox:<id>` for our own writes. */
   readonly origin: string;
   readonly runId: number | null;
@@ -113,9 +110,8 @@ export async function writeRows(
 ): Promise<{ readonly misfits: number; readonly rewritten: DirtyRows }> {
   const { kind, records, origin, runId, now, hasFieldIssues = true } = write;
   const found: Issue[] = [];
-  const keepsSearch = write.keepsSearch ?? (await keepsSearchText(tx, kind));
-  await writeRecordRows(tx, write, found, keepsSearch);
-  await writeNestedRows(tx, { kind, records, found, now }, keepsSearch);
+  await writeRecordRows(tx, write, found);
+  await writeNestedRows(tx, { kind, records, found, now });
   const recordIds = records.map((record) => record.id);
   if (hasFieldIssues || found.length > 0)
     await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
@@ -139,15 +135,10 @@ export async function writeRows(
 }
 
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
-async function writeRecordRows(
-  tx: Transaction,
-  write: RowsToWrite,
-  found: Issue[],
-  keepsSearch: boolean,
-): Promise<void> {
+async function writeRecordRows(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
   const { kind, records, isListed } = write;
   const decode = createRecordDecoder(kind);
-  const writeRow = rowWriter(kind, tx.dialect, keepsSearch);
+  const writeRow = rowWriter(kind, tx.dialect);
   const writing = { isListed, at: formatInstant(write.now) };
   const inserted: SqlValue[][] = [];
   const rewritten: SqlValue[][] = [];
@@ -158,7 +149,7 @@ async function writeRecordRows(
     (record.stored === undefined ? inserted : rewritten).push(row);
   }
   const table = kind.name;
-  const columns = writtenColumns(kind, tx.dialect, keepsSearch);
+  const columns = writtenColumns(kind, tx.dialect);
   if (inserted.length > 0) await tx.insertRows({ table, columns, rows: inserted });
   if (rewritten.length > 0) await tx.upsertRows({ table, columns, rows: rewritten });
 }

@@ -6,35 +6,35 @@ import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
-import { writeMeta } from '../kinds/meta.ts';
+import { noteUnfilled } from '../kinds/unfilled.ts';
 import { KEY_COLUMN, keyedFields } from '../tables/key-column.ts';
 import { SEARCH_COLUMN } from '../tables/search-text.ts';
 import {
   kindColumns,
   nestedColumns,
   nestedTables,
+  searchTables,
   type Column,
   type Dialect,
   type SearchTable,
 } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 import { guardTable } from './guard-tables.ts';
-import { prepareSearch } from './prepare-search.ts';
+import { fillColumn } from './fill-columns.ts';
 
 /** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
 export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   const columns = kindColumns(kind, dialect);
-  const added = await changeTable(tx, { name: kind.name, columns, create: createTable });
-  if (added.includes(KEY_COLUMN)) await writeMeta(tx, `filled.${kind.name}.${KEY_COLUMN}`, '0');
+  const added = new Set(await changeTable(tx, { name: kind.name, columns, create: createTable }));
   for (const { name, ...table } of nestedTables(kind)) {
-    await changeTable(tx, {
-      name,
-      columns: nestedColumns({ name, ...table }, dialect),
-      create: createNested,
-    });
+    const nested = nestedColumns({ name, ...table }, dialect);
+    for (const column of await changeTable(tx, { name, columns: nested, create: createNested }))
+      added.add(column);
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }
+  for (const column of [KEY_COLUMN, SEARCH_COLUMN])
+    if (added.has(column)) await noteUnfilled(tx, kind, column);
 }
 
 interface TableChange {
@@ -111,8 +111,9 @@ export async function createReportIndexes(
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (isListed(kind) && !(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
-    const createIndexes = (tables: readonly SearchTable[]) => createSearchIndexes(session, tables);
-    await prepareSearch(session, await readMirroredKind(session, kind), createIndexes, signal);
+    const mirrored = await readMirroredKind(session, kind);
+    await fillColumn(session, mirrored, SEARCH_COLUMN, signal);
+    if (!signal?.aborted) await createSearchIndexes(session, searchTables(mirrored));
   }
 }
 

@@ -5,7 +5,6 @@ import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
 import { batchesById } from '../../db/rows/slices.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
-import { keepsSearchText } from '../kinds/search-state.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, decoderHash, writtenColumns, rowWriter } from '../tables/kind-table.ts';
@@ -82,18 +81,17 @@ async function refillRows(tx: Transaction, kind: Kind, which: SQL, refill: Refil
   }));
   const decodeStored = createStoredDecoder(kind, found);
   const values = records.map(decodeStored);
-  const keepsSearch = await keepsSearchText(tx, kind);
-  const writeRow = rowWriter(kind, tx.dialect, keepsSearch);
+  const writeRow = rowWriter(kind, tx.dialect);
   if (!refill.isNestedOnly)
     await tx.upsertRows({
       table: kind.name,
-      columns: writtenColumns(kind, tx.dialect, keepsSearch),
+      columns: writtenColumns(kind, tx.dialect),
       rows: records.map((record, at) => {
         const own = OWN_COLUMNS.map((name) => record.row[name] ?? null);
         return writeRow(values[at] ?? [], own);
       }),
     });
-  await writeNestedRows(tx, { kind, records, found, now: refill.now }, keepsSearch);
+  await writeNestedRows(tx, { kind, records, found, now: refill.now });
   const recordIds = records.map((record) => record.id);
   await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now: refill.now });
   return records;

@@ -88,24 +88,33 @@ function fieldColumn(field: Field, dialect: Dialect): Column {
   return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
-/** The columns that landing writes; with the search text where the mirror has filled it. */
-export function writtenColumns(kind: Kind, dialect: Dialect, keepsSearch = false): readonly string[] {
-  return [...filledColumns(kind, dialect, keepsSearch), ...OWN_COLUMNS];
+/** The columns that landing writes. */
+export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
+  return [...filledColumns(kind, dialect), ...OWN_COLUMNS];
 }
 
 /** The columns that are filled from a record: `writtenColumns` without our own. */
-export function filledColumns(kind: Kind, dialect: Dialect, keepsSearch = false): readonly string[] {
-  const search = keepsSearch ? searchColumn(kind.fields, dialect) : [];
-  const derived = [...derivedColumns(kind.fields, dialect), ...keyColumn(kind, dialect)];
-  return [...kind.fields, ...derived, ...search].map(({ name }) => name);
+export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
+  const { fields } = kind;
+  const derived = [
+    ...derivedColumns(fields, dialect),
+    ...keyColumn(kind, dialect),
+    ...searchColumn(fields, dialect),
+  ];
+  return [...fields, ...derived].map(({ name }) => name);
 }
 
 /** Makes the rows for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
-export function rowWriter(kind: Kind, dialect: Dialect, keepsSearch: boolean) {
+export function rowWriter(kind: Kind, dialect: Dialect) {
   const keyOf = keyWriter(kind);
   return (values: readonly SqlValue[], own: readonly SqlValue[] = []): SqlValue[] => {
-    const search = keepsSearch ? searchTexts(kind.fields, values) : [];
-    return [...values, ...derivedValues(kind.fields, dialect, values), ...keyOf(values), ...search, ...own];
+    const { fields } = kind;
+    const derived = [
+      ...derivedValues(fields, dialect, values),
+      ...keyOf(values),
+      ...searchTexts(fields, values),
+    ];
+    return [...values, ...derived, ...own];
   };
 }
 
@@ -172,7 +181,7 @@ function derivedColumns(fields: readonly Field[], dialect: Dialect): readonly Co
 const keyColumn = (kind: Kind, dialect: Dialect): readonly Column[] =>
   keyedFields(kind).length > 0 ? [{ name: KEY_COLUMN, type: TYPES[dialect].text }] : [];
 
-/** Behind the derived columns stands the text that a record is found by. It is filled after the first load, which it would slow. */
+/** Behind the derived columns stands the text that a record is found by. */
 const searchColumn = (fields: readonly Field[], dialect: Dialect): readonly Column[] =>
   fields.some(isSearchField) ? [{ name: SEARCH_COLUMN, type: TYPES[dialect].text }] : [];
 
@@ -276,8 +285,8 @@ export const elementShape = ({ excluded = [] }: Kind, table: NestedTable): Shape
   excluded,
 });
 
-/** The columns of a nested table, in their order; without the search text where it is not filled. */
-export function nestedColumns(table: NestedTable, dialect: Dialect, keepsSearch = true): readonly Column[] {
+/** The columns of a nested table, in their order. */
+export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Column[] {
   return [
     ...table.own.map((field) => ({
       ...fieldColumn(field, dialect),
@@ -285,7 +294,7 @@ export function nestedColumns(table: NestedTable, dialect: Dialect, keepsSearch 
     })),
     ...table.items.map((field) => fieldColumn(field, dialect)),
     ...derivedColumns(table.items, dialect),
-    ...(keepsSearch ? searchColumn(table.items, dialect) : []),
+    ...searchColumn(table.items, dialect),
   ];
 }
 

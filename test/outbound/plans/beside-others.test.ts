@@ -143,7 +143,7 @@ async function manyRows(database: (typeof DATABASES)[number], count: number) {
     };
     const raw = compactJson(record);
     lines.push(`${record.id},Rimouski,${versionOf(raw)}`);
-    return rowWriter(clients, session.dialect, false)(decode(record).values, [AT, AT, null, 1, 1, raw]);
+    return rowWriter(clients, session.dialect)(decode(record).values, [AT, AT, null, 1, 1, raw]);
   });
   await session.atomically((tx) => tx.insertRows({ table: 'clients', columns, rows }));
   const sheet = await readSheet('clients.csv', new TextEncoder().encode(lines.join('\n')));

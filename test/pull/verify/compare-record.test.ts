@@ -48,7 +48,7 @@ const NAMES = [...kind.fields.map(({ name }) => name).filter((name) => name !== 
 
 /** The row that the mirror makes of a record. */
 function rowOf(record: JsonObject): Row {
-  const row = rowWriter(kind, 'sqlite', false)(createRecordDecoder(kind)(record).values);
+  const row = rowWriter(kind, 'sqlite')(createRecordDecoder(kind)(record).values);
   const columns = filledColumns(kind, 'sqlite').map((name, at) => [name, row[at] ?? null]);
   return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
 }

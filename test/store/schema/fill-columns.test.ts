@@ -4,7 +4,7 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { deleteMeta, readMeta } from '../../../src/store/kinds/meta.ts';
-import { fillColumns, hasUnfilled } from '../../../src/store/schema/fill-columns.ts';
+import { fillColumn, hasUnfilled } from '../../../src/store/schema/fill-columns.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import { putEntry } from '../outbox/entries.ts';
 import { DATABASES } from '../databases.ts';
@@ -35,7 +35,7 @@ describe.each(DATABASES)('a column that an older mirror lacks, in %s,', (_name, 
     const session = await open();
     await olderMirror(session, 2_500);
     expect(await migrate(session, KINDS)).toBe(true);
-    expect([await hasUnfilled(session), await unfilled(session)]).toEqual([true, 2_500]);
+    expect([await hasUnfilled(session, '_key'), await unfilled(session)]).toEqual([true, 2_500]);
 
     const stop = new AbortController();
     const stopping = {
@@ -45,14 +45,14 @@ describe.each(DATABASES)('a column that an older mirror lacks, in %s,', (_name, 
         return session.atomically(work);
       },
     };
-    await fillColumns(stopping, clients, ['_key'], stop.signal);
+    await fillColumn(stopping, clients, '_key', stop.signal);
     expect([await readMeta(session, 'filled.clients._key'), await unfilled(session)]).toEqual([
       '1000',
       1_500,
     ]);
 
-    await fillColumns(session, clients, ['_key']);
-    expect([await hasUnfilled(session), await unfilled(session)]).toEqual([false, 0]);
+    await fillColumn(session, clients, '_key');
+    expect([await hasUnfilled(session, '_key'), await unfilled(session)]).toEqual([false, 0]);
     expect(await keys(session)).toEqual(['["é 1"]', '["é 2"]', '["é 3"]']);
   });
 

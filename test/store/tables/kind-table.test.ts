@@ -73,9 +73,7 @@ describe('the columns of a kind', () => {
   test('landing writes every column', () => {
     for (const kind of KINDS)
       for (const dialect of ['sqlite', 'postgres'] as const)
-        expect(writtenColumns(kind, dialect, true)).toEqual(
-          kindColumns(kind, dialect).map(({ name }) => name),
-        );
+        expect(writtenColumns(kind, dialect)).toEqual(kindColumns(kind, dialect).map(({ name }) => name));
   });
 
   test('no two columns differ only in case, which SQLite would take for one: hints counted, they may become columns', () => {
@@ -94,7 +92,7 @@ describe('the columns of a kind', () => {
     const session = await tempMirror([kind]);
     const columns = writtenColumns(kind, 'sqlite');
     const values = kind.fields.map((field) => (field.name === name ? '12.50' : '1'));
-    const row = rowWriter(kind, 'sqlite', false)(values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
+    const row = rowWriter(kind, 'sqlite')(values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     await session.atomically((tx) => tx.upsertRows({ table: kind.name, columns, rows: [row] }));
     const [stored] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
     expect(stored).toEqual({ e4: 125_000 });
@@ -113,7 +111,7 @@ describe('decimals', () => {
         ['ptotal', text],
       ]);
       const values = kind.fields.map(({ name }) => decimals.get(name) ?? null);
-      return rowWriter(kind, 'sqlite', false)(values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
+      return rowWriter(kind, 'sqlite')(values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     });
     const columns = writtenColumns(kind, 'sqlite');
     await session.atomically((tx) => tx.upsertRows({ table: 'punches', columns, rows }));
@@ -237,7 +235,7 @@ describe('a record that is decoded, stored and read back', () => {
     if (!incoming) throw new Error(`no record in ${raw}`);
     const { values } = createRecordDecoder(kind)(incoming.record);
     const own = [NOON_TEXT, NOON_TEXT, null, 7, 3, incoming.raw];
-    const row = rowWriter(kind, 'sqlite', false)(values, own);
+    const row = rowWriter(kind, 'sqlite')(values, own);
     await session.atomically((tx) =>
       tx.upsertRows({ table: kind.name, columns: writtenColumns(kind, 'sqlite'), rows: [row] }),
     );
