@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { createDraft } from '../lib/draft-file.ts';
 import { errorCode, describeFileFault, isOurs, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';
-import { isStatementFault } from '../db/session/errors.ts';
+import { sqliteError } from '../db/session/errors.ts';
 import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
 
 /**
@@ -114,7 +114,7 @@ const FAULT_TEXTS: Readonly<Record<string, string>> = {
 function outputError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   if (!(error instanceof Error) || error instanceof SyncError || code === '') return error;
-  if (isOurs(error) || isStatementFault(error)) return error;
+  if (isOurs(error) || sqliteError(error, path) === error) return error;
   return new SyncError(`${path} could not be written: ${FAULT_TEXTS[code] ?? error.message}.`, {
     code: 'file.not_written',
     hint: 'Free space or correct the rights there, or name another file.',

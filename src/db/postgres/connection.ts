@@ -53,19 +53,18 @@ export async function openConnection(target: Target): Promise<Connection> {
   client.on('end', () => {
     hasEnded = true;
   });
-  const translateErrors = async <T>(work: Promise<T>, statement = ''): Promise<T> => {
+  const translateErrors = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
-      const fault = postgresError(error, target.location, statement);
+      const fault = postgresError(error, target.location);
       if (isConnectionLost(fault) || isReadOnly(fault)) hasEnded = true;
       throw fault;
     }
   };
   const connection = {
-    queryRows: (query: QueryConfig) =>
-      translateErrors(client.query<Record<string, SqlValue>>(query), query.text),
-    queryArrays: (query: QueryArrayConfig) => translateErrors(client.query<SqlValue[]>(query), query.text),
+    queryRows: (query: QueryConfig) => translateErrors(client.query<Record<string, SqlValue>>(query)),
+    queryArrays: (query: QueryArrayConfig) => translateErrors(client.query<SqlValue[]>(query)),
     runScript: async (statements: string) =>
       [await translateErrors(client.query<Record<string, SqlValue>>(statements))].flat(),
     isLost: () => hasEnded,

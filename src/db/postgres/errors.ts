@@ -1,6 +1,6 @@
-import { errorCode, isOurs } from '../../lib/sync-error.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import { MirrorError, mirrorError, type DatabaseFault } from '../session/errors.ts';
+import { MirrorError, mirrorError, type DatabaseFault, type DriverWords } from '../session/errors.ts';
 
 const CONNECTION_LOST = 'mirror.connection_lost';
 const UNREACHABLE = 'mirror.unreachable';
@@ -101,27 +101,24 @@ const FAULTS: readonly DatabaseFault[] = [
   },
 ];
 
-/** SQLSTATE classes of a statement's text and values, which are ours; 25P02 follows them. */
-const STATEMENT_FAULT = /^(?:0A|2[123]|42|25P02|2BP01)/;
-/** Names that are gone or taken, and rules that none of our tables has: a database administrator changed something. */
-const OBJECT_CHANGED = /^(?:42P01|42703|42704|42883|3F000|42P07|42701|42710|23503|23514|23P01)/;
-
 /**
- * Turns what a call of the driver threw into an error that names the database and what to do; a fault of ours stays as it is.
- * @param statement Its text: a column that refuses null and is not in it is not ours.
+ * Names that are gone or taken, a length, a computed column, and rules (class 23): an administrator's, unless the rule is a primary key.
+ * The unique indexes of the engine's tables guard against the rows of other programs.
  */
-export function postgresError(error: unknown, location: string, statement = ''): unknown {
-  if (!(error instanceof Error) || error instanceof MirrorError || isOurs(error)) return error;
-  const sign = errorCode(error) || error.message;
-  const isChanged = OBJECT_CHANGED.test(sign) || refusesNullElsewhere(error, statement);
-  const isKnown = FAULTS.some(({ driverCode }) => driverCode.test(sign));
-  if (STATEMENT_FAULT.test(sign) && !isKnown && !isChanged) return error;
-  return mirrorError(error, sign, location, FAULTS);
-}
+const OBJECT_CHANGED = /^(?:23|22001|428C9|42P10|42P01|42703|42704|42883|3F000|42P07|42701|42710)/;
 
-/** Whether a column takes no null that the statement does not name. */
-const refusesNullElsewhere = (error: Error, statement: string): boolean =>
-  errorCode(error) === '23502' && 'column' in error && !statement.includes(String(error.column));
+const WORDS: DriverWords = {
+  faults: FAULTS,
+  isChanged: (error, sign) => OBJECT_CHANGED.test(sign) && !isOwnKey(error),
+  ofStatements: /^(?:0A|2[123]|42|25P02|2BP01)/, // 25P02 follows them; views translate 2BP01.
+};
+
+const isOwnKey = (error: Error): boolean =>
+  'constraint' in error && /_pk(?:ey)?$/.test(String(error.constraint));
+
+/** Turns what a call of the driver threw into an error that names the database and what to do; a fault of ours stays as it is. */
+export const postgresError = (error: unknown, location: string): unknown =>
+  mirrorError(error, location, WORDS);
 
 /** True if a server takes no writes on this connection: after a failover a new one may lead to another server. */
 export const isReadOnly = (error: unknown): boolean =>

@@ -37,12 +37,21 @@ export interface DatabaseFault {
   readonly driverCode: RegExp;
 }
 
+/** What the codes of a driver mean. */
+export interface DriverWords {
+  readonly faults: readonly DatabaseFault[];
+  /** Whether a statement met an object or a rule that is not as we made it: a database administrator changed something. */
+  readonly isChanged: (error: Error, sign: string) => boolean;
+  /** The codes for a statement's text and values, which are ours. */
+  readonly ofStatements: RegExp;
+}
+
 const SQLITE_FAULTS: readonly DatabaseFault[] = [
   {
     driverCode: /^(?:SQLITE_FULL|ENOSPC)/,
     code: 'mirror.disk_full',
     problem: 'has no room: the disk is full',
-    hint: 'Free space on its disk, then run the command again: stored rows stay.',
+    hint: 'Free space on its disk, or inodes if it has none left (df -i), then run the command again: stored rows stay.',
   },
   {
     driverCode: /^SQLITE_BUSY/,
@@ -79,20 +88,22 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
 
 /** SQLite has one code for a statement's own faults and for an object that is gone; only its message tells them apart. */
 const SQLITE_OBJECT_CHANGED =
-  /^no such |has no column named|^duplicate column|already exists|^error in (?:view|trigger)/;
+  /^no such |has no column named|^duplicate column|already exists|^error in (?:view|trigger)|generated column|^ON CONFLICT clause/;
 
-/** Whether SQLite answered to the text of a statement or its values, which are ours. */
-export function isStatementFault(error: unknown): boolean {
-  if (!/^SQLITE_(?:ERROR|RANGE|MISMATCH|CONSTRAINT)/.test(errorCode(error))) return false;
-  return !(error instanceof Error && SQLITE_OBJECT_CHANGED.test(error.message));
-}
+/** The rules of a database are those of administrators, except primary keys: those are ours to keep. */
+const SQLITE_OWN_KEY = /^(?:SQLITE_CONSTRAINT_PRIMARYKEY|SQLITE_CONSTRAINT_ROWID)/;
+
+const SQLITE: DriverWords = {
+  faults: SQLITE_FAULTS,
+  isChanged: (error, sign) =>
+    (sign.startsWith('SQLITE_CONSTRAINT') && !SQLITE_OWN_KEY.test(sign)) ||
+    SQLITE_OBJECT_CHANGED.test(error.message),
+  ofStatements: /^SQLITE_(?:ERROR|RANGE|MISMATCH|CONSTRAINT)/,
+};
 
 /** Turns what a call of SQLite or of its file threw into an error that names the file and what to do; a fault of ours stays as it is. */
-export function sqliteError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || errorCode(error) === '' || isOurs(error) || isStatementFault(error))
-    return error;
-  return mirrorError(error, errorCode(error), path, SQLITE_FAULTS);
-}
+export const sqliteError = (error: unknown, path: string): unknown =>
+  errorCode(error) === '' ? error : mirrorError(error, path, SQLITE);
 
 /** Runs what calls SQLite or its file. */
 export function translateErrors<T>(path: string, work: () => T): T {
@@ -103,35 +114,30 @@ export function translateErrors<T>(path: string, work: () => T): T {
   }
 }
 
-/** What no list names. */
-const OTHER_FAULTS: readonly DatabaseFault[] = [
-  {
-    driverCode: /^(?:SQLITE_ERROR|SQLITE_SCHEMA|42|23)/,
-    code: 'mirror.unreadable_schema',
-    problem: 'has a table, column or view that another program removed or changed',
-    hint: 'Undo that change, or restore the mirror from a copy; bms-sync doctor checks it.',
-  },
-  {
-    driverCode: /^/,
-    code: 'mirror.fault',
-    problem: 'failed',
-    hint: 'See what the message names, and the log of the database and its machine; bms-sync doctor checks it.',
-  },
-];
+const SCHEMA_CHANGED = {
+  code: 'mirror.unreadable_schema',
+  problem: 'has a table, column, view or rule that another program removed, changed or added',
+  hint: 'Undo that change, or restore the mirror from a copy; bms-sync doctor checks it.',
+};
 
-/** Returns an error for what a driver threw: by the list of its dialect, else with the message of the driver. */
-export function mirrorError(
-  error: Error,
-  driverCode: string,
-  location: string,
-  faults: readonly DatabaseFault[],
-): unknown {
-  if (error instanceof SyncError) return error;
-  const matches = ({ driverCode: sign }: DatabaseFault): boolean => sign.test(driverCode);
-  const known = faults.find(matches);
-  const fault = known ?? OTHER_FAULTS.find(matches);
-  if (fault === undefined) return error;
-  const { code, problem, hint } = fault;
-  const what = known === undefined && driverCode !== error.message ? `${problem}: ${error.message}` : problem;
-  return new MirrorError(`The mirror ${location} ${what} (${driverCode}).`, { code, hint, cause: error });
+const OTHER_FAULT = {
+  code: 'mirror.fault',
+  problem: 'failed',
+  hint: 'See what the message names, and the log of the database and its machine; bms-sync doctor checks it.',
+};
+
+/**
+ * Turns what a call of a driver threw into an error that names the database and what to do: by the list of its dialect, else with the
+ * driver's message. A fault of ours stays as it is, as does the text or a value of a statement, unless it met something that is
+ * missing or foreign.
+ */
+export function mirrorError(error: unknown, location: string, words: DriverWords): unknown {
+  if (!(error instanceof Error) || error instanceof SyncError || isOurs(error)) return error;
+  const sign = errorCode(error) || error.message;
+  const known = words.faults.find(({ driverCode }) => driverCode.test(sign));
+  const isChanged = words.isChanged(error, sign);
+  if (known === undefined && !isChanged && words.ofStatements.test(sign)) return error;
+  const { code, problem, hint } = known ?? (isChanged ? SCHEMA_CHANGED : OTHER_FAULT);
+  const what = known === undefined && sign !== error.message ? `${problem}: ${error.message}` : problem;
+  return new MirrorError(`The mirror ${location} ${what} (${sign}).`, { code, hint, cause: error });
 }

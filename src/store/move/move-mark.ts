@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { readTexts } from '../../db/rows/rows.ts';
+import { MirrorError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import { SyncError, errorCode } from '../../lib/sync-error.ts';
@@ -83,7 +84,9 @@ export async function refuseMoved(session: Session, use: MirrorUse): Promise<Ses
   if (use === 'write') throw moving(session.location, mark);
   const atomically: Session['atomically'] = (work) =>
     session.atomically(work).catch((error: unknown) => {
-      throw errorCode(error) === 'SQLITE_CONSTRAINT_TRIGGER' ? moving(session.location, mark) : error;
+      throw error instanceof MirrorError && errorCode(error.cause) === 'SQLITE_CONSTRAINT_TRIGGER'
+        ? moving(session.location, mark)
+        : error;
     });
   return { ...session, atomically };
 }

@@ -208,7 +208,7 @@ describe('postgresError', () => {
   test('what is ours it passes on unchanged: a bug must look like one', () => {
     const bugs = [
       new TypeError('not a function'),
-      Object.assign(new Error('duplicate key'), { code: '23505' }),
+      Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'clients_pkey' }),
       Object.assign(new Error('syntax error'), { code: '42601' }),
       'text',
       null,

@@ -104,7 +104,7 @@ describe('sqliteError', () => {
   test('what is ours it passes on unchanged: a bug must look like one', () => {
     const bugs = [
       new TypeError('not a function'),
-      Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }),
+      Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' }),
       Object.assign(new Error('near "x"'), { code: 'SQLITE_ERROR' }),
       'text',
       null,
