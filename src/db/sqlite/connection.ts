@@ -1,4 +1,5 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { SQL } from 'drizzle-orm';
@@ -37,7 +38,28 @@ export function openWriter(path: string): Database {
     return writer;
   } catch (error) {
     writer.close();
-    throw error;
+    throw /^(?:SQLITE_BUSY|SQLITE_CANTOPEN)/.test(errorCode(error)) ? findCause(error, path) : error;
+  }
+}
+
+/** SQLite hides why it cannot lock or open a file. A new one beside it, which nobody else uses, shows whether it is the disk. */
+function findCause(error: unknown, path: string): unknown {
+  const trial = `${path}-${randomUUID()}`;
+  try {
+    closeSync(openSync(trial, 'wx', OWNER_ONLY));
+    const file = new Sqlite(trial, { timeout: 0 });
+    try {
+      file.exec('begin immediate');
+    } finally {
+      file.close();
+    }
+    return error;
+  } catch (fault) {
+    if (!errorCode(error).startsWith('SQLITE_BUSY')) return fault;
+    const hasLocks = !errorCode(fault).startsWith('SQLITE_BUSY');
+    return hasLocks ? error : new Sqlite.SqliteError('The file system refuses locks.', 'SQLITE_PROTOCOL');
+  } finally {
+    rmSync(trial, { force: true });
   }
 }
 
