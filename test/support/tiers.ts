@@ -1,9 +1,9 @@
 /**
  * The parts of the test suite: `tests` after every change, of which `fast` needs neither a server nor the built program; `proofs`, which give the same answer as long as the code they
  * prove is the same (`npm run proofs`); `acceptance`, which needs real time, and `clients`, which needs the reporting clients:
- * both run apart from continuous integration.
+ * both run apart from continuous integration; `root`, what only root may start.
  */
-export type Tier = 'tests' | 'fast' | 'proofs' | 'acceptance' | 'clients';
+export type Tier = 'tests' | 'fast' | 'proofs' | 'acceptance' | 'clients' | 'root';
 
 const PROOF_FOLDERS = ['enumeration', 'malformed'].map((name) => `test/${name}`);
 
@@ -97,6 +97,9 @@ const SLOW_FILES = pathsOf(['catalog/new-kind', 'source/proxy']);
 /** Read both mirrors through the clients of docs/reporting, once `npm run test:clients` has installed them. */
 const CLIENTS = 'test/clients/**/*.test.ts';
 
+/** What only root may start: Postfix, a mount. */
+const ROOT = 'test/root/**/*.test.ts';
+
 /**
  * Files that get a worker of their own, as they put doubles in the place of modules, or measure their process. So do the
  * proofs. All others share workers, so that each worker loads our code once.
@@ -130,6 +133,8 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
       };
     case 'clients':
       return { shared: { include: [CLIENTS], exclude: [] }, alone: NONE };
+    case 'root':
+      return { shared: { include: [ROOT], exclude: [] }, alone: NONE };
     case 'fast':
       return {
         shared: {
@@ -140,7 +145,7 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
       };
     case 'tests':
       return {
-        shared: { ...shared, exclude: [...shared.exclude, CLIENTS, ...CLOCK_FILES] },
+        shared: { ...shared, exclude: [...shared.exclude, CLIENTS, ROOT, ...CLOCK_FILES] },
         alone: { include: [...ALONE], exclude: [] },
       };
     case null:
@@ -166,7 +171,7 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
 /** A bound by the clock: it holds where nothing else runs, in `npm run acceptance`. */
 export const byTheClock = (most: number): number => (tierOf(process.env) === 'acceptance' ? most : Infinity);
 
-const TIERS: readonly Tier[] = ['tests', 'fast', 'proofs', 'acceptance', 'clients'];
+const TIERS: readonly Tier[] = ['tests', 'fast', 'proofs', 'acceptance', 'clients', 'root'];
 
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
