@@ -135,7 +135,6 @@ const app = await createServer(
     session,
     clock: systemClock,
     logger,
-    isDead: () => false,
     sendCounter: { read: () => Promise.resolve(0) },
     writes: () => ({ pendingMs: 0, lastLandedAt: null, fault: null }),
     wakeEngine: () => undefined,

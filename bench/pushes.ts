@@ -19,7 +19,7 @@ import { createLogger } from '../src/lib/log/logger.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { createFileCounter } from '../src/outbound/send-counter.ts';
 import { storeEntries } from '../src/outbound/intake/intake.ts';
-import { createOwner } from '../src/lib/owner.ts';
+import { THIS_PROCESS } from '../src/lib/owner.ts';
 import { sqliteFiles } from './databases.ts';
 
 /**
@@ -106,14 +106,14 @@ async function pushAll(inFlight: number): Promise<number> {
 
 async function workAll(config: Config, session: Session): Promise<number> {
   await using source = openConfiguredSource(config, { clock: systemClock, logger });
-  const parts = { session, source, clock: systemClock, logger, owner: createOwner() };
+  const parts = { session, source, clock: systemClock, logger, owner: THIS_PROCESS };
   const mark = createFileCounter(`${session.location}.sends`);
   const start = performance.now();
   const notifier =
     values.redis === undefined
       ? createInProcessNotifier()
       : createBullmqNotifier(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` });
-  const engine = startEngine(parts, { owner: parts.owner.name, roles: ['outbound'] }, notifier);
+  const engine = startEngine(parts, { owner: parts.owner, roles: ['outbound'] }, notifier);
   engine.add(outboundQueue(config, parts, mark));
   for (;;) {
     const [left] = await session.query(sql`select count(*) as n from outbox where state <> 'done'`);

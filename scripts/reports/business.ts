@@ -4,7 +4,7 @@ import { isListed, type ListedKind } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { World } from '../../sandbox/world.ts';
@@ -61,7 +61,7 @@ export async function read(
     const clock = fakeClock(instant);
     await using source = openSource({ ...SOURCE_SETTINGS, baseUrl: url, token }, { clock, logger });
     const report = await pullKinds(
-      { session, source, clock, logger, owner: createOwner() },
+      { session, source, clock, logger, owner: THIS_PROCESS },
       {
         kinds,
         baseUrl: url,

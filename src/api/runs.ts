@@ -25,17 +25,14 @@ const showSchema = {
 };
 
 /** Routes of runs and of requested pulls. */
-export function runRoutes(app: Server, { session, clock }: RouteContext): void {
+export function runRoutes(app: Server, { session }: RouteContext): void {
   app.get('/v1/runs', { schema: listSchema }, async ({ query: { after, limit } }, reply) => {
-    const now = clock.now();
     const page =
-      after === undefined
-        ? await listRuns(session, { limit, now })
-        : await runsAfter(session, after, limit, now);
+      after === undefined ? await listRuns(session, { limit }) : await runsAfter(session, after, limit);
     return sendDocument(reply, runs, { runs: page, ...nextAfter(after, page) });
   });
   app.get('/v1/runs/:id', { schema: showSchema }, async ({ params: { id } }, reply) => {
-    const stored = await findRun(session, id, clock.now());
+    const stored = await findRun(session, id);
     const hint = 'GET /v1/runs lists the stored runs.';
     if (stored === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
     return sendDocument(reply, shownRun, stored);

@@ -8,7 +8,6 @@ import { hasRow, insertInto, readTexts, select } from '../db/rows/rows.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { TABLES_SCHEMA, qualifiedName } from '../db/session/sql-text.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { createOwner } from '../lib/owner.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
@@ -144,7 +143,7 @@ async function markSource(
   }
   return source.atomically(async (tx) => {
     const present = await marks.readSourceMark(tx);
-    const [owner] = present === null ? await ownersHolding(tx, { now, isDead: createOwner().isDead }) : [];
+    const [owner] = present === null ? await ownersHolding(tx) : [];
     if (owner !== undefined)
       throw new SyncError(`${owner} is at work on ${source.location}.`, {
         code: 'move.in_use',

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { allKinds, refuseMissingExclusions, refuseUnknownExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { createOwner } from '../lib/owner.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { readMirroredKind, readSeenNames } from '../store/kinds/field-store.ts';
@@ -115,7 +114,7 @@ async function upgradeMirror(
 function refuseBesideOlder(location: string): MayMigrate {
   return async (tx, found) => {
     if (found !== 'of an older release') return;
-    const [owner] = await ownersHolding(tx, { now: systemClock.now(), isDead: createOwner().isDead });
+    const [owner] = await ownersHolding(tx);
     if (owner === undefined) return;
     throw new SyncError(`${owner} is running an older release on ${location}.`, {
       code: 'mirror.older_at_work',

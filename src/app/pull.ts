@@ -7,7 +7,7 @@ import { isFirstReading, readOffKinds, readUncertified } from '../store/kinds/st
 import { readDisappeared } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
-import { createOwner } from '../lib/owner.ts';
+import { THIS_PROCESS } from '../lib/owner.ts';
 import type { Progress, PullSettings } from '../pull/run/parts.ts';
 import { delegatePull } from '../runs/delegate-pull.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
@@ -39,7 +39,7 @@ export async function pullOnce(
   const wanted = requireListedKinds(config, kinds);
   await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
   await using session = await openMirror(config);
-  const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
+  const parts = { session, source, clock: systemClock, owner: THIS_PROCESS, ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
   const ping = createPing(config.monitor.pingUrl, parts);
   const report = (await delegatePull(parts, request)) ?? (await pullAndPing(parts, request, ping));

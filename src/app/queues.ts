@@ -25,7 +25,7 @@ export function runsQueue(config: Config, parts: PullParts): WorkQueue {
 
 /** The outbox as a queue of work rows. */
 export function outboundQueue(config: Config, parts: PullParts, sendCounter: SendCounter): WorkQueue {
-  const { session, clock, owner } = parts;
+  const { session, clock } = parts;
   const work = outboxWork({
     ...parts,
     sendCounter,
@@ -45,8 +45,8 @@ export function outboundQueue(config: Config, parts: PullParts, sendCounter: Sen
     // With writes off nothing is sent, but entries of dead processes are freed all the same.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
     releaseStaleClaims: async () => {
-      const liveOwners = await readLiveOwners(session, { now: clock.now(), isDead: owner.isDead });
-      await work.releaseStaleClaims((ownerName) => !liveOwners.has(ownerName));
+      const liveOwners = await readLiveOwners(session);
+      await work.releaseStaleClaims((ownerName) => liveOwners.has(ownerName));
     },
   };
 }

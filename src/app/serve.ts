@@ -13,7 +13,7 @@ import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { throttle } from '../lib/time/throttle.ts';
-import { createOwner } from '../lib/owner.ts';
+import { THIS_PROCESS } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSourceBinding } from '../store/kinds/source-binding.ts';
@@ -63,7 +63,7 @@ interface ServeCommand {
 export async function serve(config: Config, command: ServeCommand): Promise<void> {
   const { logger, roles } = command;
   const clock = systemClock;
-  const owner = createOwner();
+  const owner = THIS_PROCESS;
   // Logs retries at debug only.
   const quietLogger = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
   await using rawSource = openConfiguredSource(config, { clock, logger: quietLogger });
@@ -100,7 +100,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
  */
 function watchMirror(rawSource: ProcessContext, url: string) {
   const { clock, logger, owner } = rawSource;
-  const guarded = watchReplacement(rawSource, url, owner.name);
+  const guarded = watchReplacement(rawSource, url, owner);
   const counted = watchWrites(watchDatabase(guarded.session, { clock, logger }), clock);
   const commits = new EventEmitter();
   const session = watchInserts(counted.session, 'changes', () => commits.emit('events'));
@@ -136,7 +136,6 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
   watched.commits.on('events', wakeWebhooks);
   const process: ServingProcess = {
     ...parts,
-    isDead: parts.owner.isDead,
     writes: watched.writes,
     sendCounter: sendCounter,
     wakeEngine: engine.wake,
@@ -169,15 +168,14 @@ const loadHttp = () => import('./serve-http.ts');
 
 /** Starts what is sent beside events: alerts, the digest. */
 function startNotifications(config: Config, mirror: ProcessContext) {
-  const { session, clock, owner } = mirror;
+  const { session } = mirror;
   const { digestAt: at } = config.mail;
   const { timezone } = config.schedules;
   const alerts = startAlerts(mirror, config.alerts);
   if (at === null) return [alerts];
   const readStale = staleReader(config, mirror);
   const readOutlook = async () => {
-    const liveness = { now: clock.now(), isDead: owner.isDead };
-    const isSending = await hasLiveRole(session, 'outbound', liveness);
+    const isSending = await hasLiveRole(session, 'outbound');
     const plans = await readWaitingPlans(session, allKinds(config), config.plans);
     return { stale: await readStale(), isSending, plans };
   };
@@ -192,23 +190,22 @@ async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
 
 /** Makes this process a worker: the only one of a SQLite mirror. */
 async function joinWorkers(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<Worker> {
-  const { session, clock, owner } = context;
+  const { session, owner } = context;
   // With writes off, this process is not registered as `outbound`, so that push --wait does not wait for it.
   const counted = roles.filter((role) => role !== 'outbound' || config.outbound.writes === 'on');
   const schedules = roles.includes('pulls') ? JSON.stringify(schedulesOf(config)) : null;
-  const worker = { owner: owner.name, roles: counted, schedules };
+  const worker = { owner, roles: counted, schedules };
   if (session.dialect !== 'sqlite') return worker;
-  const otherOwner = await registerOnlyWorker(session, worker, { now: clock.now(), isDead: owner.isDead });
+  const otherOwner = await registerOnlyWorker(session, worker);
   if (otherOwner === null) return worker;
   throw alreadyRunning(otherOwner, session);
 }
 
 /** @throws {SyncError} `serve.running` before anything is changed, where another process serves the same SQLite file. */
 async function refuseSecondServe(context: ProcessContext): Promise<void> {
-  const { session, clock, owner } = context;
+  const { session } = context;
   if (session.dialect !== 'sqlite') return;
-  const judge = { now: clock.now(), isDead: owner.isDead };
-  const [otherOwner] = await session.atomically((tx) => listLiveOwners(tx, judge));
+  const [otherOwner] = await session.atomically(listLiveOwners);
   if (otherOwner !== undefined) throw alreadyRunning(otherOwner, session);
 }
 
@@ -225,7 +222,7 @@ async function logStart(config: Config, context: ProcessContext, roles: readonly
   const { schedules = [], unscheduled = [] } = pulls ?? {};
   const { location: mirror } = context.session;
   const frozen = await readFrozen(context.session);
-  const facts = { owner: context.owner.name, roles, mirror, schedules, unscheduled, writes, frozen };
+  const facts = { owner: context.owner, roles, mirror, schedules, unscheduled, writes, frozen };
   const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
   if (roles.includes('outbound')) words.push(describeSending(writes, frozen !== null));
   context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));

@@ -117,11 +117,11 @@ export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
 
 /** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
 export async function checkWhenDue(context: ProcessContext, signal?: AbortSignal): Promise<void> {
-  const { session, clock, logger, owner } = context;
+  const { session, clock, logger } = context;
   const now = clock.now();
   const last = await lastCheck(session);
   if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
-  if (!(await isIdle(session, { now, isDead: owner.isDead }))) return;
+  if (!(await isIdle(session))) return;
   const findings = await checkIntegrity(session, signal);
   const reason = damageOf(findings);
   if (findings.length > 0) logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, reason);

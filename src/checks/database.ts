@@ -4,8 +4,6 @@ import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/che
 import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
 import { readPause } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
-import { createOwner } from '../lib/owner.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { RESUME, pauseText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { refuseMoved } from '../store/move/move-mark.ts';
@@ -87,8 +85,7 @@ function companiesText(companies: ReadonlyMap<string, readonly string[]>): strin
 async function findSendStops(session: Session, queueUrl: string | null): Promise<readonly CheckResult[]> {
   const stops: CheckResult[] = [];
   const sendCounter = createCounterReader(session, queueUrl);
-  const { isDead } = createOwner();
-  const frozen = await readPause({ session, clock: systemClock, isDead, sendCounter });
+  const frozen = await readPause({ session, sendCounter });
   if (frozen !== null) {
     stops.push(failedCheck('writes.frozen', 'outbox.frozen', pauseText(frozen), RESUME));
   }

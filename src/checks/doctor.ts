@@ -7,7 +7,6 @@ import { runCheck, passedCheck, type CheckResult } from '../lib/check-result.ts'
 import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
 import { doTokensRotate } from '../store/kinds/token-holders.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
-import type { LivenessCheck } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { findForeignKinds } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
@@ -37,11 +36,11 @@ export async function checkAll(
   config: Config,
   files: readonly string[],
   open: Openers,
-  outlook: LivenessCheck & { readonly schedules: readonly Schedule[] },
+  outlook: { readonly schedules: readonly Schedule[]; readonly now: Date },
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
-  const { serving, swept, tokens } = isMirror ? await readMirror(open, outlook) : NO_MIRROR;
+  const { serving, swept, tokens } = isMirror ? await readMirror(open, now) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
@@ -71,10 +70,10 @@ const NO_MIRROR = {
 const ROTATING =
   'they rotate (three new ones in seven days), so what a new one does not show is not held for that reason; a JWT that names its user (sub) is known again';
 
-async function readMirror(open: Openers, reader: LivenessCheck) {
+async function readMirror(open: Openers, now: Date) {
   await using session = await open.mirror();
-  const tokens = (await doTokensRotate(session, reader.now)) ? [passedCheck('tokens', ROTATING)] : [];
-  return { serving: await readServing(session, reader), swept: await sweptKinds(session), tokens };
+  const tokens = (await doTokensRotate(session, now)) ? [passedCheck('tokens', ROTATING)] : [];
+  return { serving: await readServing(session), swept: await sweptKinds(session), tokens };
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */

@@ -1,4 +1,4 @@
-import { listLiveWorkers, type LivenessCheck } from '../store/runs/worker-store.ts';
+import { listLiveWorkers } from '../store/runs/worker-store.ts';
 import type { Queryable } from '../db/session/session.ts';
 import type { Schedule } from '../runs/schedule.ts';
 
@@ -6,8 +6,8 @@ import type { Schedule } from '../runs/schedule.ts';
 export type Serving = Awaited<ReturnType<typeof readServing>>;
 
 /** Reads which background services are at work, and their schedules: null if none of them pulls. */
-export async function readServing(db: Queryable, reader: LivenessCheck) {
-  const workers = await listLiveWorkers(db, reader);
+export async function readServing(db: Queryable) {
+  const workers = await listLiveWorkers(db);
   const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];
   const schedules = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
   const distinct = new Map(schedules.map((schedule) => [JSON.stringify(schedule), schedule]));

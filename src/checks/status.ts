@@ -77,8 +77,6 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
 interface Outlook {
   /** Those of the settings. */
   readonly schedules: readonly Schedule[];
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
   readonly now: Date;
   /** Why sends are paused, or would be once `serve` starts; absent = only what the mirror says. */
   readonly frozen?: Frozen | null;
@@ -92,9 +90,9 @@ export async function readStatusReport(
   kinds: readonly Kind[],
   outlook: Outlook,
 ): Promise<StatusDocument> {
-  const { schedules, isDead, now, frozen = await readFrozen(session) } = outlook;
+  const { schedules, now, frozen = await readFrozen(session) } = outlook;
   const plans = await readWaitingPlans(session, kinds, outlook.plans);
-  const serving = await readServing(session, { now, isDead });
+  const serving = await readServing(session);
   const { isSending } = serving;
   const inForce = serving.schedules ?? schedules;
   const repeats = await readRepeats(session);

@@ -5,7 +5,6 @@ import { checkAll } from '../checks/doctor.ts';
 import { discoverKinds, discoveryLines, type DiscoveredKind } from '../checks/discover.ts';
 import { listConfigFiles } from '../config/environment.ts';
 import type { Config } from '../config/settings.ts';
-import { createOwner } from '../lib/owner.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
 import type { Source } from '../source/source.ts';
@@ -22,8 +21,7 @@ export function doctorCommand(context: CommandContext): Command {
         mirror: () => openSession(config.database.url), // As it is: nothing is migrated.
         source: () => openConfiguredSource(config, { clock: systemClock, logger }),
       };
-      const { isDead } = createOwner();
-      const outlook = { schedules: schedulesOf(config), now: systemClock.now(), isDead };
+      const outlook = { schedules: schedulesOf(config), now: systemClock.now() };
       const checks = await checkAll(config, listConfigFiles(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok);
       const discovered = options.discover && isServiceSet(config) ? await discover(open.source) : undefined;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { reportLabel, runLabel } from '../words/outcome-texts.ts';
 import { findRun, listRuns, ROW_COUNTS, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { runList, shownRun } from '../runs/run-document.ts';
@@ -25,7 +24,7 @@ export function runsCommand(context: CommandContext): Command {
   );
   readingCommand(context, list, async ({ session, config, options }: OpenMirror<RunListOptions>) => {
     const { limit } = options;
-    const wanted = { limit: limit ?? RUNS_LISTED + 1, now: systemClock.now() };
+    const wanted = { limit: limit ?? RUNS_LISTED + 1 };
     const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io);
     const all = requireListedKinds(config).map((kind) => kind.name);
     const rows = runs.map((run) => {
@@ -41,7 +40,7 @@ export function runsCommand(context: CommandContext): Command {
   const show = createCommand('show', 'show one run, kind by kind');
   show.argument('<id>', 'the number of the run', parseWholeNumber);
   readingCommand(context, show, async ({ session }, id: number) => {
-    const run = await findRun(session, id, systemClock.now());
+    const run = await findRun(session, id);
     const hint = 'bms-sync runs lists the stored runs.';
     if (run === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
     return [documentOf(shownRun, run), runTexts(run)];

@@ -14,9 +14,10 @@ import { operationParts, readingCommand } from './parts/operation-command.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return readingCommand(context, createCommand('status'), async ({ session, config }) => {
-    const { clock, isDead, plans, ...parts } = operationParts(context, config, session);
-    const frozen = await readPause({ ...parts, clock, isDead });
-    const outlook = { schedules: schedulesOf(config), isDead, now: clock.now(), frozen, plans };
+    const parts = operationParts(context, config, session);
+    const { clock, plans } = parts;
+    const frozen = await readPause(parts);
+    const outlook = { schedules: schedulesOf(config), now: clock.now(), frozen, plans };
     const status = await readStatusReport(session, allKinds(config), outlook);
     return [documentOf(statusDocument, status), statusTexts(status)];
   });

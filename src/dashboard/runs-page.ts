@@ -14,7 +14,7 @@ import { labelledKind, labelledKinds } from './parts/values.ts';
 import { rowPath } from '../operations/inputs.ts';
 
 export function addRunPages(app: Server, dashboard: Dashboard): void {
-  const { session, clock } = dashboard;
+  const { session } = dashboard;
   const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before: beforeId }) };
   addPage(app, dashboard, listed, async ({ query, reader }) => {
     const { t } = reader;
@@ -27,7 +27,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   const shown = { path: '/runs/:id', summary: 'Show one run', params: rowPath };
   addPage(app, dashboard, shown, async ({ params: { id }, reader }) => {
     const { t, term, exactTime } = reader;
-    const run = await findRun(session, id, clock.now());
+    const run = await findRun(session, id);
     if (run === null) throw new SyncError(`Run ${id} does not exist or was removed.`, { code: 'run.absent' });
     const { command, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));

@@ -1,6 +1,5 @@
 import { createFaultLog, type FaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import type { Owner } from '../lib/owner.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import { isDatabaseUnavailable } from './session/errors.ts';
 import type { Session } from './session/session.ts';
@@ -15,7 +14,7 @@ export interface MirrorContext {
 /** The same for work that claims rows. */
 export interface ProcessContext extends MirrorContext {
   /** This process in the rows that it claims. */
-  readonly owner: Owner;
+  readonly owner: string;
 }
 
 /** Creates the log of some work on a mirror. Outages of the database are left out: they are logged once for all work. */

@@ -4,7 +4,6 @@ import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { Schedule } from '../runs/schedule.ts';
-import type { Owner } from '../lib/owner.ts';
 import type { Language } from '../lib/text/translator.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
 import type { WriteHealth } from '../db/session/write-watch.ts';
@@ -18,7 +17,6 @@ import type { UploadLimit } from './upload-limit.ts';
 export interface ServingProcess extends MirrorContext {
   /** Returns whether this process's writes land in the mirror. */
   readonly writes: () => WriteHealth;
-  readonly isDead: Owner['isDead'];
   /** `resume` raises the database's own count to this counter. */
   readonly sendCounter: CounterReader;
   /** Wakes the engine: rows became due. */

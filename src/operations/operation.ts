@@ -5,7 +5,6 @@ import type { DocumentOf } from '../lib/json/document.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { withFullStop } from '../lib/text/text.ts';
-import type { Owner } from '../lib/owner.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
 import { withDecision, type Decider } from '../store/users/decision-store.ts';
@@ -23,7 +22,6 @@ export interface OperationContext {
   readonly webhooks: SendingRules;
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };
-  readonly isDead: Owner['isDead'];
   /** Ends what takes long. */
   readonly signal: AbortSignal;
   /** The person, whose decision is noted with the first thing that the operation writes. */

@@ -57,8 +57,8 @@ export const adoptOutboxEntry = operation({
   input: entryPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
   run: async (context, input) => {
-    const { session, kinds, clock, isDead } = context;
-    return documentOf(context, await adoptRecord(session, { kinds, ...input, now: clock.now(), isDead }));
+    const { session, kinds, clock } = context;
+    return documentOf(context, await adoptRecord(session, { kinds, ...input, now: clock.now() }));
   },
 });
 
@@ -74,8 +74,8 @@ export const abandonOutboxEntry = operation({
   input: entryPath,
   answer: decidedEntry,
   run: async (context, { id }) => {
-    const { session, clock, isDead } = context;
-    return documentOf(context, await abandonEntry(session, id, { now: clock.now(), isDead }));
+    const { session, clock } = context;
+    return documentOf(context, await abandonEntry(session, id, clock.now()));
   },
 });
 

@@ -79,8 +79,8 @@ const backfillOperation = operation({
 
 export const pullOperations = [pullOperation, backfillOperation];
 
-async function asRequested({ session, clock, isDead }: OperationContext, runId: number) {
-  const isServed = await hasLiveRole(session, 'pulls', { now: clock.now(), isDead });
+async function asRequested({ session }: OperationContext, runId: number) {
+  const isServed = await hasLiveRole(session, 'pulls');
   const warning = isServed
     ? null
     : 'No background service reads the service now: it waits until bms-sync serve runs.';

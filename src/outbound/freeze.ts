@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../lib/log/logger.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import { readMeta, renewLog, writeMeta, deleteMeta } from '../store/kinds/meta.ts';
 import {
   describeUnknownLinks,
@@ -9,7 +8,7 @@ import {
 } from '../store/outbox/attempts-and-links.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
-import { hasLiveRole, type LivenessCheck } from '../store/runs/worker-store.ts';
+import { hasLiveRole } from '../store/runs/worker-store.ts';
 import { addNotification } from '../store/webhooks/notifications.ts';
 import { databaseIdentity } from '../db/session/database-info.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
@@ -77,20 +76,14 @@ export async function freezeIfRestored(
 }
 
 /** What shows how the entries of an outbox stand: the mirror, the processes that live, and the sends counted beside it. */
-export interface OutboxReader extends Pick<LivenessCheck, 'isDead'> {
+export interface OutboxReader {
   readonly session: Session;
-  readonly clock: Clock;
   readonly sendCounter: CounterReader;
 }
 
 /** Why sends are paused, or would be once `serve` starts; a process at work that sends has looked itself. */
-export async function readPause({
-  session,
-  clock,
-  isDead,
-  sendCounter,
-}: OutboxReader): Promise<Frozen | null> {
-  const isSending = await hasLiveRole(session, 'outbound', { now: clock.now(), isDead });
+export async function readPause({ session, sendCounter }: OutboxReader): Promise<Frozen | null> {
+  const isSending = await hasLiveRole(session, 'outbound');
   return isSending ? readFrozen(session) : findFreeze(session, sendCounter);
 }
 

@@ -29,7 +29,7 @@ export const createOwnSends = (): OwnSends => ({ count: 0, pausedIn: null, lastB
 export async function isPaused(tx: Transaction, parts: SendingProcess): Promise<boolean> {
   const { owner, ownSends, clock, logger } = parts;
   const isFrozen = (await readFrozen(tx)) !== null;
-  const known = await readWorkerSends(tx, owner.name);
+  const known = await readWorkerSends(tx, owner);
   if (known >= ownSends.count) return isFrozen;
   const log = await readMeta(tx, 'log');
   if (!isFrozen && ownSends.pausedIn !== null && ownSends.pausedIn !== log) {

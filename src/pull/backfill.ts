@@ -187,7 +187,7 @@ async function endBackfill(
     if (report === undefined) return;
     const durationMs = Math.round(clock.monotonicMs() - work.startedMs);
     const ended = { ...report, certifiedAt: null, deleted: work.surplus, durationMs };
-    await saveKindReport(tx, { runId: work.sweep.runId, owner: owner.name }, ended, work.startedAt);
+    await saveKindReport(tx, { runId: work.sweep.runId, owner }, ended, work.startedAt);
   });
 }
 

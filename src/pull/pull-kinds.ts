@@ -63,7 +63,7 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
     if (!(error instanceof LeaseError)) throw error;
     const why = { reason: 'busy', detail: errorText(error) };
     const report = { ...unsweptReport(request.kind, why), state: 'busy' } as const;
-    const run = { runId: request.runId, owner: parts.owner.name };
+    const run = { runId: request.runId, owner: parts.owner };
     await parts.session.atomically((tx) => saveKindReport(tx, run, report, parts.clock.now()));
     return report;
   }

@@ -42,7 +42,7 @@ async function followRun(parts: PullParts, runId: number) {
   const { session, clock, signal, onProgress } = parts;
   const reportedKinds = new Set<string>();
   for (;;) {
-    const run = await findRun(session, runId, clock.now());
+    const run = await findRun(session, runId);
     if (run === null) throw runFailed(runId, 'its row is gone');
     if (run.state === 'failed') throw runFailed(runId, run.reason ?? 'its row is gone');
     for (const { kind, pages, rows } of run.reports) {
@@ -67,5 +67,4 @@ const runFailed = (runId: number, reason: string): SyncError =>
     hint: `See its log, and bms-sync runs show ${runId}.`,
   });
 
-const isServedNow = (parts: PullParts): Promise<boolean> =>
-  hasLiveRole(parts.session, 'pulls', { now: parts.clock.now(), isDead: parts.owner.isDead });
+const isServedNow = (parts: PullParts): Promise<boolean> => hasLiveRole(parts.session, 'pulls');

@@ -51,7 +51,7 @@ const MAX_CLOCK_STEP_MS = 60_000;
 
 /** Creates the check that requests a schedule's run if it has come due since the check before. */
 export function createScheduleCheck(context: ProcessContext, schedule: Schedule): () => Promise<void> {
-  const { session, clock, logger, owner } = context;
+  const { session, clock, logger } = context;
   const { name, cron, timezone, kinds } = schedule;
   let handledTo: Date | null = null;
   let next: Date | null = null; // Known between two slots: a check costs nothing then.
@@ -64,7 +64,7 @@ export function createScheduleCheck(context: ProcessContext, schedule: Schedule)
     if (now <= handledTo || (next !== null && now < next)) return;
     const slot = dueSlot({ cron, timezone, lastSlot: next ?? handledTo, now }) ?? next;
     if (slot !== null) {
-      const due = { slot, now, schedule: name, kinds, isDead: owner.isDead };
+      const due = { slot, now, schedule: name, kinds };
       const end = await session.atomically((tx) => requestSlot(tx, due));
       const message =
         end.is === 'served'
@@ -96,7 +96,7 @@ export function createFirstReads(context: ProcessContext, scheduled: readonly st
     const now = context.clock.now();
     const swept = await sweptKinds(context.session);
     const kinds = scheduled.filter((kind) => !swept.has(kind));
-    const due = { schedule: 'first_read', slot: now, kinds, now, isDead: context.owner.isDead }; // Processes that start together request one run.
+    const due = { schedule: 'first_read', slot: now, kinds, now }; // Processes that start together request one run.
     const end = kinds.length === 0 ? null : await context.session.atomically((tx) => requestSlot(tx, due));
     const message = 'reading scheduled kinds that were never read';
     if (end?.is === 'requested') context.logger.info({ runId: end.runId, kinds }, message);
@@ -106,7 +106,7 @@ export function createFirstReads(context: ProcessContext, scheduled: readonly st
 
 /** Creates the check that requests another run of the scheduled kinds that a slot could not read for a reason that passes. */
 export function createRepeats(context: ProcessContext, scheduled: readonly string[]): () => Promise<void> {
-  const { session, clock, owner } = context;
+  const { session, clock } = context;
   return async () => {
     const now = clock.now();
     const due = (await readRepeats(session)).filter(
@@ -116,7 +116,7 @@ export function createRepeats(context: ProcessContext, scheduled: readonly strin
     for (const alike of bySlot.values()) {
       const kinds = alike.map((repeat) => repeat.kind);
       for (const repeat of alike.slice(0, 1))
-        await session.atomically((tx) => requestSlot(tx, { ...repeat, kinds, now, isDead: owner.isDead }));
+        await session.atomically((tx) => requestSlot(tx, { ...repeat, kinds, now }));
     }
   };
 }

@@ -19,7 +19,7 @@ export async function createRunLog(parts: PullParts, runId: number) {
   const heldBefore = new Map(holds.map((hold) => [hold.kind, hold.records]));
   /** @param fault The code of what ended the run before its end. */
   return async (fault: string | null): Promise<WorkResult> => {
-    const run = await findRun(session, runId, clock.now());
+    const run = await findRun(session, runId);
     if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return null;
     const result = logRunEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
     const kinds = new Set(run.reports.map((report) => report.kind));

@@ -6,7 +6,6 @@ import { finishRun } from '../store/runs/run-store.ts';
 import { startableRuns } from '../store/runs/open-runs.ts';
 import { isRepeat } from '../store/runs/repeats.ts';
 import { isDatabaseUnavailable } from '../db/session/errors.ts';
-import { createStaleOwnerCheck } from '../store/runs/worker-store.ts';
 import { backfill } from '../pull/backfill.ts';
 import type { PullParts, PullSettings } from '../pull/run/parts.ts';
 import { parseExtent } from './extent.ts';
@@ -30,12 +29,12 @@ export function createRunsQueue(
   return {
     name: 'runs',
     concurrency: 1,
-    due: (limit) => startableRuns(session, { now: clock.now(), isDead: owner.isDead }, limit),
+    due: (limit) => startableRuns(session, clock.now(), limit),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
     work: async (ref, signal) => {
       const runId = ref.id;
       const logRun = await createRunLog(parts, runId);
-      const claim = { ...ref, owner: owner.name, now: clock.now() };
+      const claim = { ...ref, owner, now: clock.now() };
       const run = await session.atomically((tx) => claimRun(tx, claim));
       if (run === null) return null;
       let fault: string | null = null;
@@ -56,15 +55,13 @@ export function createRunsQueue(
       } catch (error) {
         if (isDatabaseUnavailable(error) || !(error instanceof SyncError)) throw error;
         const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-        await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
+        await finishRun(session, { runId, owner }, end); // A kind may be unknown in this process; that must not stop other runs.
         fault = error.code;
       }
       return logRun(fault);
     },
     releaseStaleClaims: async () => {
-      const now = clock.now();
-      const isDead = await createStaleOwnerCheck(session, { now, isDead: owner.isDead });
-      await session.atomically((tx) => closeStaleRuns(tx, { isDead, now }));
+      await session.atomically((tx) => closeStaleRuns(tx, clock.now()));
     },
   };
 }

@@ -17,7 +17,7 @@ import { createLogger } from '../../src/lib/log/logger.ts';
 import { openSourceBinding } from '../../src/store/kinds/source-binding.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { canary } from '../support/canary.ts';
 import { PACE, fastClock } from './clock.ts';
 import { countCreates, deletedRecords, takeSample, type Sample } from './figures.ts';
@@ -83,13 +83,13 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   const source = openConfiguredSource(config, { clock, logger });
   const session = await openMirror(config);
   await session.makeDurable();
-  const owner = createOwner();
+  const owner = THIS_PROCESS;
   const parts = { session, source, clock, logger, owner };
   await openSourceBinding(session, pullSettings(config).baseUrl, false);
   const mark = await openSendCounter(session, config.queue.url);
   // A lease of 45 s is over in 31 ms of this calendar: one process alone need not take over from others.
   const runs = { ...runsQueue(config, parts), releaseStaleClaims: () => Promise.resolve() };
-  const engine = startEngine(parts, { owner: owner.name, roles: ROLES }, createInProcessNotifier(), TIMINGS);
+  const engine = startEngine(parts, { owner, roles: ROLES }, createInProcessNotifier(), TIMINGS);
   for (const queue of [runs, outboundQueue(config, parts, mark)]) engine.add(queue);
   const stopSchedules = startPulling(config, parts);
   const stopChecks = startDailyCheck(parts);

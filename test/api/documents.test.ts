@@ -77,7 +77,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   test('the answer to an entry that will be sent has no note, and one while sends are paused', async () => {
     const session = await open();
     const stage = await serveMirror(session);
-    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['outbound'] }, new Date());
+    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['outbound'] });
     expect(await jsonOf(await stage.post('/v1/outbox', ADA, KEY))).toMatchObject({ notes: [] });
     expect(await jsonOf(await stage.get('/v1/outbox/1'))).toMatchObject({ verdict: null });
     await session.atomically((tx) => freeze(tx, 'restored', NOON));
@@ -209,7 +209,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       isServed: false,
     });
     const worker = { owner: 'a@b', roles: ['pulls', 'http'] };
-    await saveHeartbeat(session, worker, new Date('2026-03-01T12:00:00Z'));
+    await saveHeartbeat(session, worker);
     expect(await jsonOf(await stage.get('/v1/status'))).toMatchObject({ isServed: true });
   });
 

@@ -133,7 +133,7 @@ describe.each(Object.keys(MIRRORS) as (keyof typeof MIRRORS)[])(
       await hooks.add({ url: receiver.url, changes: ['entry.done'] });
       await on.session.atomically((tx) => putRecords(tx, 'clients', [{ id: '501', _raw: '{"id":501}' }]));
       const id = await putEntry(on.session, { state: 'parked', verdict: 'twins' }, { key: 'order-1' });
-      await adoptRecord(on.session, { kinds: KINDS, id, recordId: '501', now: NOON, isDead: () => false });
+      await adoptRecord(on.session, { kinds: KINDS, id, recordId: '501', now: NOON });
       await on.session.atomically((tx) =>
         tx.query(sql`
         insert into erasures (kind, record_id, erased_at, erased_by, suppressed)

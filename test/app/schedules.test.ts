@@ -49,7 +49,7 @@ function processOf({ service, session, clock, schedules, name = 'one' }: Made) {
   const log = memoryLog();
   const source = openSandboxSource(service, clock);
   onTestFinished(() => source[Symbol.asyncDispose]());
-  const owner = { name, isDead: () => false };
+  const owner = name;
   const parts = { session, source, clock, logger: log.logger, owner };
   const queue = runsQueue(config, parts);
   const looks = schedulesOf(config).map((schedule) => createScheduleCheck(parts, schedule));

@@ -24,7 +24,7 @@ function checkerOf(session: Session) {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const log = memoryLog();
   const clock = { ...systemClock, now: () => new Date(now) };
-  const owner = { name: 'here', isDead: () => false };
+  const owner = 'here';
   const process = { session, clock, logger: log.logger, owner };
   return {
     log,
@@ -54,7 +54,7 @@ test('it waits while a pull is asked for, a kind is read or an entry is sent', a
   const run = await session.atomically((tx) => requestPull(tx, { kinds: ['clients'], request: 'x', now }));
   await check();
   await session.atomically((tx) => tx.query(sql`update runs set state = 'done' where id = ${run}`));
-  await claimKind(session, { kind: 'clients', owner: 'other', now, isDead: () => false });
+  await claimKind(session, 'clients', 'other');
   await check();
   await session.atomically((tx) => tx.query(sql`update kind_state set owner = null`));
   await session.atomically((tx) =>
@@ -109,7 +109,7 @@ test('a check that cannot be made is a fault in the log, and made at the next lo
       return looks === 1 ? Promise.resolve() : systemClock.sleep(ms, signal);
     };
     const clock = { ...systemClock, sleep };
-    const owner = { name: 'here', isDead: () => false };
+    const owner = 'here';
     const flaky = { ...session, atomically };
     onTestFinished(startDailyCheck({ session: flaky, clock, logger: log.logger, owner }));
   });

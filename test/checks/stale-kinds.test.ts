@@ -13,7 +13,7 @@ describe.each(DATABASES)('in %s', (database) => {
     const clock = clockAt(0);
     const log = memoryLog();
     await pullOne(await sandbox(), session, { kind: 'departments' });
-    const parts = { session, clock, logger: log.logger, isDead: () => false };
+    const parts = { session, clock, logger: log.logger };
     const check = createStaleCheck(parts, [schedule]);
     await check();
     await clock.sleep(50 * 60_000);

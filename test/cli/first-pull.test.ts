@@ -46,8 +46,7 @@ test('a first pull of a long list reads as a success: what is known, and what th
 test('a pull that only found kinds busy ends with 0, and says who is reading them', async () => {
   const { env, sandbox } = await longList();
   await using session = await openMirror(loadConfig({ env }));
-  const other = { owner: 'elsewhere:1:abcd', now: new Date(), isDead: () => false };
-  await claimKind(session, { kind: 'clients', ...other });
+  await claimKind(session, 'clients', 'elsewhere:1:abcd');
 
   const ended = await run(['pull', 'clients'], env);
 
@@ -155,7 +154,7 @@ test('a pull that is stopped beside a background service does not call its run i
   const { env } = await longList();
   await using session = await openMirror(loadConfig({ env }));
   const service = { owner: 'elsewhere:1:abcd', roles: ['pulls'] };
-  await saveHeartbeat(session, service, new Date());
+  await saveHeartbeat(session, service);
 
   const ended = await run(['pull', 'clients', 'projects'], env, AbortSignal.abort());
 

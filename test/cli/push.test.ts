@@ -31,7 +31,7 @@ async function mirror() {
 /** A process that sends serves this mirror. */
 async function serveOutbox(path: string, roles: readonly string[] = ['outbound']): Promise<void> {
   await using session = openSqliteSession(path);
-  await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }, new Date());
+  await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles });
 }
 
 const outbox = (path: string) => ask(path, 'select * from outbox order by id');

@@ -87,7 +87,7 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     expect(await pageOf(stage)).toMatch(
       /1 entry waits to be sent.*Nothing is sent: no bms-sync serve is running/s,
     );
-    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['outbound'] }, new Date());
+    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['outbound'] });
     expect(await pageOf(stage)).not.toContain('waits to be sent');
   });
 

@@ -11,7 +11,7 @@ import { formatInstant, systemClock } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { watchInserts } from '../../src/db/session/write-watch.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { mirrorIn, putChanges } from '../feed/support.ts';
 import { startReceiver, type EventBody, type Receiver } from '../feed/webhooks/receiver.ts';
 import { memoryLog } from '../runs/engine/support.ts';
@@ -24,11 +24,11 @@ const config = loadConfig({ env: { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' }
 /** A process that delivers, as `serve` puts it together. */
 function startDeliverer(session: Session): Engine {
   const { logger } = memoryLog();
-  const owner = createOwner();
+  const owner = THIS_PROCESS;
   const sender = createSender(systemClock, sendingRules(config));
   const { signal: stopping } = new AbortController();
   const process = { session, clock: systemClock, logger, owner };
-  const worker = { owner: owner.name, roles: ['webhooks'] };
+  const worker = { owner, roles: ['webhooks'] };
   const engine = startEngine(process, worker, createInProcessNotifier());
   engine.add(webhooksQueue(config, process, sender, stopping));
   onTestFinished(async () => {

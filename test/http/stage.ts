@@ -68,7 +68,6 @@ export async function serveMirror(session: Session, parts: StageParts = {}): Pro
     session,
     clock: systemClock,
     logger,
-    isDead: () => false,
     writes: () => ({ pendingMs: 0, lastLandedAt: null, fault: null }),
     sendCounter: { read: () => Promise.resolve(0) },
     wakeEngine: () => (wakes += 1),

@@ -83,7 +83,7 @@ async function attempt(parts: PullingParts, { kinds, concurrency }: PullPlan): P
   const settings = { ...SOURCE_SETTINGS, baseUrl: BASE_URL, token: TOKEN, concurrency, maxAttempts: 3 };
   const openHttp = (): HttpClient => doubles.http?.(fire.client) ?? fire.client;
   await using source = openSource(settings, { clock, logger, random: () => 0.5, openHttp });
-  const owner = { name: 'malformed', isDead: () => true };
+  const owner = 'malformed';
   const pulling = { session: doubles.session?.(session) ?? session, source, clock, logger, owner };
   try {
     const report = await pullKinds(pulling, { kinds: kinds.map(({ kind }) => kind), ...RULES });

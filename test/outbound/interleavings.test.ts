@@ -16,7 +16,7 @@ import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { logger } from '../pull/support.ts';
 import { openMirror } from '../world/mirrors.ts';
-import { OUTBOUND_RULES, ownerNamed } from './stage.ts';
+import { OUTBOUND_RULES } from './stage.ts';
 import { insertEntry } from '../store/outbox/entries.ts';
 
 const INTERLEAVINGS = process.env['BMS_TEST_DEEP'] === undefined ? 500 : 20_000;
@@ -104,7 +104,7 @@ function worker(
     ownSends: createOwnSends(),
     clock,
     logger,
-    owner: ownerNamed(name),
+    owner: name,
     kinds: LISTED_KINDS,
     rules: OUTBOUND_RULES,
     waits: { stopwatch: startStopwatch(clock), random: () => 0 },
@@ -174,7 +174,7 @@ test.each([
         ...(random.chance(0.3) ? refs.map((ref) => workNotified(one, ref)) : []),
         ...(random.chance(0.2) ? refs.map((ref) => notifyAgain(one, ref)) : []),
         // Somebody takes the others for dead, though they are not.
-        ...(random.chance(0.2) ? [one.releaseStaleClaims((owner) => owner !== names[at])] : []),
+        ...(random.chance(0.2) ? [one.releaseStaleClaims((owner) => owner === names[at])] : []),
       ]);
       await turns.play(work);
       await clock.sleep(700_000);

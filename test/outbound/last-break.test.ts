@@ -14,11 +14,11 @@ import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { keepState } from '../support/kept-state.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
-import { asked, create, opened, ownerNamed, spoil, stage, update, type Stage } from './stage.ts';
+import { asked, create, opened, spoil, stage, update, type Stage } from './stage.ts';
 
 /** Another process, which starts now. */
 async function startAnother(on: Stage): Promise<Stage> {
-  const other = stage(on.service, on.session, { clock: on.clock, parts: { owner: ownerNamed('us:2:b') } });
+  const other = stage(on.service, on.session, { clock: on.clock, parts: { owner: 'us:2:b' } });
   await other.outbox.due(0);
   return other;
 }

@@ -9,10 +9,10 @@ import { DATABASES } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { openForTest } from '../store/postgres-mirror.ts';
 import { bystander } from '../support/postgres.ts';
-import { asked, create, opened, ownerNamed, stage, type Stage } from './stage.ts';
+import { asked, create, opened, stage, type Stage } from './stage.ts';
 
 const register = (on: Stage): Promise<void> =>
-  saveHeartbeat(on.session, { owner: on.parts.owner.name, roles: ['outbound'] }, on.clock.now());
+  saveHeartbeat(on.session, { owner: on.parts.owner, roles: ['outbound'] });
 
 const named = (code: string) => create({ code, name: code });
 
@@ -46,7 +46,7 @@ test('a database that goes back under two services pauses sends, also if the one
   const { url, keep, restore } = await restorableMirror();
   const session = await openForTest(url);
   const on = stage(await sandbox(), session);
-  const parts = { owner: ownerNamed('us:2:b'), ownSends: createOwnSends() };
+  const parts = { owner: 'us:2:b', ownSends: createOwnSends() };
   const other = stage(on.service, await openForTest(url), { parts, clock: on.clock });
   for (const each of [on, other]) await register(each);
   await on.pull('clients');

@@ -5,7 +5,6 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { findEntry, type Entry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import type { Owner } from '../../src/lib/owner.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
@@ -70,9 +69,6 @@ export interface Staging {
   readonly deletions?: Partial<DeletionRules>;
 }
 
-/** An owner that takes no other one for dead. */
-export const ownerNamed = (name: string): Owner => ({ name, isDead: () => false });
-
 let keys = 0;
 
 export function stage(
@@ -87,7 +83,7 @@ export function stage(
     source,
     clock,
     logger,
-    owner: ownerNamed('us:1:a'),
+    owner: 'us:1:a',
     ownSends: createOwnSends(),
     kinds: KINDS,
     waits: { stopwatch: startStopwatch(clock), random: () => 0 },
@@ -127,7 +123,7 @@ export function stage(
       for (const entry of due) await outbox.work(entry);
       const runs = await requestedRuns(session, clock.now(), 10);
       for (const run of runs) {
-        const claim = { ...run, owner: parts.owner.name, now: clock.now() };
+        const claim = { ...run, owner: parts.owner, now: clock.now() };
         const claimed = await session.atomically((tx) => claimRun(tx, claim));
         if (claimed !== null) await sweep(claimed.kinds, run.id);
       }

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import { describe, expect, test } from 'vitest';
 import { LeaseError, OtherSourceError } from '../../src/db/session/errors.ts';
 import type { Progress } from '../../src/pull/run/parts.ts';
@@ -169,10 +170,7 @@ test('some pages only', async () => {
 test('a kind that somebody else sweeps is busy, and nothing is asked for', async () => {
   const service = await sandbox();
   const session = await mirror();
-  await session.atomically((tx) =>
-    tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
-      values ('clients', 0, 'running', 0, 'another-host:1:x', 1, '2026-03-01 12:02:00.000')`),
-  );
+  await claimKind(session, 'clients', 'another-host:1:x');
   const asked = newRequests(service);
   await expect(backfillFrom(service, session, { kind, extent: ALL })).rejects.toThrow(LeaseError);
   expect(asked()).toEqual([]);

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { deadOwner } from '../support/lapse.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import type { BackfillReport } from '../../src/pull/backfill.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
@@ -28,9 +29,6 @@ const NAMES = ['clients', 'punches'];
 const TWO_PAGES = { faults: [{ do: { clampPerPage: 20 } }] };
 const NO_GRACE = { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } };
 
-/** A process of its own: the lease of one that died is free at once. */
-const ownerNamed = (name: string) => ({ name, isDead: (other: string) => other !== name });
-
 /** Whether work died at its operation; any other error is thrown. */
 async function dies(work: Promise<unknown>): Promise<boolean> {
   try {
@@ -44,7 +42,7 @@ async function dies(work: Promise<unknown>): Promise<boolean> {
 
 function pullAs(name: string, service: Sandbox, session: Session, minute = 0): Promise<PullReport> {
   return pullFrom(service, session, {
-    parts: { owner: ownerNamed(name), clock: clockAt(minute) },
+    parts: { owner: deadOwner(name), clock: clockAt(minute) },
     request: { kinds: kindsNamed(...NAMES), deletions: NO_GRACE },
   });
 }
@@ -163,7 +161,7 @@ test('killed anywhere between adding columns and filling them: the next pull fil
   const service = await sandbox({ size: 10 });
   const kinds = kindsNamed('vehicle_brands');
   const pullAs = (name: string, session: Session): Promise<PullReport> =>
-    pullFrom(service, session, { parts: { owner: ownerNamed(name) }, request: { kinds } });
+    pullFrom(service, session, { parts: { owner: deadOwner(name) }, request: { kinds } });
   const whole = await documentedMirror();
   await pullAs('whole', whole);
   const expected = await filled(whole);
@@ -190,7 +188,7 @@ test('a backfill that is killed at any operation is completed by the same reques
   const session = await documentedMirror();
   await pullOne(service, session, { kind });
   const backfillAs = (name: string, from: Session): Promise<BackfillReport> =>
-    backfillFrom(service, from, { kind, extent: ALL, parts: { owner: ownerNamed(name) } });
+    backfillFrom(service, from, { kind, extent: ALL, parts: { owner: deadOwner(name) } });
   let died = 0;
   for (let n = 1; ; n += STRIDE) {
     for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: `V${n}` });

@@ -4,7 +4,7 @@ import { isListed } from '../../src/catalog/kind.ts';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { MAX_FIELDS } from '../../src/diff/observe-fields.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
@@ -40,7 +40,7 @@ async function pullOnce(session: Session, bytes: Buffer) {
   const clock = fakeClock();
   const settings = { ...SOURCE_SETTINGS, baseUrl: 'http://service', token: 'token' };
   await using source = openSource(settings, { clock, logger, openHttp: () => http });
-  const pulling = { session, source, clock, logger, owner: createOwner() };
+  const pulling = { session, source, clock, logger, owner: THIS_PROCESS };
   const { kinds } = await pullKinds(pulling, {
     kinds: KINDS,
     baseUrl: 'http://service',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { OtherSourceError } from '../../src/db/session/errors.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
+import { endLeases } from '../support/lapse.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -52,7 +53,8 @@ describe('a lease that is lost while deletions are concluded', () => {
       ...honest,
       retrieve: async (...asked: Parameters<typeof honest.retrieve>) => {
         const answer = await honest.retrieve(...asked);
-        await claimKind(session, { kind, owner: 'other', now: clockAt(minute).now(), isDead: () => true });
+        await endLeases(session);
+        await claimKind(session, kind, 'other');
         return answer;
       },
     };

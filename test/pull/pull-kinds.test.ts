@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Fault } from '../../sandbox/faults.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { claimKind } from '../../src/store/kinds/kind-lease.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { kindsNamed } from './steps.ts';
 import { contentOf, mirror, pullFrom, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
 
@@ -158,13 +159,9 @@ describe('two pulls', () => {
   test('A26: of one kind at once: the second finds it busy', async () => {
     const service = await sandbox();
     const session = await mirror();
-    const stranger = { name: 'another-host:1:x', isDead: () => false };
-    await session.atomically((tx) =>
-      tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
-        values ('clients', 0, 'running', 0, ${stranger.name}, 1, '2026-03-01 12:02:00.000')`),
-    );
+    await claimKind(session, 'clients', 'another-host:1:x');
 
-    const report = await pullFrom(service, session, { parts: { owner: createOwner() } });
+    const report = await pullFrom(service, session, { parts: { owner: THIS_PROCESS } });
 
     expect(report.kinds[1]).toMatchObject({ kind: 'clients', state: 'busy', reason: 'busy', rows: 0 });
     expect(report.kinds.filter(({ state }) => state === 'certified')).toHaveLength(LISTED_KINDS.length - 1);

@@ -3,7 +3,7 @@ import { LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
 import { decideHold } from '../../src/store/records/hold-store.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
@@ -107,7 +107,7 @@ export async function backfillFrom(
     ...RULES,
     ...rules,
   };
-  return await backfill({ session, source, clock, logger, owner: createOwner(), ...parts }, request);
+  return await backfill({ session, source, clock, logger, owner: THIS_PROCESS, ...parts }, request);
 }
 
 export const ALL: Extent = { pages: { from: 1, to: Infinity } };

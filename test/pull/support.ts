@@ -5,7 +5,7 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds, type PullReport, type PullRequest } from '../../src/pull/pull-kinds.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
@@ -63,7 +63,7 @@ export async function pullFrom(
   const clock = parts?.clock ?? fakeClock();
   await using source = openSandboxSource(service, clock);
   return await pullKinds(
-    { session, source, clock, logger, owner: createOwner(), ...parts },
+    { session, source, clock, logger, owner: THIS_PROCESS, ...parts },
     { kinds: LISTED_KINDS, baseUrl: service.url, acceptNewSource: false, ...RULES, ...asked },
   );
 }

@@ -36,7 +36,7 @@ const scheduled = (cron: string, more: Partial<Schedule> = {}): Schedule => ({
   ...more,
 });
 
-const OWNER = { name: 'here', isDead: () => false };
+const OWNER = 'one';
 
 const mirror = () => tempMirror([kindNamed('departments')]);
 

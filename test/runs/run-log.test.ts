@@ -19,7 +19,7 @@ async function pulled(service: Sandbox, session: Session, minute = 0, wish = PUL
   const clock = clockAt(minute);
   const source = openSandboxSource(service, clock);
   onTestFinished(() => source[Symbol.asyncDispose]());
-  const owner = { name: 'one', isDead: () => false };
+  const owner = 'one';
   const config = loadConfig({ env: settingsFor(service, 'unused') });
   const queue = runsQueue(config, { session, source, clock, logger: log.logger, owner });
   await session.atomically((tx) => requestRun(tx, { ...wish, now: clock.now() }));
@@ -61,7 +61,7 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
         kinds: [{ state: 'complete', rows: 1, changes: 1 }],
       },
     ]);
-    const run = await findRun(session, 2, clockAt(6).now());
+    const run = await findRun(session, 2);
     expect(run).toMatchObject({
       state: 'done',
       reports: [{ updated: 1, detail: 'Not in the service (1): 999999999.' }],

@@ -4,7 +4,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { TABLES_SCHEMA, identifier } from '../../src/db/session/sql-text.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import { createOwner } from '../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
@@ -48,7 +48,7 @@ async function pullOnce(session: Session): Promise<void> {
   const address = { baseUrl: service.url, token: service.token };
   await using source = openSource({ ...SOURCE_SETTINGS, ...address }, { clock, logger });
   await pullKinds(
-    { session, source, clock, logger, owner: createOwner() },
+    { session, source, clock, logger, owner: THIS_PROCESS },
     {
       kinds: LISTED_KINDS,
       baseUrl: service.url,

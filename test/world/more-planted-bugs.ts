@@ -97,10 +97,12 @@ export const MORE_PLANTED_BUGS: readonly {
   {
     name: 'the first reading of a list is news',
     parts: {
-      claimKind: (real) => async (session, claim) => {
-        const lease = await real(session, claim);
-        return { ...lease, baselineAt: lease.baselineAt ?? '2026-01-01 00:00:00.000' };
-      },
+      claimKind:
+        (real) =>
+        async (...claim) => {
+          const lease = await real(...claim);
+          return { ...lease, baselineAt: lease.baselineAt ?? '2026-01-01 00:00:00.000' };
+        },
     },
   },
   {

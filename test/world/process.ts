@@ -12,6 +12,7 @@ import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import { verifyKinds } from '../../src/pull/verify/verify-kinds.ts';
 import { openSource, type Source } from '../../src/source/source.ts';
+import { endLeases } from '../support/lapse.ts';
 import { dumpMirror } from './dump.ts';
 import { isOfGoingBack } from './going-back.ts';
 import { Killed, watchedSession, type Life } from './watched-session.ts';
@@ -41,6 +42,7 @@ export async function employ(stage: Stage, number: number): Promise<void> {
     const owner = `process-${number}.${life}`;
     await live(openProcess(stage, owner));
     stage.dead.add(owner);
+    await endLeases(stage.session, owner);
     await stage.wakeUp.rest(stage.random.integer(100, 20_000));
   }
 }
@@ -69,7 +71,7 @@ function openProcess(stage: Stage, owner: string): Process {
     kinds,
     sendCounter,
     ownSends: createOwnSends(),
-    owner: { name: owner, isDead: (other) => stage.dead.has(other) },
+    owner,
     rules,
     waits: { stopwatch: startStopwatch(clock), random: fraction },
   });
@@ -98,7 +100,7 @@ const LONGEST_STILL_MS = 30 * 60_000;
 
 /** Once in its life a process stands still, is held for dead, and goes on as if nothing had happened. */
 function stillness(stage: Stage, owner: string, life: Life): Life['standStill'] {
-  const { personality, random, timeline, dead, logLine } = stage;
+  const { personality, random, timeline, dead, session, logLine } = stage;
   if (stage.isCalm || personality.deaths !== 'stands still') return null;
   let left = random.integer(5, 150);
   return async () => {
@@ -106,6 +108,7 @@ function stillness(stage: Stage, owner: string, life: Life): Life['standStill'] 
     life.standStill = null;
     logLine(`‖ ${owner} stands still`);
     dead.add(owner);
+    await endLeases(session, owner);
     await timeline.clock.sleep(random.integer(30_000, LONGEST_STILL_MS));
     dead.delete(owner);
     logLine(`‖ ${owner} goes on`);
@@ -174,16 +177,15 @@ async function look(process: Process): Promise<void> {
 /** By its heartbeat a process has a row, in which its sends are counted: without one, a database that went back is not found. */
 async function beat({ stage, session, owner }: Process): Promise<void> {
   if (stage.personality.goesBack === 'never') return;
-  await saveHeartbeat(session, { owner, roles: ['outbound'] }, stage.timeline.clock.now());
+  await saveHeartbeat(session, { owner, roles: ['outbound'] });
 }
 
 async function takeOver(process: Process): Promise<void> {
   const { stage, outbox, session, owner } = process;
   const { timeline } = stage;
   process.tookOverMs = timeline.nowMs();
-  const isDead = (other: string): boolean => other !== owner && stage.dead.has(other);
-  await outbox.releaseStaleClaims(isDead);
-  await session.atomically((tx) => closeStaleRuns(tx, { isDead, now: timeline.clock.now() }));
+  await outbox.releaseStaleClaims((other) => other === owner || !stage.dead.has(other));
+  await session.atomically((tx) => closeStaleRuns(tx, timeline.clock.now()));
 }
 
 /** Keeps hold of work; a process that dies of it dies as a whole. */
@@ -215,9 +217,8 @@ async function delayMs({ stage: { timeline, isSending }, session }: Process): Pr
 }
 
 function pullParts({ stage, session, source, owner }: Process): PullParts {
-  const isDead = (other: string): boolean => stage.dead.has(other);
   const { timeline, logger } = stage;
-  return { session, source, clock: timeline.clock, logger, owner: { name: owner, isDead } };
+  return { session, source, clock: timeline.clock, logger, owner };
 }
 
 async function pull(process: Process, run: WorkRef): Promise<void> {

@@ -14,7 +14,6 @@ import type { Decider } from '../../store/users/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { findEntryId } from '../../outbound/decisions/entry-list.ts';
 import { createCounterReader } from '../../outbound/send-counter.ts';
-import { createOwner } from '../../lib/owner.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
 import type { Printed } from './io.ts';
 
@@ -148,7 +147,6 @@ export const operationParts = (context: CommandContext, config: Config, session:
   sendCounter: createCounterReader(session, config.queue.url),
   webhooks: sendingRules(config),
   plans: config.plans,
-  isDead: createOwner().isDead,
   signal: context.io.signal,
   by: commandLineDecider(),
 });

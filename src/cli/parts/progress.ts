@@ -2,7 +2,7 @@ import { openConfiguredSource } from '../../app/open-source.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Session } from '../../db/session/session.ts';
 import { systemClock } from '../../lib/time/clock.ts';
-import { createOwner } from '../../lib/owner.ts';
+import { THIS_PROCESS } from '../../lib/owner.ts';
 import type { Progress, PullParts } from '../../pull/run/parts.ts';
 import { type CommandContext } from './command.ts';
 import { printLine, type Io, type Output } from './io.ts';
@@ -63,7 +63,7 @@ export function readingService<T>(
     const logger = await context.logger(config, stderr);
     await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);
-    return await read({ session, source, clock, owner: createOwner(), logger, onProgress, signal });
+    return await read({ session, source, clock, owner: THIS_PROCESS, logger, onProgress, signal });
   });
 }
 

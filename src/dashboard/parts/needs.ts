@@ -37,10 +37,10 @@ export async function readNeedCards(
   user: RequestUser | null,
   reader: Reader,
 ): Promise<readonly NeedCard[]> {
-  const { session, clock, isDead, kinds } = dashboard;
+  const { session, kinds } = dashboard;
   const cards: NeedCard[] = [];
   const plans = await readWaitingPlans(session, kinds, { ...dashboard.plans, user });
-  const isSending = await hasLiveRole(session, 'outbound', { now: clock.now(), isDead });
+  const isSending = await hasLiveRole(session, 'outbound');
   for (const need of await readNeeds(session, stale, { isSending, plans })) {
     const names = await readRecordNames(session, need);
     const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;

@@ -6,7 +6,7 @@ import { identifier, inChunks, joinWithCommas, sqlList } from '../session/sql-te
 import type { EngineColumn } from './engine-column.ts';
 
 /** Some or all columns of a table. */
-interface Columns<Column extends EngineColumn> {
+export interface Columns<Column extends EngineColumn> {
   readonly name: string;
   readonly columns: readonly Column[];
 }

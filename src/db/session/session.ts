@@ -16,12 +16,12 @@ export interface TableRows {
 
 /** Runs SQL queries: a session, or a transaction. */
 export interface Queryable {
+  readonly dialect: 'sqlite' | 'postgres';
   query(statement: SQL): Promise<Row[]>;
 }
 
 /** An open transaction; all methods except `query` differ by database. */
 export interface Transaction extends Queryable {
-  readonly dialect: 'sqlite' | 'postgres';
   /** Reads some columns of the rows with these ids; an id without a row is absent from the map. */
   readRowsById(
     table: string,
@@ -44,7 +44,6 @@ export interface Transaction extends Queryable {
 
 /** An open database. */
 export interface Session extends Queryable, AsyncDisposable {
-  readonly dialect: 'sqlite' | 'postgres';
   /** Where the database is, for messages: a path, or an address without its password. */
   readonly location: string;
   /** Reads outside any transaction; never waits for a writer. */

@@ -55,6 +55,7 @@ export function createSnapshotFile(path: string) {
     attach: (mirror: string): Queryable => {
       file.exec(`attach ${literal(mirror)} as ${MIRROR}; begin`);
       return {
+        dialect: 'sqlite',
         query: (statement) => Promise.resolve(runStatementSync(file, statement)), // The file has no table of such a name.
       };
     },

@@ -20,8 +20,6 @@ interface TestParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
 }
 
 /** How a test of an endpoint ended; the schema of its operation describes each member. */
@@ -38,10 +36,10 @@ const POLL_MS = 200;
  * @throws {SyncError} `webhooks.absent`.
  */
 export async function testEndpoint(parts: TestParts, rules: SendingRules, name: string) {
-  const { session, clock, isDead } = parts;
+  const { session, clock } = parts;
   const endpoint = await requireEndpoint(session, name);
   const now = clock.now();
-  const byService = endpoint.state === 'active' && (await hasLiveRole(session, 'webhooks', { now, isDead }));
+  const byService = endpoint.state === 'active' && (await hasLiveRole(session, 'webhooks'));
   const id = await session.atomically((tx) => insertTest(tx, endpoint, byService ? 'ready' : 'failed', now));
   if (!byService) await sendTest(parts, rules, endpoint, id);
   const { webhookId, state, attemptedAt, status, error, responseStart, durationMs } = await pollTest(

@@ -39,16 +39,16 @@ export function createWebhookQueue(
     due: async (limit) => (stopping.aborted ? [] : endpoints.dueEndpoints(session, clock.now(), limit)),
     raise: (ref) => session.atomically((tx) => endpoints.raiseEndpoint(tx, ref)),
     work: async (ref, signal) => {
-      const claim = { ...ref, owner: owner.name, now: clock.now() };
+      const claim = { ...ref, owner, now: clock.now() };
       const claimed = await session.atomically((tx) => endpoints.claimEndpoint(tx, claim));
       return claimed && workEndpoint(delivering, { id: claimed.id, epoch: claimed.epoch }, signal);
     },
     // An endpoint that we own but do not work on was dropped by an error.
     releaseStaleClaims: async (isRunning) => {
-      const liveOwners = await readLiveOwners(session, { now: clock.now(), isDead: owner.isDead });
+      const liveOwners = await readLiveOwners(session);
       await session.atomically((tx) =>
         endpoints.releaseEndpoints(tx, (endpoint) =>
-          endpoint.owner === owner.name ? !isRunning(endpoint.id) : !liveOwners.has(endpoint.owner),
+          endpoint.owner === owner ? !isRunning(endpoint.id) : !liveOwners.has(endpoint.owner),
         ),
       );
     },

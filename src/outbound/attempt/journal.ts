@@ -56,7 +56,7 @@ export async function journalRequest(
   await postponeProbe(tx, entry.kind, now);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
-  const ownSends = await countWorkerSend(tx, owner.name);
+  const ownSends = await countWorkerSend(tx, owner);
   return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), ownSends, ageMs };
 }
 

@@ -15,7 +15,7 @@ import {
   type EntryState,
 } from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { createStaleOwnerCheck, type LivenessCheck } from '../../store/runs/worker-store.ts';
+import { readLiveOwners } from '../../store/runs/worker-store.ts';
 import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { payloadOf } from '../attempt/journal.ts';
@@ -141,14 +141,9 @@ async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Pr
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
-export async function abandonEntry(
-  session: Session,
-  id: number,
-  liveness: LivenessCheck,
-): Promise<DecidedEntry> {
-  const { now } = liveness;
+export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, 'abandoned', liveness);
+    const entry = await requireEntry(tx, id, 'abandoned', await readLiveOwners(tx));
     await applyDecision(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     const canExist = entry.operation === 'create' && (await readAttempts(tx, id)).some(canHaveArrived);
@@ -174,7 +169,7 @@ async function decide(
 }
 
 /**
- * Finds an entry for a decision. @param liveness For a decision after which nothing is sent: a process that has ended holds no entry,
+ * Finds an entry for a decision. @param living For a decision after which nothing is sent: a process that has ended holds no entry,
  * and one that it was sending counts as unsettled.
  *
  * @throws {SyncError} If there is no such entry, or its state does not allow this decision.
@@ -183,13 +178,12 @@ async function requireEntry(
   tx: Transaction,
   id: number,
   decided: keyof typeof DECIDABLE,
-  liveness?: LivenessCheck,
+  living?: ReadonlySet<string>,
 ): Promise<Entry> {
   const entry = await findEntry(tx, id);
   if (entry === null) throw entryAbsent(id);
   const { owner } = entry;
-  const isLeft =
-    owner !== null && liveness !== undefined && (await createStaleOwnerCheck(tx, liveness))(owner);
+  const isLeft = owner !== null && living?.has(owner) === false;
   const state = isLeft && entry.state === 'sending' ? 'unsettled' : entry.state;
   const states: readonly EntryState[] = DECIDABLE[decided];
   if (!states.includes(state))
@@ -232,7 +226,8 @@ const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
  */
 export async function adoptRecord(
   session: Session,
-  adoption: LivenessCheck & {
+  adoption: {
+    readonly now: Date;
     readonly kinds: readonly Kind[];
     readonly id: number;
     readonly recordId: string;
@@ -242,7 +237,7 @@ export async function adoptRecord(
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
   return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, 'given a record', adoption);
+    const entry = await requireEntry(tx, id, 'given a record', await readLiveOwners(tx));
     if (entry.operation !== 'create')
       throw new SyncError(`Entry ${id} is an update: it has its record.`, {
         code: 'outbox.wrong_state',

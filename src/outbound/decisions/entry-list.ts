@@ -21,7 +21,7 @@ import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { readFreshness } from '../../store/kinds/status-store.ts';
 import { RESUME, pauseText } from '../../store/outbox/freeze-store.ts';
-import { createStaleOwnerCheck, hasLiveRole } from '../../store/runs/worker-store.ts';
+import { hasLiveRole, readLiveOwners } from '../../store/runs/worker-store.ts';
 import { describeOutcome } from '../../words/outcome-texts.ts';
 import { VERDICTS } from '../../words/verdicts.ts';
 
@@ -74,11 +74,10 @@ export async function listOutbox(
 
 /** What keeps all entries from being sent at present: a verdict and a note, neither stored; null where a process at work sends. */
 export async function readSendStop(reader: OutboxReader) {
-  const { session, clock, isDead } = reader;
   const frozen = await readPause(reader);
   if (frozen !== null)
     return { verdict: 'paused', note: `${sentence(pauseText(frozen))} ${RESUME}` } as const;
-  if (await hasLiveRole(session, 'outbound', { now: clock.now(), isDead })) return null;
+  if (await hasLiveRole(reader.session, 'outbound')) return null;
   return { verdict: 'writes_off', note: `${VERDICTS.writes_off.meaning} (writes_off)` } as const;
 }
 
@@ -88,13 +87,13 @@ export async function readSendStop(reader: OutboxReader) {
  * has no next attempt.
  */
 export async function unsentMarker(reader: OutboxReader): Promise<(entry: Entry) => Entry> {
-  const { session: db, clock, isDead } = reader;
+  const { session: db } = reader;
   const stop = await readSendStop(reader);
-  const isGone = await createStaleOwnerCheck(db, { now: clock.now(), isDead });
+  const living = await readLiveOwners(db);
   const isTokenRefused = (await readMeta(db, 'source.refused')) !== null;
   const readings = new Map((await readFreshness(db)).map((reading) => [reading.kind, reading]));
   const verdictNow = ({ state, verdict, owner }: Entry): string | null => {
-    if (state === 'sending' && owner !== null && isGone(owner)) return 'interrupted';
+    if (state === 'sending' && owner !== null && !living.has(owner)) return 'interrupted';
     return state === 'ready' ? (verdict ?? stop?.verdict ?? null) : verdict;
   };
   return (stored) => {

@@ -38,7 +38,7 @@ export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<Cla
   return session.atomically(async (tx) => {
     if (await isPaused(tx, parts)) return null;
     const now = clock.now();
-    const entry = await claimEntry(tx, { ...due, owner: owner.name, now });
+    const entry = await claimEntry(tx, { ...due, owner, now });
     if (entry === null) return null;
     if (entry.state === 'ready') return claimReady(tx, parts, entry, now);
     const kind = parts.kinds.find((kind) => kind.name === entry.kind);

@@ -26,7 +26,7 @@ export function outboxWork(parts: OutboundParts) {
     due: async (limit: number) => {
       await findLastBreak(session, parts); // As early as can be: what is read from now on counts.
       // Also a process with nothing to send compares: another one may be about to send its entries again.
-      const hasGoneBack = (await readWorkerSends(session, owner.name)) < parts.ownSends.count;
+      const hasGoneBack = (await readWorkerSends(session, owner)) < parts.ownSends.count;
       const isStopped = hasGoneBack
         ? await session.atomically((tx) => isPaused(tx, parts))
         : (await readFrozen(session)) !== null;
@@ -43,9 +43,9 @@ export function outboxWork(parts: OutboundParts) {
       }
     },
     /** Frees the entries of owners that are gone, and ours that an error dropped: their journal shows their state. */
-    releaseStaleClaims: (isDead: (owner: string) => boolean) =>
-      recoverEntries(parts, (entry, ownerName) =>
-        ownerName === owner.name ? !working.has(entry.id) : isDead(ownerName),
+    releaseStaleClaims: (isAlive: (owner: string) => boolean) =>
+      recoverEntries(parts, (entry, entryOwner) =>
+        entryOwner === owner ? !working.has(entry.id) : !isAlive(entryOwner),
       ),
   };
 }

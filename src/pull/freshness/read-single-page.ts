@@ -43,8 +43,7 @@ export function createSinglePageReader(
   /** @param onSend Called before the request leaves. */
   return async (kind: ListedKind, page: number, onSend?: () => void): Promise<SinglePageResult> => {
     const binding = { ...(await openSourceBinding(session, baseUrl, false)), isConfirmed };
-    const leaseRequest = { kind: kind.name, owner: owner.name, now: clock.now(), isDead: owner.isDead };
-    const lease = await claimPreemptible(session, leaseRequest);
+    const lease = await claimPreemptible(session, kind.name, owner);
     if (lease === null) return { is: 'not begun' };
     let end: SinglePageResult = { is: 'not begun' };
     try {

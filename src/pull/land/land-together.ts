@@ -45,7 +45,7 @@ export async function landTogether<T>(
     const effects = noEffects(state);
     // Sent together: PostgreSQL answers all of them in the time of one.
     const [tick, sending, dirty, suppressed, excluded, hasFieldIssues] = await Promise.all([
-      renewLease(tx, lease, ticks.latest(), now),
+      renewLease(tx, lease, ticks.latest()),
       readSending(tx, kind.name),
       readDirtyRows(tx, kind.name, state.latestWrite),
       readSuppressed(tx, kind.name),

@@ -5,7 +5,8 @@ import { finishRun, startRun, type RunState } from '../../store/runs/run-store.t
 import { MirrorError, isDatabaseUnavailable } from '../../db/session/errors.ts';
 import { createWorkLog } from '../../db/mirror-context.ts';
 import type { PullParts } from './parts.ts';
-import { renewLease, HEARTBEAT_MS, type KindLease } from '../../store/kinds/kind-lease.ts';
+import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
+import { HEARTBEAT_MS } from '../../store/kinds/liveness.ts';
 import { renewRun } from '../../store/runs/run-requests.ts';
 import { createReportIndexes } from '../../store/schema/change-kind-tables.ts';
 
@@ -32,12 +33,13 @@ export async function recordRun<T>(
   const { session, clock, owner, logger } = parts;
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
-  const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
   const kinds = request.kinds.map((kind) => kind.name);
-  const runId = request.runId ?? (await startRun(session, { ...request, kinds, ...begun }));
-  const run = { runId, owner: owner.name };
+  const runId = request.runId ?? (await startRun(session, { ...request, kinds, owner, now: startedAt }));
+  const run = { runId, owner };
   // Between its lists too.
-  const stopHeartbeat = startRenewal(parts, `run ${runId}`, () => renewRun(session, run, clock.now()));
+  const stopHeartbeat = startRenewal(parts, `run ${runId}`, () =>
+    session.atomically((tx) => renewRun(tx, run)),
+  );
   const end = async (state: RunState, reason: string | null): Promise<void> => {
     const now = clock.now();
     await finishRun(session, run, { state, reason, now });
@@ -79,10 +81,8 @@ export async function prepareReports(
  * A failed renewal is left to the next landing, which is refused if the lease is lost.
  */
 export function startHeartbeat(parts: PullParts, lease: KindLease): () => void {
-  const { session, clock } = parts;
-  return startRenewal(parts, lease.kind, () =>
-    session.atomically((tx) => renewLease(tx, lease, 0, clock.now())),
-  );
+  const { session } = parts;
+  return startRenewal(parts, lease.kind, () => session.atomically((tx) => renewLease(tx, lease, 0)));
 }
 
 function startRenewal(parts: PullParts, leased: string, renew: () => Promise<unknown>): () => void {

@@ -145,7 +145,7 @@ export async function withLease<T>(
   const tick = sweep.ticks.latest();
   const now = parts.clock.now();
   return parts.session.atomically(async (tx) => {
-    await renewLease(tx, sweep.lease, tick, now);
+    await renewLease(tx, sweep.lease, tick);
     return work(tx, now);
   });
 }

@@ -35,7 +35,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
   const { session, clock, owner } = parts;
   const { kind, binding } = request;
   const now = clock.now();
-  const held = await claimKind(session, { kind: kind.name, owner: owner.name, now, isDead: owner.isDead });
+  const held = await claimKind(session, kind.name, owner);
   // Rows taken until now came from the old source, although the first landing binds the mirror to the new one.
   const lease = binding.isNew ? { ...held, ...UNKNOWN_LIST, knownFrom: held.tick } : held;
   const stopHeartbeat = startHeartbeat(parts, lease); // Decoding a large table again may outlast the lease.

@@ -100,7 +100,7 @@ export async function endSweep(
     }
     await noteProof(tx, sweep, ending, now);
     await saveNextPageSize(tx, parts, reading, ending);
-    await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
+    await saveKindReport(tx, { runId, owner }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }

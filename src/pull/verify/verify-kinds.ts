@@ -55,7 +55,7 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
       const startedAt = parts.clock.now();
       const comparison = await verifyKind(parts, kind, settings);
       comparisons.push(comparison);
-      const [run, report] = [{ runId, owner: parts.owner.name }, reportOf(kind, comparison)];
+      const [run, report] = [{ runId, owner: parts.owner }, reportOf(kind, comparison)];
       await parts.session.atomically((tx) => saveKindReport(tx, run, report, startedAt));
     }
     const isInterrupted = comparisons.some((comparison) => comparison.reason === 'interrupted');

@@ -4,7 +4,7 @@ import { StoppedError, SyncError } from '../../lib/sync-error.ts';
 import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
-import type { Queryable, Session } from '../../db/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { createSnapshotFile, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
 import { select } from '../../db/rows/rows.ts';
 import { RELATIONS } from '../../store/tables/engine-tables.ts';
@@ -76,7 +76,7 @@ async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotReques
   const bytes = await writeWhole(path, async (draft) => {
     using file = createSnapshotFile(draft);
     await using reader = await openReader(url, file);
-    beingRead = await kindsBeingRead(reader, takenAt);
+    beingRead = await kindsBeingRead(reader);
     if (beingRead.length > 0 && waitMs !== null) throw new PullUnderWayError(beingRead);
     const tables = await readTables(reader, kinds);
     const references = await readReferences(reader, tables);
@@ -92,19 +92,17 @@ async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotReques
 }
 
 /** A connection to the mirror that shows one instant of it. */
-interface InstantReader extends Queryable, AsyncDisposable {
-  readonly dialect: Session['dialect'];
-}
+type InstantReader = Queryable & AsyncDisposable;
 
 async function openReader(url: string, file: SnapshotFile): Promise<InstantReader> {
   const mirror = sqlitePath(url);
   if (mirror === null) return openSnapshotReader(url);
-  return { dialect: 'sqlite', ...file.attach(mirror), [Symbol.asyncDispose]: () => Promise.resolve() };
+  return { ...file.attach(mirror), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 /** The kinds that a pull under way is reading, or has still to read. */
-async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly string[]> {
-  const latest = await listRuns(reader, { limit: 1000, now });
+async function kindsBeingRead(reader: Queryable): Promise<readonly string[]> {
+  const latest = await listRuns(reader, { limit: 1000 });
   const runningIds = latest
     .flatMap((run) => [run, ...run.repeats])
     .filter((run) => run.state === 'running')

@@ -72,9 +72,9 @@ export function startEngine(
 
 /** Begins the heartbeat of this process; resolves once the first one is stored, so that the process may claim rows. */
 function register(context: EngineContext): Promise<void> {
-  const { session, worker, clock, timings, backgroundTasks } = context;
+  const { session, worker, timings, backgroundTasks } = context;
   return new Promise((resolve) => {
-    const beat = (): Promise<void> => saveHeartbeat(session, worker, clock.now()).then(resolve);
+    const beat = (): Promise<void> => saveHeartbeat(session, worker).then(resolve);
     backgroundTasks.push(repeatTask(context, 'the heartbeat', timings.heartbeatMs, beat));
   });
 }

@@ -1,20 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/hold-clock.ts';
 import { writeMeta } from './meta.ts';
-import { parseInstant, formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
+import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
+import { leaseEnd, readAlive } from './liveness.ts';
 import { LeaseError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { assignments, hasRow, pickColumns, readNumber, selectOne, type RowOf } from '../../db/rows/rows.ts';
-
-/** A process without a heartbeat for this time, in milliseconds, counts as gone; others may then take its work over. */
-export const LEASE_MS = 45_000;
-
-/** Milliseconds between two heartbeats: two of them may fail before the lease ends. */
-export const HEARTBEAT_MS = 15_000;
-
-/** The end of a lease that is taken or renewed now. */
-export const leaseEnd = (now: Date): string => formatInstant(new Date(now.getTime() + LEASE_MS));
 
 type State = RowOf<typeof KIND_STATE>;
 
@@ -34,20 +26,17 @@ export interface KindLease extends ListFacts, Pick<State, 'tick' | 'completeSwee
   readonly decodedAs: string | null;
 }
 
-interface LeaseClaim {
-  readonly kind: string;
-  readonly owner: string;
-  readonly now: Date;
-  /** Whether the process of an owner has certainly ended. If so, its lease is free at once. */
-  readonly isDead: (owner: string) => boolean;
-}
+const YIELDS = sql`lease_yields is not null`;
+
+/** The kinds whose lease is held for a sweep, by an owner that is alive: a reading between sweeps makes way. */
+export const leasedKinds = async (db: Queryable): Promise<string[]> =>
+  (await readAlive(db, KIND_STATE, 'lease_until', sql`and not ${YIELDS}`)).map((row) => row.kind);
 
 /** Takes the lease of a kind. @throws {LeaseError} If another owner may still be working. */
-export async function claimKind(session: Session, claim: LeaseClaim): Promise<KindLease> {
-  const { kind, owner, now } = claim;
+export async function claimKind(session: Session, kind: string, owner: string): Promise<KindLease> {
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
-    if (held !== null && held.leaseYields === null && isBusy(held, claim))
+    if (held !== null && (await leasedKinds(tx)).includes(kind))
       throw new LeaseError(
         `${kind} is being swept by ${held.owner ?? ''} until ${held.leaseUntil ?? ''} UTC.`,
         {
@@ -58,26 +47,12 @@ export async function claimKind(session: Session, claim: LeaseClaim): Promise<Ki
     const epoch = (held?.epoch ?? 0) + 1;
     await tx.query(sql`
       insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
-      values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(now)})
+      values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(tx)})
       on conflict (kind) do update set
         state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch,
         lease_until = excluded.lease_until, lease_yields = null`);
     return { ...(held === null ? NEVER_SWEPT : leaseFacts(held)), kind, owner, epoch };
   });
-}
-
-/** Whether an owner that may be alive holds the lease, be it for a sweep or for a reading between sweeps. */
-function isBusy(
-  state: Pick<State, 'owner' | 'leaseUntil'>,
-  claim: Pick<LeaseClaim, 'now' | 'isDead'>,
-): boolean {
-  const until = state.leaseUntil ?? '';
-  return (
-    state.owner !== null &&
-    until > formatInstant(claim.now) &&
-    !isFromFastClock(until, claim.now) &&
-    !claim.isDead(state.owner)
-  );
 }
 
 type LeaseFacts = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
@@ -118,14 +93,9 @@ function leaseFacts(row: State): LeaseFacts {
  * @returns The counter. It is beyond our own ticks if one of our writes made it leap.
  * @throws {LeaseError} If another owner has taken the kind over; the transaction must not land.
  */
-export async function renewLease(
-  tx: Transaction,
-  lease: KindLease,
-  tick: number,
-  now: Date,
-): Promise<number> {
+export async function renewLease(tx: Transaction, lease: KindLease, tick: number): Promise<number> {
   const renewal = sql`
-    update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
+    update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(tx)}
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning tick`;
   const renewed = await readNumber(tx, renewal);
   if (renewed === null) throw leaseLostError(lease);
@@ -178,16 +148,20 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
  * over at once, whereupon nothing of the reading lands.
  * @returns Null if the kind is being read, or has no baseline.
  */
-export async function claimPreemptible(session: Session, claim: LeaseClaim): Promise<KindLease | null> {
-  const { kind, owner, now } = claim;
+export async function claimPreemptible(
+  session: Session,
+  kind: string,
+  owner: string,
+): Promise<KindLease | null> {
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
     if (held === null || held.baselineAt === null || held.state === 'running') return null;
-    const isOwn = held.owner === owner && held.leaseYields !== null; // It could not be given back.
-    if (!isOwn && isBusy(held, claim)) return null;
+    const isOwn = sql`owner = ${owner} and ${YIELDS}`; // It could not be given back.
+    const others = sql`and kind = ${kind} and not (${isOwn})`;
+    if ((await readAlive(tx, KIND_STATE, 'lease_until', others)).length > 0) return null;
     const epoch = held.epoch + 1;
     await tx.query(sql`
-      update kind_state set owner = ${owner}, epoch = ${epoch}, lease_until = ${leaseEnd(now)}, lease_yields = 1
+      update kind_state set owner = ${owner}, epoch = ${epoch}, lease_until = ${leaseEnd(tx)}, lease_yields = 1
       where kind = ${kind}`);
     return { ...leaseFacts(held), kind, owner, epoch };
   });

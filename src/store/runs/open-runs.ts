@@ -1,35 +1,31 @@
 import { sql } from 'drizzle-orm';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
+import { leasedKinds } from '../kinds/kind-lease.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, select } from '../../db/rows/rows.ts';
 import { insertRequest, requestedRuns } from './run-requests.ts';
-import type { LivenessCheck } from './worker-store.ts';
 import type { DueWork } from '../../lib/work-queue.ts';
-import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
 const ALL = 10_000;
 
 /** Requested runs that can begin, because no process reads their kinds now. */
-export async function startableRuns(
-  db: Queryable,
-  liveness: LivenessCheck,
-  limit: number,
-): Promise<DueWork[]> {
-  const waiting = await requestedRuns(db, liveness.now, ALL);
+export async function startableRuns(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
+  const waiting = await requestedRuns(db, now, ALL);
   if (waiting.length === 0) return [];
   const open = await openRuns(db);
   const running = open.filter((run) => run.isRequested && run.isRunning);
-  const busy = new Set([...running.flatMap((run) => run.kinds), ...(await leasedKinds(db, liveness))]);
+  const busy = new Set([...running.flatMap((run) => run.kinds), ...(await leasedKinds(db))]);
   const isBlocked = (run: OpenRun): boolean => run.kinds.some((kind) => busy.has(kind));
   const blockedIds = new Set(open.filter((run) => !run.isRunning && isBlocked(run)).map((run) => run.id));
   return waiting.filter((ref) => !blockedIds.has(ref.id)).slice(0, limit);
 }
 
 /** Whether no process pulls, is about to pull or sends; a verification itself does not count. */
-export async function isIdle(db: Queryable, liveness: LivenessCheck): Promise<boolean> {
+export async function isIdle(db: Queryable): Promise<boolean> {
   const open = (await openRuns(db)).filter((run) => run.isRequested && run.command !== 'verify');
-  if (open.length > 0 || (await leasedKinds(db, liveness)).length > 0) return false;
+  if (open.length > 0 || (await leasedKinds(db)).length > 0) return false;
   return !(await hasRow(db, sql`select 1 from outbox where state = 'sending' limit 1`));
 }
 
@@ -58,22 +54,15 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
   }));
 }
 
-/** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-export async function leasedKinds(db: Queryable, liveness: LivenessCheck): Promise<string[]> {
-  const { now, isDead } = liveness;
-  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${formatInstant(now)}`;
-  const rows = await select(db, KIND_STATE, leased);
-  return rows.filter((row) => !isDead(String(row.owner))).map((row) => row.kind);
-}
-
 /** A schedule that has come due. */
-export interface SlotRequest extends LivenessCheck {
+export interface SlotRequest {
   readonly schedule: string;
   /** When it came due. */
   readonly slot: Date;
   /** Absent = the first one. */
   readonly attempt?: number;
   readonly kinds: readonly string[];
+  readonly now: Date;
 }
 
 export type SlotResult =
@@ -94,7 +83,7 @@ export async function requestSlot(tx: Transaction, request: SlotRequest): Promis
   const isHandled = attempt === 0 && handledUntil?.getTime() === request.slot.getTime();
   if (isStored || isHandled) return { is: 'taken' };
   if (attempt === 0) await saveHandledUntil(tx, request.schedule, request.slot);
-  const leased = await leasedKinds(tx, request);
+  const leased = await leasedKinds(tx);
   const pulls = (await openRuns(tx)).filter((run) => run.command === 'pull');
   const isServed = (kind: string): boolean =>
     pulls.some((run) => run.kinds.includes(kind) && (run.isRequested || leased.includes(kind)));

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
-import { leaseEnd } from '../kinds/kind-lease.ts';
-import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { hasEnded } from '../../lib/owner.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { RUNS } from '../tables/engine-tables.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type RowOf,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
-import type { LivenessCheck } from './worker-store.ts';
+import { leaseEnd, readAlive } from '../kinds/liveness.ts';
 
 /** Work that another process does. */
 export interface RequestedRun {
@@ -88,7 +88,7 @@ export async function claimRun(tx: Transaction, claim: WorkClaim) {
   const { id, epoch, owner, now } = claim;
   const begun = sql`
     update runs set state = 'running', owner = ${owner}, started_at = ${formatInstant(now)}, epoch = ${epoch + 1},
-      lease_until = ${leaseEnd(now)}
+      lease_until = ${leaseEnd(tx)}
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning command, kinds, request, slot`;
   const text = [textColumn('command'), textColumn('kinds'), optionalText('request'), optionalText('slot')];
   const run = await readRow(tx, text, begun);
@@ -97,25 +97,35 @@ export async function claimRun(tx: Transaction, claim: WorkClaim) {
   return { command, kinds: JSON.parse(run.kinds) as string[], request: run.request ?? '', slot: run.slot };
 }
 
-/**
- * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` returns true or if the
- * run's lease has lapsed: nothing else is known of a process on another host.
- */
-export async function closeStaleRuns(tx: Transaction, liveness: LivenessCheck): Promise<void> {
-  const { now, isDead } = liveness;
-  for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
-    const hasEnded = isDead(String(run.owner));
-    if (!hasEnded && !hasLeaseLapsed(run, now)) continue;
-    if (stateAfterStaleClaim(run) === 'requested') await requestAgain(tx, run.id);
-    else
-      await tx.query(sql`
-        update runs set state = 'interrupted', reason = ${hasEnded ? PROCESS_ENDED : LEASE_LAPSED},
-          finished_at = ${formatInstant(now)}, lease_until = null
-        where id = ${run.id}`);
+/** Ends the runs of dead processes; requested ones wait for another process. */
+export async function closeStaleRuns(tx: Transaction, now: Date): Promise<void> {
+  const running = await select(tx, RUNS, sql`where state = 'running'`);
+  for (const { id, state, reason } of await judgeRuns(tx, running)) {
+    if (state === 'requested') await requestAgain(tx, id);
+    if (state !== 'interrupted') continue;
+    await tx.query(sql`
+      update runs set state = 'interrupted', reason = ${reason}, finished_at = ${formatInstant(now)}, lease_until = null
+      where id = ${id}`);
   }
 }
 
+/** Shows the runs whose process is gone as they will be stored: a requested one is worked again. */
+export async function judgeRuns<Run extends RowOf<typeof RUNS>>(db: Queryable, runs: readonly Run[]) {
+  const living = await readAlive(db, pickColumns(RUNS, 'id', 'owner'), 'lease_until');
+  const livingIds = new Set(living.map((run) => run.id));
+  return runs.map((run): Run => {
+    if (run.state !== 'running' || livingIds.has(run.id)) return run;
+    if (run.epoch !== null && run.epoch < MAX_EPOCH) return { ...run, state: 'requested' };
+    return {
+      ...run,
+      state: 'interrupted',
+      reason: hasEnded(String(run.owner)) ? PROCESS_ENDED : LEASE_LAPSED,
+    };
+  });
+}
+
 const PROCESS_ENDED = 'its process ended';
+const LEASE_LAPSED = 'its process sent no more heartbeats';
 
 /** Requests a run again that was cut off because its process had to end, as after a crash. */
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
@@ -137,29 +147,14 @@ export interface OwnedRun {
   readonly owner: string;
 }
 
-/** The reason given for an interrupted run whose process stopped renewing its lease. */
-export const LEASE_LAPSED = 'its process sent no more heartbeats';
-
 /** Five processes may die on a run before it is given up: a claim and a death raise its epoch by one each. */
 const MAX_EPOCH = 10;
 
-/** Whether a run is marked as running although its lease has lapsed. */
-export function hasLeaseLapsed(row: RowOf<typeof RUNS>, now: Date): boolean {
-  return row.state === 'running' && (row.leaseUntil ?? '') <= formatInstant(now);
-}
-
-/** The next state of a run whose process is gone: a requested run is worked again. */
-export function stateAfterStaleClaim(row: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
-  return row.epoch !== null && row.epoch < MAX_EPOCH ? 'requested' : 'interrupted';
-}
-
 /** Renews a run's lease; does nothing if another process owns the run by now. */
-export async function renewRun(session: Session, run: OwnedRun, now: Date): Promise<void> {
-  await session.atomically(async (tx) => {
-    await tx.query(sql`
-      update runs set lease_until = ${leaseEnd(now)}
-      where id = ${run.runId} and owner = ${run.owner} and state = 'running'`);
-  });
+export async function renewRun(tx: Transaction, run: OwnedRun): Promise<void> {
+  await tx.query(sql`
+    update runs set lease_until = ${leaseEnd(tx)}
+    where id = ${run.runId} and owner = ${run.owner} and state = 'running'`);
 }
 
 /** Whether the process still owns the run: after a long standstill another may have taken it over. */

@@ -1,6 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
-import { leaseEnd } from '../kinds/kind-lease.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
@@ -14,21 +13,12 @@ import {
   readNumber,
   readRows,
   select,
-  selectOne,
   omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { wakeRefused } from '../outbox/outbox-queue.ts';
 import { addNotification } from '../webhooks/notifications.ts';
-import {
-  LEASE_LAPSED,
-  closeStaleRuns,
-  stateAfterStaleClaim,
-  hasLeaseLapsed,
-  isRunOwner,
-  type OwnedRun,
-} from './run-requests.ts';
-import type { LivenessCheck } from './worker-store.ts';
+import { closeStaleRuns, isRunOwner, judgeRuns, renewRun, type OwnedRun } from './run-requests.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];
 
@@ -60,24 +50,29 @@ export interface Run extends Pick<
   readonly kinds: readonly string[];
 }
 
-export interface RunStart extends LivenessCheck {
+export interface RunStart {
   readonly command: string;
   readonly kinds: readonly string[];
   /** The parameters of the request besides the kinds. */
   readonly request?: string;
   readonly owner: string;
+  readonly now: Date;
 }
 
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
 export async function startRun(session: Session, start: RunStart): Promise<number> {
-  const { command, request = null, owner, now, isDead } = start;
+  const { command, request = null, owner, now } = start;
   const at = formatInstant(now);
   const kinds = JSON.stringify(start.kinds);
-  const times = { requestedAt: at, startedAt: at, leaseUntil: leaseEnd(now) };
-  const run = insertInto(RUNS, { command, kinds, request, state: 'running', owner, ...times });
+  const begun = { state: 'running', owner, requestedAt: at, startedAt: at } as const;
   return session.atomically(async (tx) => {
-    await closeStaleRuns(tx, { isDead, now });
-    return (await readNumber(tx, sql`${run} returning id`)) ?? 0;
+    await closeStaleRuns(tx, now);
+    const runId = await readNumber(
+      tx,
+      sql`${insertInto(RUNS, { command, kinds, request, ...begun })} returning id`,
+    );
+    await renewRun(tx, { runId: runId ?? 0, owner });
+    return runId ?? 0;
   });
 }
 
@@ -128,18 +123,18 @@ export async function finishRun(
 /** The latest runs, newest first, each with the repeats of its slot. `before`: only runs with a lower id. */
 export async function listRuns(
   db: Queryable,
-  { before = Number.MAX_SAFE_INTEGER, limit, now }: { before?: number | undefined; limit: number; now: Date },
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
 ) {
-  return withRepeats(db, sql`and id < ${before} order by id desc limit ${limit}`, now);
+  return withRepeats(db, sql`and id < ${before} order by id desc limit ${limit}`);
 }
 
-async function withRepeats(db: Queryable, which: SQL, now: Date) {
-  const rows = await select(db, RUNS, sql`where (slot is null or slot not like '%#%') ${which}`);
+async function withRepeats(db: Queryable, which: SQL) {
+  const rows = await readRuns(db, sql`where (slot is null or slot not like '%#%') ${which}`);
   const first = Math.min(...rows.map((row) => row.id), Number.MAX_SAFE_INTEGER);
-  const repeats = await select(db, RUNS, sql`where slot like '%#%' and id > ${first} order by id`);
+  const repeats = await readRuns(db, sql`where slot like '%#%' and id > ${first} order by id`);
   return rows.map((row) => {
     const ofRun = repeats.filter((repeat) => repeat.slot?.startsWith(`${row.slot ?? ''}#`));
-    return { ...readRun(row, now), repeats: ofRun.map((repeat) => readRun(repeat, now)) };
+    return { ...row, repeats: ofRun };
   });
 }
 
@@ -162,24 +157,23 @@ export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
 }
 
 /** The same after an id, in the order of their ids; 0 for all. */
-export const runsAfter = (db: Queryable, after: number, limit: number, now: Date) =>
-  withRepeats(db, sql`and id > ${after} order by id limit ${limit}`, now);
+export const runsAfter = (db: Queryable, after: number, limit: number) =>
+  withRepeats(db, sql`and id > ${after} order by id limit ${limit}`);
 
 /** A run with the results of its kinds; null if there is none with this id. */
-export async function findRun(db: Queryable, id: number, now: Date) {
-  const row = await selectOne(db, RUNS, sql`where id = ${id}`);
-  if (row === null) return null;
+export async function findRun(db: Queryable, id: number) {
+  const [run] = await readRuns(db, sql`where id = ${id}`);
+  if (run === undefined) return null;
   const reports = await select(db, REPORT, sql`where run_id = ${id} order by started_at, kind`);
-  return { ...readRun(row, now), reports };
+  return { ...run, reports };
 }
 
-/** Shows a run whose process is gone as `closeStaleRuns` will record it. */
-function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
-  const { id, command, startedAt, finishedAt, slot } = row;
-  const staleState = hasLeaseLapsed(row, now) ? stateAfterStaleClaim(row) : null;
-  const kinds = JSON.parse(row.kinds) as string[];
-  const reason = staleState === 'interrupted' ? LEASE_LAPSED : row.reason;
-  return { id, command, kinds, state: staleState ?? row.state, reason, startedAt, finishedAt, slot };
+async function readRuns(db: Queryable, which: SQL): Promise<Run[]> {
+  const runs = await judgeRuns(db, await select(db, RUNS, which));
+  return runs.map(({ id, command, kinds, state, reason, startedAt, finishedAt, slot }) => {
+    const names = JSON.parse(kinds) as string[];
+    return { id, command, kinds: names, state, reason, startedAt, finishedAt, slot };
+  });
 }
 
 /** One reading of a kind's list, by the run that it was part of. */

@@ -26,7 +26,7 @@ test('a back-up that is put back in place pauses sends, though file and count ar
   const env = { DATABASE_URL: `file:${path}` };
   await run(['push', 'create', 'clients', '--data', '{"code":"B-1","name":"B"}'], env);
   const session = await openSession(`file:${path}`);
-  await saveHeartbeat(session, { owner: 'here', roles: ['pulls'] }, new Date());
+  await saveHeartbeat(session, { owner: 'here', roles: ['pulls'] });
   await session.close();
   const copy = join(tempFolder(), 'copy.db');
   expect(await run(['backup', copy], env)).toMatchObject({ code: 0 });

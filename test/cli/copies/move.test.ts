@@ -158,7 +158,7 @@ test('while it moves, the file is read and not written, the database is refused,
   await using opened = await openSession(scene.url);
   const worker = { owner: 'late', roles: ['outbound'] };
   const late = { code: 'mirror.unfinished' };
-  await expect(saveHeartbeat(opened, worker, new Date())).rejects.toMatchObject(late);
+  await expect(saveHeartbeat(opened, worker)).rejects.toMatchObject(late);
 
   expect(await run(['move', '--cancel'], scene.env)).toMatchObject({ code: 0 });
   executeOn(scene.path, insert);

@@ -174,7 +174,7 @@ describe('outbox list', () => {
 describe('while no process sends', () => {
   const words = VERDICTS.writes_off.meaning;
   const serve = (path: string, ...roles: readonly string[]) =>
-    within(path, (session) => saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }, new Date()));
+    within(path, (session) => saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }));
 
   test('what is due says so everywhere, beside a process that only pulls as well', async () => {
     const { path, env } = await outboxOf({}, { verdict: 'waits' }, { state: 'done' }, { state: 'parked' });

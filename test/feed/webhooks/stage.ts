@@ -73,7 +73,7 @@ export function deliveryStageOn(
   const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
   const sender = createSender(clock, rules, attemptMs);
   onTestFinished(() => sender[Symbol.asyncDispose]());
-  const process = { session, clock, logger: log.logger, owner: { name: OWNER, isDead: () => false } };
+  const process = { session, clock, logger: log.logger, owner: OWNER };
   const delivery = { retrySeconds, reader: rules, random: () => 0 };
   const queue = createWebhookQueue(process, sender, delivery, stopping ?? new AbortController().signal);
   const deliver = async (): Promise<void> => {

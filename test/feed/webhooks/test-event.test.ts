@@ -58,14 +58,14 @@ test.for(DATABASES)(
     const on = await deliveryStage(database);
     const receiver = await startReceiver(() => ({ status: 503, body: 'down' }));
     await on.add({ url: receiver.url });
-    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] }, on.now());
+    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] });
     let ranMs = 0;
     const clock: Clock = {
       now: on.now,
       monotonicMs: () => ranMs,
       sleep: (ms) => Promise.resolve(void (ranMs += ms)),
     };
-    const parts = { session: on.session, clock, signal: new AbortController().signal, isDead: () => false };
+    const parts = { session: on.session, clock, signal: new AbortController().signal };
     const unsent = { byService: true, delivered: false, status: null, error: 'not_sent_yet' };
     expect(await testEndpoint(parts, SENDING, 'erp')).toMatchObject(unsent);
     await on.deliver();
@@ -88,7 +88,7 @@ test.for(DATABASES)('a test event on %s that is accepted sends what waits at onc
   const nextAttempt = async () => (await listEndpoints(on.session))[0]?.nextAttemptAt ?? null;
   expect(parseInstant((await nextAttempt()) ?? '').getTime()).toBe(on.now().getTime() + 86_400_000);
 
-  const parts = { session: on.session, clock: { ...systemClock, now: on.now }, isDead: () => true };
+  const parts = { session: on.session, clock: { ...systemClock, now: on.now } };
   const tested = () => testEndpoint({ ...parts, signal: new AbortController().signal }, SENDING, 'erp');
   expect(await tested()).toMatchObject({ delivered: false, status: 503 });
   await on.deliver();
@@ -111,14 +111,14 @@ test.for(DATABASES)(
     await on.deliver();
     await on.put({ record_id: '2' });
     on.pass(300_000);
-    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] }, on.now());
+    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] });
     let ranMs = 0;
     const sleep = async (ms: number): Promise<void> => {
       ranMs += ms;
       await on.deliver();
     };
     const clock: Clock = { now: on.now, monotonicMs: () => ranMs, sleep };
-    const parts = { session: on.session, clock, signal: new AbortController().signal, isDead: () => false };
+    const parts = { session: on.session, clock, signal: new AbortController().signal };
     expect(await testEndpoint(parts, SENDING, 'erp')).toMatchObject({ byService: true, status: 429 });
     const types = () => receiver.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect(types()).toEqual(['clients.updated', 'webhook.test']);

@@ -172,7 +172,7 @@ describe.each(ONE_DATABASE)('an overwritten conflict in %s', (database) => {
     const entry = await push(on, id, { name: 'Ours' });
     others({ name: 'Theirs' });
     await on.work();
-    await abandonEntry(on.session, entry, { now: on.clock.now(), isDead: () => false });
+    await abandonEntry(on.session, entry, on.clock.now());
     await on.work();
     expect(remote()).toMatchObject({ name: 'Theirs' });
   });

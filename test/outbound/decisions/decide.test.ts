@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
+import { endLeases } from '../../support/lapse.ts';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { UsageError } from '../../../src/lib/sync-error.ts';
 import {
@@ -15,7 +17,6 @@ import type { EntryPatch, EntryState } from '../../../src/store/outbox/outbox-st
 import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
 import { putEntry, readEntry, STATES, UPDATE } from '../../store/outbox/entries.ts';
 import { NOON, NOON_TEXT, later, putRecords, syncErrorOf, thrownBy } from '../../store/temp-mirror.ts';
@@ -142,41 +143,37 @@ describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
 
 describe.each(DATABASES)('abandon in %s', (_name, open) => {
   test('is of all that is neither over nor being sent', async () => {
-    expect(
-      await decidableFrom(open, (session, id) =>
-        abandonEntry(session, id, { now: LATER, isDead: () => false }),
-      ),
-    ).toEqual(['ready', 'unsettled', 'parked', 'rejected']);
+    expect(await decidableFrom(open, (session, id) => abandonEntry(session, id, LATER))).toEqual([
+      'ready',
+      'unsettled',
+      'parked',
+      'rejected',
+    ]);
   });
 
   test('is not of what somebody works on at this moment', async () => {
     const session = await open();
+    await saveHeartbeat(session, { owner: 'somebody', roles: ['outbound'] });
     for (const state of ['ready', 'unsettled'] as const) {
       const id = await putEntry(session, { state, owner: 'somebody' });
-      expect(await codeOf(() => abandonEntry(session, id, { now: LATER, isDead: () => false }))).toBe(
-        'outbox.in_work',
-      );
+      expect(await codeOf(() => abandonEntry(session, id, LATER))).toBe('outbox.in_work');
       expect(await readEntry(session, id)).toMatchObject({ state, owner: 'somebody', epoch: 0 });
     }
   });
 
   test('takes an entry from a process that has ended, which another decision leaves to the next one', async () => {
     const session = await open();
-    const reader = {
-      session,
-      clock: fakeClock('2026-03-01T12:01:00Z'),
-      sendCounter: counterOf(0),
-      isDead: (owner: string) => owner === 'gone',
-    };
+    const reader = { session, sendCounter: counterOf(0) };
     const id = await putEntry(session, { state: 'sending', owner: 'gone', verdict: 'busy' });
     await attempted(session, id, null);
+    await saveHeartbeat(session, { owner: 'gone', roles: ['outbound'] });
+    expect((await readHistory(reader, id)).entry.verdict).toBe('busy');
+    await endLeases(session);
     expect((await readHistory(reader, id)).entry).toMatchObject({ state: 'sending', verdict: 'interrupted' });
-    expect((await readHistory({ ...reader, isDead: () => false }, id)).entry.verdict).toBe('busy');
-    const liveness = { now: LATER, isDead: reader.isDead };
     expect(await codeOf(() => retryEntry(session, KINDS, { id, hurriedBy: 'anna' }, LATER))).toBe(
       'outbox.wrong_state',
     );
-    expect(await abandonEntry(session, id, liveness)).toMatchObject({
+    expect(await abandonEntry(session, id, LATER)).toMatchObject({
       entry: { state: 'abandoned', epoch: 1 },
       warning: expect.stringContaining('it was sent once') as string,
     });
@@ -191,7 +188,7 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
     const session = await open();
     const id = await putEntry(session, { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT });
     await attempted(session, id, grade);
-    const { entry, warning } = await abandonEntry(session, id, { now: LATER, isDead: () => false });
+    const { entry, warning } = await abandonEntry(session, id, LATER);
     expect(entry).toMatchObject({ state: 'abandoned', verdict: 'looking', nextAttemptAt: null, epoch: 1 });
     expect(warning !== null).toBe(warns);
   });
@@ -204,18 +201,18 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
     const other = await putEntry(session, waiting, { naturalKey: 'C-2' });
     const update = await putEntry(session, { state: 'parked' }, UPDATE);
     const next = await putEntry(session, waiting, UPDATE);
-    await abandonEntry(session, create, { now: LATER, isDead: () => false });
+    await abandonEntry(session, create, LATER);
     const times = async () =>
       Promise.all([behind, other, next].map(async (id) => (await readEntry(session, id)).nextAttemptAt));
     expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, waiting.nextAttemptAt]);
-    await abandonEntry(session, update, { now: LATER, isDead: () => false });
+    await abandonEntry(session, update, LATER);
     expect(await times()).toEqual([LATER_TEXT, waiting.nextAttemptAt, LATER_TEXT]);
   });
 });
 
 describe.each(DATABASES)('adopt in %s', (_name, open) => {
   const adopt = (session: Session, id: number, recordId: string) =>
-    adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER, isDead: () => false });
+    adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER });
 
   const withRecords = async (session: Session): Promise<Session> => {
     await session.atomically((tx) =>
@@ -303,6 +300,7 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
     const session = await withRecords(await open());
     const update = await putEntry(session, { state: 'parked' }, UPDATE);
     const inWork = await putEntry(session, { state: 'unsettled', owner: 'somebody' });
+    await saveHeartbeat(session, { owner: 'somebody', roles: ['outbound'] });
     const noKind = await putEntry(session, { state: 'rejected' }, { kind: 'klients' });
     expect(await codeOf(() => adopt(session, update, '501'))).toBe('outbox.wrong_state');
     expect(await codeOf(() => adopt(session, inWork, '501'))).toBe('outbox.in_work');

@@ -101,7 +101,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
     await on.session.atomically((tx) =>
       tx.query(sql`update outbox set allow_double = 1 where id = ${meant}`),
     );
-    await abandonEntry(on.session, id, { now: on.clock.now(), isDead: () => false });
+    await abandonEntry(on.session, id, on.clock.now());
     await on.work();
     expect(await on.entry(meant)).toMatchObject({ state: 'done', verdict: 'sent' });
     expect(zoes(on)).toBe(2);
@@ -149,7 +149,7 @@ test('a row that an application inserts under the key of an entry that ended lon
   expect(await on.entry(second)).toMatchObject({ state: 'rejected', verdict: 'key_taken' });
   expect(JSON.parse((await on.entry(second)).result ?? '')).toMatchObject({ entry: first, state: 'done' });
   expect(asked(on, 'POST')).toHaveLength(sent);
-  await expect(readHistory({ ...on.parts, isDead: () => false }, first)).rejects.toMatchObject({
+  await expect(readHistory(on.parts, first)).rejects.toMatchObject({
     code: 'outbox.ended',
   });
 });
@@ -345,7 +345,7 @@ describe('what the mirror knows before a create', () => {
     for (let minute = 0; minute < 5; minute++) await on.pass(60);
     on.service.setFaults([{ do: { status: 401 } }]);
     await on.pull('clients', 'departments');
-    const { entry } = await readHistory({ ...on.parts, isDead: () => false }, id);
+    const { entry } = await readHistory(on.parts, id);
     expect(entry.verdict).toBe('token_refused');
     expect(explain(entry)).toMatchObject({
       meaning: expect.stringMatching(

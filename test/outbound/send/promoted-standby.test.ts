@@ -8,7 +8,7 @@ import { openForTest } from '../../store/postgres-mirror.ts';
 import { canary } from '../../support/canary.ts';
 import { gateTo } from '../../support/gate.ts';
 import { startPostgresServer } from '../../support/postgres-server.ts';
-import { asked, create, ownerNamed, stage } from '../stage.ts';
+import { asked, create, stage } from '../stage.ts';
 
 /** A mirror at an address behind which a standby takes the place of its primary. */
 async function failingOver() {
@@ -33,7 +33,7 @@ async function failingOver() {
 
 test('creates that a standby has forgotten are not made again after its promotion', async () => {
   const { on, standby, leadToStandby } = await failingOver();
-  const idle = stage(on.service, on.session, { clock: on.clock, parts: { owner: ownerNamed('us:2:b') } });
+  const idle = stage(on.service, on.session, { clock: on.clock, parts: { owner: 'us:2:b' } });
   await idle.outbox.due(0);
   const line = { purchase_id: '77', product_id: 'P-1' };
   const ids = [

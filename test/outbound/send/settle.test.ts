@@ -144,7 +144,7 @@ describe('a create of unknown outcome', () => {
         source: moved.parts.source as Source,
         clock: on.clock,
         logger,
-        owner: { name: 'us:1:a', isDead: () => false },
+        owner: 'us:1:a',
       },
       { ...RULES, kinds, baseUrl: other.url, acceptNewSource: true },
     );
@@ -362,7 +362,7 @@ describe.each(DATABASES)('a person who ends the waiting, over a mirror in %s', (
 
   test('can end no waiting but that for an unknown outcome', async () => {
     const { on, id } = await lostCreate('did not arrive', { database });
-    await abandonEntry(on.session, id, { now: on.clock.now(), isDead: () => false });
+    await abandonEntry(on.session, id, on.clock.now());
     await expect(hurry(on, id)).rejects.toMatchObject({ code: 'outbox.wrong_state' });
   });
 });
@@ -371,7 +371,7 @@ test('D17: what a person gives up is not looked for, and lets the next one go', 
   const { on, id } = await lostCreate('did not arrive');
   const next = await on.store(create({ ...ZOE, name: 'B' }));
   await on.work();
-  await abandonEntry(on.session, id, { now: on.clock.now(), isDead: () => false });
+  await abandonEntry(on.session, id, on.clock.now());
   await on.work();
   expect(await on.entry(id)).toMatchObject({ state: 'abandoned' });
   expect(await on.entry(next)).toMatchObject({ state: 'done' });

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { parseInstant } from '../../../src/lib/time/clock.ts';
 import { createLogger } from '../../../src/lib/log/logger.ts';
-import { createOwner } from '../../../src/lib/owner.ts';
+import { THIS_PROCESS } from '../../../src/lib/owner.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { createFreshnessTask } from '../../../src/pull/freshness/keep-fresh.ts';
 import { pullKinds } from '../../../src/pull/pull-kinds.ts';
@@ -66,7 +66,7 @@ export async function measure(session: Session, plan: Plan): Promise<Measured> {
     { ...SOURCE_SETTINGS, baseUrl, token, pageSize: PAGE_SIZE },
     { clock, logger },
   );
-  const parts = { session, source, clock, logger, owner: createOwner() };
+  const parts = { session, source, clock, logger, owner: THIS_PROCESS };
   const sweep = () => pullKinds(parts, { kinds: LISTED_KINDS, baseUrl, acceptNewSource: false, ...RULES });
   await sweep();
   await sweep();

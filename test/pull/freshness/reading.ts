@@ -20,7 +20,7 @@ export interface Reader {
 export function partsOf({ service, session, clock, name = 'one', parts }: Reader): PullParts {
   const source = openSandboxSource(service, clock);
   onTestFinished(() => source.close());
-  return { session, source, clock, logger, owner: { name, isDead: () => false }, ...parts };
+  return { session, source, clock, logger, owner: name, ...parts };
 }
 
 /** The task of a process that reads between sweeps, by the rules that serve has where nothing is set. */

@@ -24,7 +24,7 @@ const NOW = new Date('2026-03-01T12:00:00Z');
 async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const kind = documentedKind('categories');
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
-  const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
+  const lease = await claimKind(session, kind.name, owner);
   const claim = {
     baseUrl: 'http://service.test',
     isNew: false,

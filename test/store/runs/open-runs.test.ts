@@ -14,25 +14,23 @@ import {
   type SlotRequest,
 } from '../../../src/store/runs/open-runs.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
+import { endLeases } from '../../support/lapse.ts';
 import { DATABASES } from '../databases.ts';
 import { openForTest } from '../postgres-mirror.ts';
 import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
 
-const lives = (): boolean => false;
-
 const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<SlotResult> => {
-  const full = { schedule: 'often', slot: NOON, kinds: ['clients'], now: NOON, isDead: lives };
+  const full = { schedule: 'often', slot: NOON, kinds: ['clients'], now: NOON };
   return session.atomically((tx) => requestSlot(tx, { ...full, ...wish }));
 };
 
 const startable = async (session: Session): Promise<number[]> =>
-  (await startableRuns(session, { now: NOON, isDead: lives }, 9)).map(({ id }) => id);
+  (await startableRuns(session, NOON, 9)).map(({ id }) => id);
 
 const begin = (session: Session, id: number) =>
   session.atomically((tx) => claimRun(tx, { id, epoch: 0, owner: 'me', now: NOON }));
 
-const lease = (session: Session, kind: string) =>
-  claimKind(session, { kind, owner: 'somebody', now: NOON, isDead: lives });
+const lease = (session: Session, kind: string) => claimKind(session, kind, 'somebody');
 
 describe.each(DATABASES)('a slot in %s', (_name, open) => {
   test('asks for a run, and says which slot it is of', async () => {
@@ -59,7 +57,7 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     await session.atomically((tx) => saveHandledUntil(tx, 'often', later(-5000)));
     await session.atomically((tx) => tx.query(sql`update runs set state = 'done'`));
     expect(await request(session)).toEqual({ is: 'taken' });
-    expect(await listRuns(session, { limit: 9, now: NOON })).toHaveLength(1);
+    expect(await listRuns(session, { limit: 9 })).toHaveLength(1);
     expect(await request(session, { slot: later(60_000) })).toMatchObject({ is: 'requested' });
   });
 
@@ -72,7 +70,7 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     expect(await request(session)).toEqual({ is: 'taken' });
     await begin(session, id);
     expect(await request(session, { slot: later(1) })).toEqual({ is: 'served' });
-    expect(await listRuns(session, { limit: 9, now: NOON })).toHaveLength(1);
+    expect(await listRuns(session, { limit: 9 })).toHaveLength(1);
   });
 
   test('asks for those of its kinds that nobody reads', async () => {
@@ -80,7 +78,7 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     await request(session);
     const end = await request(session, { schedule: 'nightly', kinds: ['clients', 'products'] });
     expect(end).toEqual({ is: 'requested', runId: 2, served: ['clients'] });
-    expect((await listRuns(session, { limit: 1, now: NOON }))[0]).toMatchObject({ kinds: ['products'] });
+    expect((await listRuns(session, { limit: 1 }))[0]).toMatchObject({ kinds: ['products'] });
   });
 
   test('gets its run where the pull that runs is done with the kind', async () => {
@@ -101,7 +99,7 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
   test('a pull by hand serves while it holds the lease, for its row may outlive it', async () => {
     const session = await open();
     const kinds = ['clients', 'products'];
-    await startRun(session, { command: 'pull', kinds, owner: 'hand', now: NOON, isDead: lives });
+    await startRun(session, { command: 'pull', kinds, owner: 'hand', now: NOON });
     const held = await lease(session, 'clients');
     expect(await request(session, { kinds })).toMatchObject({ is: 'requested', served: ['clients'] });
     const end = { state: 'complete', reason: null, isComplete: true, hasChanges: false, now: NOON } as const;
@@ -115,8 +113,8 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     expect(await startable(session)).toEqual([1]);
     await lease(session, 'clients');
     expect(await startable(session)).toEqual([]);
-    expect(await startableRuns(session, { now: NOON, isDead: () => true }, 9)).toHaveLength(1);
-    expect(await startableRuns(session, { now: later(61_000), isDead: lives }, 9)).toHaveLength(1);
+    await endLeases(session);
+    expect(await startable(session)).toEqual([1]);
   });
 });
 
@@ -134,5 +132,5 @@ test('two processes at the same slot, and at the same kind: one run', async () =
     expect(ends.map(({ is }) => is).sort()).toEqual(['requested', 'served', 'taken', 'taken']);
     await first.atomically((tx) => tx.query(sql`update runs set state = 'done'`));
   }
-  expect(await listRuns(first, { limit: 99, now: NOON })).toHaveLength(20);
+  expect(await listRuns(first, { limit: 99 })).toHaveLength(20);
 });

@@ -22,7 +22,7 @@ const keep = (session: Session, settings: Partial<Retention>): Promise<void> =>
   applyRetention(session, { ...KEEP_ALL, ...settings }, NOON);
 
 async function endedRun(session: Session, days: number): Promise<number> {
-  const begun = { command: 'pull', kinds: ['clients'], owner: 'a', now: NOON, isDead: () => false };
+  const begun = { command: 'pull', kinds: ['clients'], owner: 'a', now: NOON };
   const id = await startRun(session, begun);
   await finishRun(
     session,
@@ -78,9 +78,9 @@ describe.each(DATABASES)('retention in %s', (_name, open) => {
     await endedRun(session, 31);
     const edge = await endedRun(session, 30);
     await keep(session, {});
-    expect(await listRuns(session, { limit: 9, now: NOON })).toHaveLength(2);
+    expect(await listRuns(session, { limit: 9 })).toHaveLength(2);
     await keep(session, { runsDays: 30 });
-    expect((await listRuns(session, { limit: 9, now: NOON })).map(({ id }) => id)).toEqual([edge]);
+    expect((await listRuns(session, { limit: 9 })).map(({ id }) => id)).toEqual([edge]);
   });
 
   test('removes old change events, but never the latest', async () => {

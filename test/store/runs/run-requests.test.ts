@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { readStatus } from '../../../src/store/kinds/status-store.ts';
 import { openSession } from '../../../src/db/open-session.ts';
 import {
-  LEASE_LAPSED,
   claimRun,
   closeStaleRuns,
   raiseRun,
@@ -26,6 +25,7 @@ import { migrate } from '../../../src/views/migrate.ts';
 import { startChild } from '../child.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
+import { endLeases, passLeases } from '../../support/lapse.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const request = (session: Session, ...kinds: readonly string[]): Promise<number> =>
@@ -46,7 +46,7 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
     const session = await open();
     const id = await request(session, 'clients', 'products');
     expect(await waiting(session)).toEqual([{ id, epoch: 0, task: 'pull clients products' }]);
-    expect(await findRun(session, id, NOON)).toMatchObject({
+    expect(await findRun(session, id)).toMatchObject({
       id,
       command: 'pull',
       kinds: ['clients', 'products'],
@@ -111,18 +111,21 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
 });
 
 const LAPSED = later(45_000);
-const nobodyIsDead = (): boolean => false;
+const start = (session: Session, owner: string): Promise<number> =>
+  startRun(session, { command: 'pull', kinds: ['clients'], owner, now: NOON });
 
-const start = (session: Session, owner: string, now = NOON): Promise<number> =>
-  startRun(session, { command: 'pull', kinds: ['clients'], owner, now, isDead: nobodyIsDead });
-
-const stateAt = async (session: Session, now: Date): Promise<unknown> => {
-  const [listed] = await listRuns(session, { limit: 1, now });
-  const [paged] = await runsAfter(session, 0, 1, now);
-  const found = await findRun(session, listed?.id ?? 0, now);
+const stateOf = async (session: Session): Promise<unknown> => {
+  const [listed] = await listRuns(session, { limit: 1 });
+  const [paged] = await runsAfter(session, 0, 1);
+  const found = await findRun(session, listed?.id ?? 0);
   expect([paged?.state, found?.state]).toEqual([listed?.state, listed?.state]);
   return [listed?.state, listed?.reason];
 };
+
+const renew = (session: Session, runId: number, owner: string): Promise<void> =>
+  session.atomically((tx) => renewRun(tx, { runId, owner }));
+
+const LEASE_LAPSED = 'its process sent no more heartbeats';
 
 const stored = (session: Session) =>
   session.query(sql`select id, state, owner, reason from runs order by id`);
@@ -150,18 +153,23 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
   test('reads as interrupted once its lease is over, whatever host the process is of', async () => {
     const session = await open();
     const runId = await start(session, 'another-host:1:x');
-    expect(await stateAt(session, later(44_999))).toEqual(['running', null]);
-    expect(await stateAt(session, LAPSED)).toEqual(['interrupted', LEASE_LAPSED]);
-    await renewRun(session, { runId, owner: 'another-host:1:x' }, later(40_000));
-    expect(await stateAt(session, later(84_999))).toEqual(['running', null]);
-    await renewRun(session, { runId, owner: 'somebody else' }, later(80_000));
-    expect(await stateAt(session, later(85_000))).toEqual(['interrupted', LEASE_LAPSED]);
+    await passLeases(session, 40);
+    expect(await stateOf(session)).toEqual(['running', null]);
+    await passLeases(session, 6);
+    expect(await stateOf(session)).toEqual(['interrupted', LEASE_LAPSED]);
+    await renew(session, runId, 'another-host:1:x');
+    await passLeases(session, 40);
+    expect(await stateOf(session)).toEqual(['running', null]);
+    await renew(session, runId, 'somebody else');
+    await passLeases(session, 6);
+    expect(await stateOf(session)).toEqual(['interrupted', LEASE_LAPSED]);
   });
 
   test('is noted as interrupted by the next process that runs anything', async () => {
     const session = await open();
     const lost = await start(session, 'another-host:1:x');
-    const next = await start(session, 'me', LAPSED);
+    await endLeases(session);
+    const next = await start(session, 'me');
     expect(await stored(session)).toEqual([
       { id: lost, state: 'interrupted', owner: 'another-host:1:x', reason: LEASE_LAPSED },
       { id: next, state: 'running', owner: 'me', reason: null },
@@ -171,9 +179,10 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
   test('may still say how it ended, where it only stood still', async () => {
     const session = await open();
     const runId = await start(session, 'frozen');
-    await session.atomically((tx) => closeStaleRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    await endLeases(session);
+    await session.atomically((tx) => closeStaleRuns(tx, LAPSED));
     await finishRun(session, { runId, owner: 'frozen' }, { state: 'done', reason: null, now: LAPSED });
-    expect(await stateAt(session, LAPSED)).toEqual(['done', null]);
+    expect(await stateOf(session)).toEqual(['done', null]);
   });
 
   test('and that was asked for waits for somebody else; what the old process says of it then is void', async () => {
@@ -182,8 +191,9 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     const claim = (epoch: number, owner: string, now: Date) =>
       session.atomically((tx) => claimRun(tx, { id: runId, epoch, owner, now }));
     expect(await claim(0, 'frozen', NOON)).toMatchObject({ kinds: ['clients'] });
-    expect(await stateAt(session, LAPSED)).toEqual(['requested', null]);
-    await session.atomically((tx) => closeStaleRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    await endLeases(session);
+    expect(await stateOf(session)).toEqual(['requested', null]);
+    await session.atomically((tx) => closeStaleRuns(tx, LAPSED));
     expect(await claim(2, 'other', LAPSED)).toMatchObject({ kinds: ['clients'] });
 
     const saveReport = (owner: string): Promise<void> =>
@@ -191,10 +201,10 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     await saveReport('frozen');
     const end = { state: 'incomplete', reason: 'mine', now: LAPSED } as const;
     await finishRun(session, { runId, owner: 'frozen' }, end);
-    expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'running', reports: [] });
+    expect(await findRun(session, runId)).toMatchObject({ state: 'running', reports: [] });
     await saveReport('other');
     await finishRun(session, { runId, owner: 'other' }, { ...end, state: 'done', reason: null });
-    expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'done', reports: [report] });
+    expect(await findRun(session, runId)).toMatchObject({ state: 'done', reports: [report] });
   });
 
   test('reads so in the status of its kinds, too', async () => {
@@ -213,7 +223,7 @@ test('a run and a sweep of a process that was killed with -9 read as running unt
   await using session = await openSession(url);
   await migrate(session, [kindNamed('clients')]);
   const shown = async () => {
-    const [run] = await listRuns(session, { limit: 1, now: new Date() });
+    const [run] = await listRuns(session, { limit: 1 });
     const [kind] = await readStatus(session);
     return [run?.state, run?.reason, kind?.state, kind?.reason];
   };
@@ -222,7 +232,7 @@ test('a run and a sweep of a process that was killed with -9 read as running unt
     expect((await child.lines.next()).value).toBe('begun');
     await child.kill();
   };
-  await killed(45_001);
+  await killed(46);
   expect(await shown()).toEqual(['interrupted', LEASE_LAPSED, 'aborted', 'interrupted']);
   await killed(0);
   expect(await shown()).toEqual(['running', null, 'running', null]);

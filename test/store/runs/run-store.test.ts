@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { deadOwner } from '../../support/lapse.ts';
 import { describe, expect, test } from 'vitest';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
 import {
@@ -22,7 +23,6 @@ const start = (session: Session, changes: Partial<RunStart> = {}): Promise<numbe
     kinds: ['clients'],
     owner: 'a',
     now: NOON,
-    isDead: () => false,
     ...changes,
   });
 
@@ -59,7 +59,7 @@ const save =
     session.atomically((tx) => saveKindReport(tx, { runId: id, owner: 'a' }, one, startedAt));
 
 const statesOf = async (session: Session) =>
-  (await listRuns(session, { limit: 100, now: NOON })).map(({ id, state, reason }) => [id, state, reason]);
+  (await listRuns(session, { limit: 100 })).map(({ id, state, reason }) => [id, state, reason]);
 
 describe('a run', () => {
   test('is listed from its start to its end', async () => {
@@ -67,11 +67,9 @@ describe('a run', () => {
     const id = await start(session, { kinds: ['clients', 'products'] });
     const of = { command: 'pull', kinds: ['clients', 'products'], slot: null, repeats: [] };
     const run = { id, ...of, reason: null, startedAt: NOON_TEXT };
-    expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
-      { ...run, state: 'running', finishedAt: null },
-    ]);
+    expect(await listRuns(session, { limit: 10 })).toEqual([{ ...run, state: 'running', finishedAt: null }]);
     await finish(session, id, { state: 'incomplete', reason: 'clients failed', now: later(1500) });
-    expect(await listRuns(session, { limit: 10, now: NOON })).toEqual([
+    expect(await listRuns(session, { limit: 10 })).toEqual([
       { ...run, state: 'incomplete', reason: 'clients failed', finishedAt: '2026-03-01 12:00:01.500' },
     ]);
   });
@@ -108,7 +106,7 @@ describe('a run', () => {
     ];
     for (const [index, one] of reports.entries()) await save(session, later(index))(id, one);
     await save(session)(other, report('clients'));
-    const found = await findRun(session, id, NOON);
+    const found = await findRun(session, id);
     expect(found).toMatchObject({ id, state: 'running' });
     expect(found?.reports).toEqual(reports);
   });
@@ -124,17 +122,17 @@ describe('a run', () => {
 describe('runs of processes that are gone', () => {
   test('are closed by the next run; those of living processes and those that ended are not', async () => {
     const session = await tempMirror();
-    const dead = await start(session, { owner: 'dead' });
-    const ended = await start(session, { owner: 'dead', command: 'backfill' });
-    await finish(session, ended, { state: 'failed', reason: 'why', owner: 'dead' });
+    const dead = await start(session, { owner: deadOwner() });
+    const ended = await start(session, { owner: deadOwner(), command: 'backfill' });
+    await finish(session, ended, { state: 'failed', reason: 'why', owner: deadOwner() });
     const living = await start(session, { owner: 'living' });
-    const next = await start(session, { now: later(1000), isDead: (owner) => owner === 'dead' });
+    const next = await start(session, { now: later(1000) });
     expect(await statesOf(session)).toEqual([
       [next, 'running', null],
       [living, 'running', null],
       [ended, 'failed', 'why'],
       [dead, 'interrupted', 'its process ended'],
     ]);
-    expect(await findRun(session, dead, NOON)).toMatchObject({ finishedAt: '2026-03-01 12:00:01.000' });
+    expect(await findRun(session, dead)).toMatchObject({ finishedAt: NOON_TEXT });
   });
 });

@@ -1,43 +1,56 @@
 import { describe, expect, test } from 'vitest';
-import { listStaleWorkers, removeWorker, saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
+import {
+  listLiveWorkers,
+  readLiveOwners,
+  removeWorker,
+  saveHeartbeat,
+} from '../../../src/store/runs/worker-store.ts';
+import { deadOwner, passLeases } from '../../support/lapse.ts';
 import { DATABASES } from '../databases.ts';
-import { NOON, later } from '../temp-mirror.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 
-const lives = (): boolean => false;
-const DAY = 86_400_000;
+const DAY_S = 86_400;
+
+const beat = (session: Session, owner: string): Promise<void> => saveHeartbeat(session, { owner, roles: [] });
+const living = async (session: Session): Promise<string[]> => [...(await readLiveOwners(session))].sort();
 
 describe.each(DATABASES)('workers in %s', (_, open) => {
   test('one that is not seen for 45 s is dead', async () => {
     const session = await open();
-    await saveHeartbeat(session, { owner: 'a', roles: ['outbox'] }, NOON);
-    await saveHeartbeat(session, { owner: 'b', roles: ['outbox'] }, NOON);
-    await saveHeartbeat(session, { owner: 'b', roles: ['outbox'] }, later(30_000));
-    expect(await listStaleWorkers(session, { now: later(44_999), isDead: lives })).toEqual([]);
-    expect(await listStaleWorkers(session, { now: later(45_000), isDead: lives })).toEqual(['a']);
-    expect(await listStaleWorkers(session, { now: later(75_000), isDead: lives })).toEqual(['a', 'b']);
+    await beat(session, 'a');
+    await passLeases(session, 30);
+    await beat(session, 'b');
+    expect(await living(session)).toEqual(['a', 'b']);
+    await passLeases(session, 16);
+    expect(await living(session)).toEqual(['b']);
+    await passLeases(session, 30);
+    expect(await living(session)).toEqual([]);
+    await beat(session, 'b');
+    expect(await living(session)).toEqual(['b']);
   });
 
   test('one that is gone for certain is dead at once', async () => {
     const session = await open();
-    await saveHeartbeat(session, { owner: 'a', roles: [] }, NOON);
-    expect(await listStaleWorkers(session, { now: NOON, isDead: (owner) => owner === 'a' })).toEqual(['a']);
+    await beat(session, deadOwner());
+    expect(await living(session)).toEqual([]);
   });
 
-  test('one that has left is not among the dead', async () => {
+  test('one that has left is not among the living', async () => {
     const session = await open();
-    await saveHeartbeat(session, { owner: 'a', roles: [] }, NOON);
+    await beat(session, 'a');
     await removeWorker(session, 'a');
-    expect(await listStaleWorkers(session, { now: later(DAY), isDead: lives })).toEqual([]);
+    expect(await living(session)).toEqual([]);
   });
 
   test('the dead are forgotten after a day, and one that wakes then is entered anew', async () => {
     const session = await open();
-    await saveHeartbeat(session, { owner: 'a', roles: [] }, NOON);
-    await saveHeartbeat(session, { owner: 'b', roles: [] }, later(DAY + 1));
-    expect(await listStaleWorkers(session, { now: later(DAY + 1), isDead: lives })).toEqual([]);
-    await saveHeartbeat(session, { owner: 'a', roles: [] }, later(DAY + 2));
-    expect(
-      await listStaleWorkers(session, { now: later(DAY + 2), isDead: (owner) => owner === 'a' }),
-    ).toEqual(['a']);
+    await beat(session, 'a');
+    await passLeases(session, DAY_S + 1);
+    await beat(session, 'b');
+    await passLeases(session, -DAY_S);
+    await passLeases(session, DAY_S);
+    expect((await listLiveWorkers(session)).map(({ owner }) => owner)).toEqual(['b']);
+    await beat(session, 'a');
+    expect(await living(session)).toEqual(['a', 'b']);
   });
 });

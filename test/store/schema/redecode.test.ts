@@ -13,7 +13,7 @@ const kindOf = (...fields: readonly Field[]): Kind => madeUpKind('things', field
 /** A mirror of these records, swept once, with only `_raw` filled. */
 async function mirrored(kind: Kind, raws: readonly string[]): Promise<Session> {
   const session = await tempMirror([kind]);
-  await claimKind(session, { kind: kind.name, owner: 'us', now: NOON, isDead: () => false });
+  await claimKind(session, kind.name, 'us');
   await session.atomically((tx) =>
     putRecords(
       tx,
