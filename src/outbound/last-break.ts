@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { parseInstant, type Clock } from '../lib/time/clock.ts';
-import type { Reading } from '../store/kinds/kind-standing.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { endedMs, type Reading } from '../store/kinds/kind-standing.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import { readServerStart } from '../db/session/database-info.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
@@ -48,11 +48,5 @@ export async function findLastBreak(
 const FRESH_MS = 900_000;
 
 /** Whether a sweep shows what a list holds now: it began since the last break and ended a short time ago, not in the future. */
-export function isCurrent(
-  { runId, startedAt, durationMs }: Reading,
-  { firstRun }: Break,
-  now: Date,
-): boolean {
-  const endedMs = parseInstant(startedAt).getTime() + durationMs;
-  return runId >= firstRun && Math.abs(now.getTime() - endedMs) <= FRESH_MS;
-}
+export const isCurrent = (reading: Reading, { firstRun }: Break, now: Date): boolean =>
+  reading.runId >= firstRun && Math.abs(now.getTime() - endedMs(reading)) <= FRESH_MS;

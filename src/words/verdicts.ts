@@ -23,6 +23,7 @@ export interface NotedFacts {
   readonly unproven?: readonly string[] | undefined;
   readonly hurried?: { readonly by: string; readonly at: string } | undefined;
   readonly resendAt?: string | undefined;
+  readonly isSoon?: boolean | undefined;
   readonly awaits?:
     | { readonly since: string; readonly why: string; readonly records?: readonly string[] | undefined }
     | undefined;
@@ -243,7 +244,7 @@ function unprovenIn(facts: VerdictFacts, translator: Translator): string | null 
 
 /** When a create with an unknown outcome is sent again, and who has ended the waiting. */
 function resendTime({ state, settlement = {} }: VerdictFacts, { t, date }: Translator): string | null {
-  const { hurried, resendAt } = settlement;
+  const { hurried, resendAt, isSoon } = settlement;
   if (state !== 'unsettled') return null;
   if (hurried !== undefined)
     return t(
@@ -251,8 +252,12 @@ function resendTime({ state, settlement = {} }: VerdictFacts, { t, date }: Trans
       { who: hurried.by, at: date(hurried.at) },
     );
   if (resendAt === undefined) return null;
-  return t('If no record can be it, it is sent again at {at} at the earliest.', { at: date(resendAt) });
+  const time = t('If no record can be it, it is sent again at {at} at the earliest.', { at: date(resendAt) });
+  return isSoon === true ? `${time} ${t(WHY_SOON)}` : time;
 }
+
+const WHY_SOON: MessageKey =
+  'That is soon: the service itself answered that it failed, and its lists have shown all our recent creates of this kind at once. Time counts only while the list can be verified.';
 
 /** The reading of its kind that an entry waits for: since when, and why the latest one was not enough; null if it waits for none. */
 export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string | null {

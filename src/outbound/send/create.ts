@@ -16,7 +16,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishEntry, releaseEntry } from '../attempt/conclude.ts';
-import { grade, isCreated, isProvenCreated } from '../attempt/grade.ts';
+import { grade, hasFailed, isCreated, isProvenCreated } from '../attempt/grade.ts';
 import {
   recordFailure,
   closeWithAnswer,
@@ -64,7 +64,7 @@ export async function sendCreate(
       verdict: 'ambiguous',
       result: null,
       // Notes about an earlier send do not apply to this one.
-      settlement: named === null ? {} : { named: named.id },
+      settlement: { ...(named && { named: named.id }), ...(hasFailed(answer) && { hasFailed: true }) },
       nextAttemptAt: formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules))),
       ...startElapsed(parts.waits.stopwatch),
       now,

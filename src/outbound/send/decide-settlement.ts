@@ -1,4 +1,4 @@
-import type { Reading } from '../../store/kinds/kind-standing.ts';
+import { endedMs, type Reading } from '../../store/kinds/kind-standing.ts';
 import type { Search } from '../../store/outbox/settlement.ts';
 import type { OutboundRules } from '../parts.ts';
 
@@ -35,6 +35,8 @@ export interface SettlementFacts {
   readonly isAskedFor: boolean;
   /** Patience no longer applies: a person has ended the waiting. What speaks against a second send still does. */
   readonly isWaitEnded: boolean;
+  /** How long the clock of a short wait has stood, since the latest sweep had not certified the list; null = all of patience applies. */
+  readonly stoodMs: number | null;
   /** Sends whose outcome was lost. */
   readonly lostSends: number;
   /** The service has altered a natural key of this kind in an answer. */
@@ -100,17 +102,32 @@ export const isListKnown = ({ readings, doubt }: Pick<SettlementFacts, 'readings
   latestReading(readings)?.state === 'certified' && doubt === null;
 
 /** Whether the search that is due now has begun. */
-const isSearched = ({ search, elapsedMs, rules }: SettlementFacts): boolean =>
-  search !== null && search.due === searchTimes(elapsedMs, rules).due;
+const isSearched = (facts: SettlementFacts): boolean =>
+  facts.search !== null && facts.search.due === searchTimes(facts).due;
+
+type Waited = Pick<SettlementFacts, 'elapsedMs' | 'isWaitEnded' | 'stoodMs' | 'rules'>;
 
 /** Whether it is time to conclude from what the list lacks. */
-export const isFinal = (facts: Pick<SettlementFacts, 'elapsedMs' | 'isWaitEnded' | 'rules'>): boolean =>
-  facts.elapsedMs >= waitMs(facts);
+export const isFinal = (facts: Waited): boolean => facts.elapsedMs >= waitMs(facts);
+
+/** The part of patience that is enough where the service's own answer has ended its work on the request. */
+const SOON = 1 / 24;
 
 /** How long a lost send is searched for before it can be sent again. */
-export function waitMs({ isWaitEnded, rules }: Pick<SettlementFacts, 'isWaitEnded' | 'rules'>): number {
-  const { settleSeconds, patienceSeconds } = rules;
-  return 1000 * (isWaitEnded ? settleSeconds : Math.max(settleSeconds, patienceSeconds));
+export function waitMs({ isWaitEnded, stoodMs, rules }: Omit<Waited, 'elapsedMs'>): number {
+  const settleMs = rules.settleSeconds * 1000;
+  const patienceMs = rules.patienceSeconds * 1000;
+  if (isWaitEnded) return settleMs;
+  const soonMs = stoodMs === null ? Infinity : Math.round(SOON * patienceMs) + stoodMs;
+  return Math.max(settleMs, Math.min(patienceMs, soonMs));
+}
+
+/** How long between two instants the latest sweep had not certified the list. @param all Its sweeps since the last one before. */
+export function uncertifiedMs(all: readonly Reading[], fromMs: number, toMs: number): number {
+  const readings = all.filter(({ state }) => state !== 'busy');
+  const ends = [...readings.map(endedMs), toMs].map((ms) => Math.min(toMs, Math.max(fromMs, ms)));
+  const spansMs = readings.map((_reading, at) => Math.max(0, (ends[at + 1] ?? 0) - (ends[at] ?? 0)));
+  return spansMs.reduce((sum, ms, at) => sum + (readings[at]?.state === 'certified' ? 0 : ms), 0);
 }
 
 /** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */
@@ -146,7 +163,7 @@ const isHopeless = (facts: SettlementFacts): boolean =>
 /** Waits for the next search. A list that keeps moving is not read over and over: it is read again at the next search. */
 function waitOrPark(facts: SettlementFacts): Settlement {
   const { elapsedMs, equalIds, plausibleIds, readings, isReading, rules } = facts;
-  const { due, next } = searchTimes(elapsedMs, rules);
+  const { due, next } = searchTimes(facts);
   const park: Settlement = { is: 'park', verdict: 'no_certificate', ids: [...equalIds, ...plausibleIds] };
   if (isHopeless(facts)) return park;
   const wait: Settlement = { is: 'wait', untilMs: next, needsSweep: false };
@@ -164,20 +181,25 @@ function waitOrPark(facts: SettlementFacts): Settlement {
 /** Looks after an entry should have been parked are an hour apart at least. */
 const MIN_INTERVAL_MS = 3_600_000;
 
+interface SearchTimes {
+  readonly due: number | null;
+  readonly next: number;
+}
+
 /**
  * The looks for a send, in milliseconds since it was lost: the latest that is due (null = none yet), and the next.
  *
  * After `settleSeconds`; then a 24th, a quarter, half, all, twice and three times `patienceSeconds`; then after each further one.
+ * Where a 24th is enough, after each 24th: the clock may have stood.
  */
-export function searchTimes(
-  elapsedMs: number,
-  rules: SettlementFacts['rules'],
-): { readonly due: number | null; readonly next: number } {
+export function searchTimes({ elapsedMs, stoodMs, rules }: Omit<Waited, 'isWaitEnded'>): SearchTimes {
   const patienceMs = rules.patienceSeconds * 1000;
   const firstDelayMs = firstSearchMs(rules);
+  const eachSoon = Array.from({ length: 1 / SOON - 1 }, (_none, at) => (at + 1) * SOON);
+  const parts = stoodMs === null ? [SOON, 1 / 4, 1 / 2] : eachSoon;
   const times = [
     firstDelayMs,
-    ...[1 / 24, 1 / 4, 1 / 2, 1, 2, PATIENCE_MULTIPLE].map((part) => part * patienceMs),
+    ...[...parts, 1, 2, PATIENCE_MULTIPLE].map((part) => Math.round(part * patienceMs)),
   ]
     .filter((time) => time >= firstDelayMs)
     .sort((a, b) => a - b);

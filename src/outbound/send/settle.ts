@@ -1,8 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import { parseObject } from '../../lib/json/json.ts';
-import { formatInstant } from '../../lib/time/clock.ts';
-import { readStanding, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
+import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
+import { readStanding, lastReading, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
+import { isPrompt } from '../../store/outbox/prompt-kinds.ts';
 import { readAttempts, saveLink, unlistedLinks } from '../../store/outbox/attempts-and-links.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import type { Search } from '../../store/outbox/settlement.ts';
@@ -26,6 +27,7 @@ import {
   isListKnown,
   latestReading,
   searchTimes,
+  uncertifiedMs,
   waitMs,
   type Settlement,
   type SettlementFacts,
@@ -85,8 +87,9 @@ async function readSettlementFacts(
   const { settlement: notes } = entry;
   const isAskedFor = isRetryRequested(entry);
   const { certifiedAt } = await readStanding(tx, kind.name);
-  const searched = await readSearch(tx, parts, unsettled);
   const attempts = await readAttempts(tx, entry.id);
+  const stoodMs = await readStoodMs(tx, unsettled, attempts.at(-1)?.closedAt ?? null);
+  const searched = await readSearch(tx, parts, unsettled, stoodMs);
   const facts = {
     ...(await readTrust(tx, unsettled, searched.readings, { isAskedFor, certifiedAt })),
     elapsedMs: entry.elapsedMs,
@@ -98,6 +101,7 @@ async function readSettlementFacts(
       notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
     isAskedFor,
     isWaitEnded: isWaitEnded(entry),
+    stoodMs,
     lostSends: attempts.filter(canHaveArrived).length,
     hasAlteredKeys: await hasAlteredKeys(tx, kind.name),
     rules: parts.rules,
@@ -112,6 +116,14 @@ async function readSettlementFacts(
   return { ...facts, namedId, equalIds: equalMatches(kind, entry, matches), plausibleIds, soleId };
 }
 
+/** How long the clock of a wait has stood that is short, since the service itself answered that it failed; null = it is not. */
+async function readStoodMs(tx: Transaction, { kind, entry, now }: Unsettled, answeredAt: string | null) {
+  if (!entry.settlement.hasFailed || answeredAt === null || !(await isPrompt(tx, kind.name))) return null;
+  const before = await lastReading(tx, kind.name, answeredAt);
+  const readings = await readingsSince(tx, kind.name, before?.runId ?? 0);
+  return uncertifiedMs(readings, parseInstant(answeredAt).getTime(), now.getTime());
+}
+
 /**
  * The latest search for an entry with its sweeps; none if it began before the last break, or if its latest sweep is too old to end the
  * entry by what it lacks.
@@ -120,6 +132,7 @@ async function readSearch(
   tx: Transaction,
   parts: OutboundParts,
   { kind, entry, now }: Unsettled,
+  stoodMs: number | null,
 ): Promise<{ readonly search: Search | null; readonly readings: readonly Reading[] }> {
   const { search } = entry.settlement;
   const lastBreak = await findLastBreak(tx, parts);
@@ -127,7 +140,7 @@ async function readSearch(
   if (search === undefined || search.run < lastBreak.firstRun) return none;
   const readings = await readingsSince(tx, kind.name, search.run);
   const latest = latestReading(readings);
-  const mayBeOld = !isFinal({ ...entry, isWaitEnded: isWaitEnded(entry), rules: parts.rules });
+  const mayBeOld = !isFinal({ ...entry, isWaitEnded: isWaitEnded(entry), stoodMs, rules: parts.rules });
   return latest === undefined || mayBeOld || isCurrent(latest, lastBreak, now) ? { search, readings } : none;
 }
 
@@ -228,18 +241,22 @@ async function scheduleSearch(
   const { elapsedMs, elapsedAt } = entry;
   const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
   const run = wait.needsSweep ? await requestPull(tx, pull) : null;
-  const { due } = searchTimes(elapsedMs, facts.rules);
+  const { due } = searchTimes(facts);
   const begun = run === null || due === null ? null : { due, run };
   const search = facts.search?.due === due ? facts.search : (begun ?? facts.search);
   const isWaiting = search !== null && !isListKnown(facts);
   const awaits = isWaiting ? await awaitReading(tx, unsettled, facts) : undefined;
   const afterMs = (untilMs: number): string =>
     formatInstant(new Date(now.getTime() + Math.max(0, untilMs - elapsedMs)));
-  const resendAt = facts.isCreationConfirmed ? undefined : afterMs(waitMs(facts));
+  const resendMs = searchTimes({ ...facts, elapsedMs: waitMs(facts) - 1 }).next; // At a look: only these conclude.
+  const resend = !facts.isCreationConfirmed && {
+    resendAt: afterMs(resendMs),
+    isSoon: facts.stoodMs !== null,
+  };
   return releaseEntry(tx, entry, {
     state: 'unsettled',
     verdict: isRetryRequested(entry) ? 'retry' : 'looking',
-    settlement: { ...entry.settlement, ...(search && { search }), awaits, resendAt },
+    settlement: { ...entry.settlement, ...(search && { search }), awaits, ...resend },
     nextAttemptAt: afterMs(wait.untilMs),
     elapsedMs,
     elapsedAt,

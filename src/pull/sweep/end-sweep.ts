@@ -13,6 +13,7 @@ import {
   type ListIssue,
 } from '../../store/records/issue-store.ts';
 import { deleteMeta, writeMeta } from '../../store/kinds/meta.ts';
+import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
 import { CERTIFIED_SWEEP, saveHolder } from '../../store/kinds/token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../store/outbox/outbox-queue.ts';
@@ -88,10 +89,11 @@ export async function endSweep(
       if (wholeListRows !== null && wholeListRows > maxWholeRows)
         await writeMeta(tx, `whole.${kind.name}`, String(wholeListRows));
       if (kind.allowedAgain !== undefined) await deleteMeta(tx, `allowed.${kind.name}`);
+      const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > (began ?? 0);
+      await noteCreatesShown(tx, kind.name, { startedAt, isShown });
       await closeQuarantined(tx, kind.name, tally.quarantined, now);
       await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
       await storeUnlisted(tx, kind.name, spans);
-      await pruneSightings(tx, kind.name);
       if (report.state === 'certified') {
         const found = await readVanished(tx, kind);
         await saveIssuesOf(tx, kind.name, { code: 'vanished_field', found, now });
@@ -130,7 +132,7 @@ function nextStanding(sweep: Sweep, tally: Tally, ending: ReadingEnd, now: Date)
   };
 }
 
-/** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */
+/** Stores the rows that no remaining sighting shows, and prunes old sightings. */
 async function storeUnlisted(tx: Transaction, kind: string, spans: Spans): Promise<void> {
   const oldest = await findOldSightingsTick(tx, kind);
   if (oldest === null) return;
@@ -138,6 +140,7 @@ async function storeUnlisted(tx: Transaction, kind: string, spans: Spans): Promi
   const unlisted = await readUnlisted(tx, kind);
   const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > oldest;
   await forgetUnlisted(tx, kind, unlisted.filter(isShown));
+  await pruneSightings(tx, kind);
 }
 
 /**

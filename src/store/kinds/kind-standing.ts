@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { formatInstant } from '../../lib/time/clock.ts';
+import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import {
@@ -48,9 +48,24 @@ const readingsOf = (db: Queryable, kind: string, rest: SQL): Promise<Reading[]> 
 export const readingsSince = (db: Queryable, kind: string, runId: number): Promise<Reading[]> =>
   readingsOf(db, kind, sql`and k.run_id >= ${runId} order by k.run_id`);
 
-/** The latest sweep of a kind that has ended; null if none has. One that found the kind being read by another process is none. */
-export const lastReading = async (db: Queryable, kind: string): Promise<Reading | null> =>
-  (await readingsOf(db, kind, sql`and k.state <> 'busy' order by k.run_id desc limit 1`))[0] ?? null;
+const NEVER_LATER = '9999-12-31 00:00:00.000';
+
+/** The latest sweep of a kind that has ended, and began before an instant. One that found the kind being read by another process is none. */
+export const lastReading = async (
+  db: Queryable,
+  kind: string,
+  before = NEVER_LATER,
+): Promise<Reading | null> =>
+  (
+    await readingsOf(
+      db,
+      kind,
+      sql`and k.state <> 'busy' and k.started_at < ${before} order by k.run_id desc limit 1`,
+    )
+  )[0] ?? null;
+
+export const endedMs = ({ startedAt, durationMs }: Reading): number =>
+  parseInstant(startedAt).getTime() + durationMs;
 
 /** Notes that one of our writes has changed a record of a kind; sweeps note their changes as they end. */
 export async function saveLastChange(tx: Transaction, kind: string, now: Date): Promise<void> {

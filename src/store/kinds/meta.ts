@@ -24,6 +24,7 @@ type MetaKey =
   | 'move.from' // Of a database that a move fills or has filled: the file.
   | 'outbox.accepted_links' // Up to where links that the outbox knows nothing of were accepted.
   | `outbox.alters.${string}` // Since when the service is known to alter natural keys of a kind.
+  | `prompt.${string}` // How many of our creates of a kind complete sweeps have shown, since one came late.
   | 'changes.forgotten_before' // Up to when change events were removed.
   | 'changes.removed_up_to' // The `seq` of the last one of them.
   | 'integrity' // The findings of the latest check of the database file.

@@ -11,6 +11,7 @@ import {
   readTexts,
   select,
   omitColumns,
+  pickColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { entriesWhere, type Entry } from './outbox-store.ts';
@@ -70,6 +71,17 @@ export async function entriesOfRecord(db: Queryable, kind: string, id: string): 
     entries.push({ entry, attempts: await readAttempts(db, entry.id) });
   return entries;
 }
+
+const ANSWERED = pickColumns(LINKS, 'record_id', 'linked_at');
+
+/** The records that answers to our creates of a kind named from an instant to another one, not those that were found later. */
+export const answeredCreates = (db: Queryable, kind: string, from: SQL, to: string) =>
+  select(
+    db,
+    ANSWERED,
+    sql`where kind = ${kind} and linked_at >= ${from} and linked_at < ${to} and exists (
+      select 1 from outbox_attempts as a where a.outbox_id = links.outbox_id and a.grade = 'done')`,
+  );
 
 /** Notes which record an entry created; false where another entry has that record already, and it is still the same one. */
 export async function saveLink(

@@ -36,8 +36,11 @@ const settlement = z
     isAskedFor: z.boolean(),
     /** Who has ended the waiting for a lost send, and when. */
     hurried: z.object({ by: z.string(), at: z.string() }),
-    /** It is not sent again before. */
+    /** The service itself answered that it failed. */
+    hasFailed: z.boolean(),
+    /** It is not sent again before; `isSoon`: a part of patience is enough. */
     resendAt: z.string(),
+    isSoon: z.boolean(),
     search,
     awaits: awaitedReading,
     /** Since when the service has refused it, without another outcome in between. */

@@ -49,6 +49,7 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   doubt: null,
   isAskedFor: false,
   isWaitEnded: facts.isAskedFor === true,
+  stoodMs: null,
   lostSends: 1,
   hasAlteredKeys: false,
   rules: RULES,

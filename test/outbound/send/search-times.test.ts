@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { searchTimes } from '../../../src/outbound/send/decide-settlement.ts';
 
 const RULES = { settleSeconds: 300, patienceSeconds: 86_400 };
-const at = (seconds: number, rules = RULES) => searchTimes(seconds * 1000, rules);
+const at = (seconds: number, rules = RULES) =>
+  searchTimes({ elapsedMs: seconds * 1000, stoodMs: null, rules });
 
 describe('the looks for a send', () => {
   test.each([
@@ -31,10 +32,12 @@ describe('the looks for a send', () => {
 
   test('are always in the future, and those that are due in the past', () => {
     const seconds = fc.nat({ max: 200_000 });
+    const elapsed = fc.integer({ min: 0, max: 1e9 });
+    const stood = fc.constantFrom(null, 0, 5_000_000);
     const rules = fc.record({ settleSeconds: seconds, patienceSeconds: seconds });
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 1e9 }), rules, (elapsedMs, anyRules) => {
-        const { due, next } = searchTimes(elapsedMs, anyRules);
+      fc.property(elapsed, stood, rules, (elapsedMs, stoodMs, anyRules) => {
+        const { due, next } = searchTimes({ elapsedMs, stoodMs, rules: anyRules });
         expect(next).toBeGreaterThan(elapsedMs);
         expect(next).toBeGreaterThanOrEqual(anyRules.settleSeconds * 1000);
         if (due !== null) expect(due).toBeLessThanOrEqual(elapsedMs);
