@@ -6,6 +6,7 @@ import { readEntries, type Entry } from '../../src/store/outbox/outbox-store.ts'
 import { dumpChanges, dumpMirror, type ChangeRow, type Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
 import { actsDuring, beginTrouble, outlast } from './lasting-acts.ts';
+import { createDaily, latestMs } from './lateness.ts';
 import { goBack, resumeIfPaused } from './going-back.ts';
 import { act, leaveAndReturn } from './others.ts';
 import { decideHolds } from './decide-holds.ts';
@@ -76,6 +77,7 @@ async function play(stage: Stage): Promise<void> {
   }
   const untilMs = stage.lasting.length === 0 ? null : await beginTrouble(stage);
   stage.hasBegun = untilMs !== null;
+  await createDaily(stage);
   const busyMs = random.integer(20, 80) * MINUTE;
   const later = async (act: () => Promise<void> | void): Promise<void> => {
     await timeline.clock.sleep(random.integer(0, busyMs));
@@ -175,7 +177,8 @@ async function comeToRest(stage: Stage): Promise<void> {
   const { timeline, session, service, kinds, secrets, personality } = stage;
   const isSame = (one: string, other: string, kind: string): boolean =>
     plainText(one, kind, personality) === plainText(other, kind, personality);
-  await timeline.clock.sleep(personality.ownShown === 'at once' ? 15 * MINUTE : 7 * HOUR);
+  const restMs = personality.ownShown === 'at once' ? 15 * MINUTE : 7 * HOUR;
+  await timeline.clock.sleep(Math.max(restMs, latestMs(personality)));
   service.advance(timeline.nowMs());
   for (let sweep = 0; sweep < (personality.ties === 'none' ? MOST_SWEEPS : SWEEPS_OF_TIES); sweep++) {
     await askForSweep(stage);

@@ -61,7 +61,9 @@ export function kindsFor({
   cut,
   volatile,
   ties,
+  late,
 }: Personality): readonly string[] {
+  if (late !== 'never') return ['clients', 'clients', 'projects', 'categories', 'punches'];
   if (ties !== 'none') return ['clients', 'projects', 'products'];
   if (window !== 'whole') return ['punches', 'purchase_products'];
   if (keeping !== 'short') return ['clients', 'categories', 'products', 'punches'];

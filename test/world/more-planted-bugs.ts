@@ -6,6 +6,11 @@ import type { normalizeKey } from '../../src/diff/normalize-spelling.ts';
 import type { withBlanks } from '../../src/diff/shown-value.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { locateReader } from '../../src/feed/follow-changes.ts';
+import { textColumn, timestampColumn } from '../../src/db/rows/engine-column.ts';
+import { readRows } from '../../src/db/rows/rows.ts';
+import type { hasFailed } from '../../src/outbound/attempt/grade.ts';
+import type { uncertifiedMs } from '../../src/outbound/send/decide-settlement.ts';
+import type { answeredCreates } from '../../src/store/outbox/attempts-and-links.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
@@ -29,6 +34,9 @@ interface Plantable {
   saveNextPageSize: typeof saveNextPageSize;
   findLastBreak: typeof findLastBreak;
   locateReader: typeof locateReader;
+  hasFailed: typeof hasFailed;
+  answeredCreates: typeof answeredCreates;
+  uncertifiedMs: typeof uncertifiedMs;
 }
 
 type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
@@ -152,6 +160,29 @@ export const MORE_PLANTED_BUGS: readonly {
         (real) =>
         async (...args) => ({ ...(await real(...args)), isLost: false }),
     },
+  },
+  {
+    name: 'a lost create waits no longer than one whose failure the service itself answered',
+    trait: 'late: lost sends',
+    parts: { hasFailed: (real) => (answer) => answer.is !== 'answered' || real(answer) },
+  },
+  {
+    name: 'lost creates that were found teach how soon lists show what is created',
+    trait: 'late: failures where no create is answered',
+    parts: {
+      answeredCreates: () => (db, kind, from, to) =>
+        readRows(
+          db,
+          [textColumn('record_id'), timestampColumn('linked_at')],
+          sql`select record_id, linked_at from links
+              where kind = ${kind} and linked_at >= ${from} and linked_at < ${to}`,
+        ),
+    },
+  },
+  {
+    name: 'the short wait goes on while no list can be read',
+    trait: 'late: failures until an outage ends',
+    parts: { uncertifiedMs: () => () => 0 },
   },
   {
     name: 'events carry the time of a clock that was set back',

@@ -1,5 +1,6 @@
 import { recordAnswer, spoiltRead, type Answer, type Outcome } from './answers.ts';
 import { keptMs, listedRows, singleInstead } from './lasting.ts';
+import { isOut, outageAnswer } from './lateness.ts';
 import { liedPage } from './lies.ts';
 import { listAnswer } from './listed.ts';
 import type { Records, Row } from './records.ts';
@@ -9,8 +10,12 @@ import { singleRow } from './spelled.ts';
 const TROUBLED = 0.08;
 const KEPT_MS = 120_000;
 
-/** Answers a GET: what is there, as a replica or a cache shows it, or something else instead. */
-export function read(inside: Inside, request: Request, atMs: number): Outcome {
+/** Answers a GET, unless the service is down. */
+export const read = (inside: Inside, request: Request, atMs: number): Outcome =>
+  isOut(inside.outage, atMs) ? outageAnswer(inside.personality, atMs) : readUp(inside, request, atMs);
+
+/** Answers it: what is there, as a replica or a cache shows it, or something else instead. */
+function readUp(inside: Inside, request: Request, atMs: number): Outcome {
   const { target, isAfresh = false } = request;
   const { personality, random, kept } = inside;
   const key = keptAs(request);

@@ -3,6 +3,7 @@ import { blankRecord } from '../../sandbox/generate/from-catalogue.ts';
 import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
 import type { Answer, Outcome } from './answers.ts';
 import { beginLasting, createLasting, type Lasting } from './lasting.ts';
+import type { Outage } from './lateness.ts';
 import type { Lie } from './lies.ts';
 import { read } from './reads.ts';
 import { createRecords, type Content, type Records } from './records.ts';
@@ -89,6 +90,7 @@ export interface Inside {
   readonly kept: Map<string, { readonly atMs: number; readonly answer: Answer }>;
   readonly lie: Lie | null;
   readonly lasting: Lasting;
+  readonly outage: Outage;
   /** The maximum lag of replicas. */
   readonly lagMs: number;
   /** When pages change their size. */
@@ -115,6 +117,7 @@ export function createService(options: ServiceOptions): Service {
     kinds,
     records,
     lasting: createLasting(personality, records, randomFrom('lasting service', seed)),
+    outage: { fromMs: Infinity, untilMs: Infinity },
     sends: [],
     putOff: [],
     stalePages: [],

@@ -134,6 +134,13 @@ const LATEST = {
   ties: { none: 0, 'another order for each page': 2, 'another order for each size': 1 },
   /** The mirror's database becomes what it was some minutes before. */
   goesBack: { never: 0, 'under living processes': 2, 'with the count of our sends': 2 },
+  /** What failed or was lost is carried out hours later, and what is answered shows at once. */
+  late: {
+    never: 0,
+    'lost sends': 2,
+    'failures where no create is answered': 1,
+    'failures until an outage ends': 2,
+  },
 } as const satisfies Table;
 
 export const TRAITS = { ...USUAL, ...LASTING, ...VIEWS, ...TYPED, ...LATEST } as const;
@@ -185,7 +192,7 @@ export function drawPersonality(seed: number): Personality {
 function drawLatest(personality: Personality, seed: number): Personality {
   for (const name of LATEST_NAMES) {
     const random = randomFrom(LATEST_STREAM, name, seed);
-    if (!random.chance(LATEST_SHARE)) continue;
+    if (!random.chance(name === 'late' ? LONG_SHARE : LATEST_SHARE)) continue;
     const drawn: Record<string, string> = { ...personality, [name]: drawValue(name, random) };
     addCompanions(drawn, name, random);
     return drawn as unknown as Personality;
@@ -206,6 +213,8 @@ const TYPED_SHARE = 0.1;
 /** The share of what is left that has one of the latest traits, and a name by which none of the seeds in found-at.json has one. */
 const LATEST_SHARE = 0.03;
 const LATEST_STREAM = 'latest 1';
+/** That of histories which begin with a week of creates. */
+const LONG_SHARE = 0.012;
 
 function drawLasting(drawn: Record<string, string>, random: Random): void {
   if (!random.chance(LASTING_SHARE)) return;
@@ -248,6 +257,25 @@ const COMPANIONS: Partial<Record<Trait, { readonly [Name in Trait]?: readonly Pe
   likeMinded: { lost: ['before the commit', 'before or after'] },
   ownShown: { replica: ['none'], cache: ['none'] },
   token: { lost: LOST, pageSize: ['5 rows', '7 rows', '10 rows'], processes: ['one'] },
+  late: {
+    lost: ['after the commit'],
+    refusal: ['in its own JSON'],
+    refusedWith: ['503'],
+    refusedWhen: ['before the commit'],
+    commit: ['at once'],
+    shown: ['whole'],
+    status: ['200 OK', '201 Created'],
+    texts: ['as sent'],
+    codes: ['as sent'],
+    replica: ['none'],
+    cache: ['none'],
+    reads: ['answered'],
+    asked: ['honoured'],
+    announced: ['meta'],
+    total: ['right'],
+    beyond: ['empty'],
+    order: ['documented'],
+  },
   ties: {
     pageSize: ['10 rows', '15 rows', '25 rows'],
     announced: ['meta', 'meta as text', 'meta without last_page', 'meta and links'],

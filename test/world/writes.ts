@@ -1,5 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { failure, json, keyOf, refusal, writtenAnswer, type Answer, type Outcome } from './answers.ts';
+import { isOut, latenessOf } from './lateness.ts';
 import { updateInstead } from './lasting.ts';
 import type { Content, Records } from './records.ts';
 import { blankOf, recordsOf, type Inside, type Request, type Send } from './service.ts';
@@ -31,18 +32,26 @@ export function write(inside: Inside, { method, target, body }: Request, atMs: n
 }
 
 function answered(inside: Inside, send: Send): Outcome {
-  const { personality } = inside;
   const instead = insteadOf(inside, send);
   if (instead !== null) return instead;
-  const trouble = drawTrouble(inside);
-  send.outcome = trouble?.is ?? 'answered';
-  if (trouble?.is === 'unreachable') return 'unreachable';
-  const reply = trouble?.is === 'refused' ? refusal(personality, send.atMs) : 'lost';
-  if (trouble !== null && !trouble.commits) return reply;
+  const { is, commits } = drawTrouble(inside, send.atMs) ?? DONE;
+  send.outcome = is;
+  if (is === 'unreachable') return 'unreachable';
+  const reply = is === 'refused' ? refusal(inside.personality, send.atMs) : 'lost';
+  const lateMs = latenessOf(inside, send, is);
+  if (lateMs !== null) carryOutLater(inside, send, lateMs);
+  if (lateMs !== null || !commits) return reply;
+  return done(inside, send, is === 'answered' ? null : reply);
+}
+
+const DONE = { is: 'answered', commits: true } as const;
+
+/** What comes of a write that is carried out as it is drawn. @param reply The answer in place of its own. */
+function done(inside: Inside, send: Send, reply: Outcome | null): Outcome {
   const delayMs = drawDelay(inside, send);
   if (delayMs !== null) return putOff(inside, send, delayMs);
   const answer = commit(inside, send, send.atMs);
-  return trouble === null ? answer : reply;
+  return reply ?? answer;
 }
 
 /** What a PUT comes to while a trouble lasts; null = it is carried out. */
@@ -59,9 +68,11 @@ interface Trouble {
   readonly commits: boolean;
 }
 
+const DOWN: Trouble = { is: 'refused', commits: false };
 const TROUBLED = 0.5;
 
-function drawTrouble({ personality, random, isCalm }: Inside): Trouble | null {
+function drawTrouble({ personality, random, isCalm, outage }: Inside, atMs: number): Trouble | null {
+  if (isOut(outage, atMs)) return DOWN;
   const { lost, refusal: refuses, refusedWhen } = personality;
   const isRough = !isCalm && (lost !== 'never' || refuses !== 'never');
   if (!isRough || !random.chance(TROUBLED)) return null;
@@ -80,7 +91,7 @@ function drawDelay({ personality, random, isCalm }: Inside, { operation }: Send)
   return operation === 'update' && personality.put === 'late' ? random.integer(1, 60) * 1_000 : null;
 }
 
-function putOff(inside: Inside, send: Send, delayMs: number): Outcome {
+function carryOutLater(inside: Inside, send: Send, delayMs: number): void {
   const atMs = send.atMs + delayMs;
   inside.putOff.push({
     atMs,
@@ -88,6 +99,10 @@ function putOff(inside: Inside, send: Send, delayMs: number): Outcome {
       commit(inside, send, atMs);
     },
   });
+}
+
+function putOff(inside: Inside, send: Send, delayMs: number): Outcome {
+  carryOutLater(inside, send, delayMs);
   send.outcome = 'put off';
   return inside.random.chance(0.5) ? json(202, '{"success":true}') : 'lost';
 }
