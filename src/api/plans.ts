@@ -65,6 +65,7 @@ const uploadSchema = {
 /** Routes of corrections from spreadsheets. */
 export function planRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, uploadLimit } = context;
+  const { approvals } = context.plans;
   void app.register((uploads: Server, _options, ready) => {
     uploads.addContentTypeParser(SHEETS, { parseAs: 'buffer' }, (_request, body, parsed) => {
       parsed(null, body);
@@ -81,7 +82,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
       const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
       const { who } = deciderOf(request, 'api');
       const id = await uploadLimit.inTurn(() => uploadPlan(context, upload, who));
-      return sendDocument(reply.code(201), shownPlan, await showPlan(session, kinds, id));
+      return sendDocument(reply.code(201), shownPlan, await showPlan(session, kinds, id, approvals));
     });
     ready();
   });
@@ -89,7 +90,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
     sendDocument(reply, planList, { plans: await listPlans(session, limit, before) }),
   );
   app.get('/v1/plans/:id', { schema: showSchema }, async ({ params: { id } }, reply) =>
-    sendDocument(reply, shownPlan, await showPlan(session, kinds, id)),
+    sendDocument(reply, shownPlan, await showPlan(session, kinds, id, approvals)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);

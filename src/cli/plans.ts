@@ -30,7 +30,7 @@ import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFile, writeWhole } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
-import { truncateText, textTable, type Printed } from './parts/io.ts';
+import { takeFirst, truncateText, textTable, type Printed } from './parts/io.ts';
 import { createEntriesProgress } from './parts/progress.ts';
 import {
   commandLineDecider,
@@ -42,6 +42,7 @@ import {
 
 interface Options extends CommonOptions {
   readonly kind?: string;
+  readonly limit?: number;
   readonly allowNew?: true;
   readonly allowReordered?: true;
   readonly out?: string;
@@ -60,10 +61,12 @@ export function planCommand(context: CommandContext): Command {
     .option('--kind <kind>', 'its record kind, if the columns do not show it')
     .option('--allow-new', 'create records from rows without an id, which are refused otherwise')
     .option('--allow-reordered', 'accept a column whose values only changed places')
+    .option('--limit <n>', `of the list: maximum number (default: ${MAX_LISTED})`, parseWholeNumber)
     .option('--out <file>', OUT);
   const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
     if (what === undefined) {
-      const plans = await listPlans(mirror.session, MAX_LISTED);
+      const { limit = MAX_LISTED } = mirror.options;
+      const plans = takeFirst(await listPlans(mirror.session, limit + 1), limit, context.io);
       const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
       const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
         return [id, state, kind, origin, createdBy, createdAt, approvedBy];
@@ -150,14 +153,14 @@ async function planAnswer(
 ): Promise<Printout> {
   const { wait, timeout = TIMEOUT_SECONDS, out } = options;
   const kinds = allKinds(config);
-  let plan = await showPlan(session, kinds, id);
+  let plan = await showPlan(session, kinds, id, config.plans.approvals);
   if (wait) {
     const entries = plan.rows.flatMap((row) => row.entry?.id ?? []);
     const { signal, stderr } = context.io;
     const { onEnded, stop } = createEntriesProgress(entries.length, stderr);
     const waiting = { clock: systemClock, timeoutMs: timeout * 1000, signal, onEnded };
     await waitForEntries(session, entries, waiting).finally(stop);
-    plan = await showPlan(session, kinds, id);
+    plan = await showPlan(session, kinds, id, config.plans.approvals);
     if (plan.rows.some((row) => row.entry !== null && row.entry.state !== 'done'))
       context.exit(EXIT.incomplete);
   }
@@ -208,11 +211,11 @@ function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<P
 }
 
 /** The next command for a plan; a plan that another person must approve cannot be applied yet. */
-function nextStep({ id, state, counts, approvedBy }: ShownPlan, approvals: number): string {
+function nextStep({ id, state, approvedBy, next }: ShownPlan, approvals: number): string {
   if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
-  if (state === 'stale' || counts.updates + counts.creates === 0) return '';
+  if (next === null) return '';
   return approvals > 0 && approvedBy === null
-    ? `\nAnother person must approve it first: bms-sync approve ${id}`
+    ? `\n${next} To approve it: bms-sync approve ${id}`
     : `\nTo send exactly these changes: bms-sync apply ${id}`;
 }
 

@@ -3,6 +3,7 @@ import { readPlanPage } from '../store/outbox/plan-store.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import {
+  nextOfPlan,
   PLAN_COUNTS_TEXT,
   shownRow,
   summarizePlan,
@@ -39,10 +40,11 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const nameOf = (id: string | null): string => recordName(records.get(id ?? '')?.raw ?? null);
     const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
+    const next = nextOfPlan(plan, plans.approvals);
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
     const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
       <div id="plan" data-live>
-        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${buttons} ${factsOf(plan, reader)}</div>`)}
+        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${next === null ? null : html`<p>${t(next)}</p>`} ${buttons} ${factsOf(plan, reader)}</div>`)}
         ${progress(plan, reader)}
       </div>
       ${panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}

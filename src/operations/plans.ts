@@ -19,9 +19,9 @@ export const approveCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, { id }) => {
+  run: async ({ session, kinds, clock, plans, by }, { id }) => {
     await approvePlan(session, { id, by: by.who, now: clock.now() });
-    return await showPlan(session, kinds, id);
+    return await showPlan(session, kinds, id, plans.approvals);
   },
 });
 
@@ -38,7 +38,7 @@ export const applyCorrections = operation({
   answer: shownPlan,
   run: async ({ session, kinds, clock, plans, by }, { id }) => {
     await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
-    return await showPlan(session, kinds, id);
+    return await showPlan(session, kinds, id, plans.approvals);
   },
 });
 
@@ -55,9 +55,9 @@ export const undoCorrections = operation({
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, { id, unproven }) => {
+  run: async ({ session, kinds, clock, plans, by }, { id, unproven }) => {
     const undoId = await undoPlan(session, { kinds, id, by: by.who, now: clock.now(), unproven });
-    return await showPlan(session, kinds, undoId);
+    return await showPlan(session, kinds, undoId, plans.approvals);
   },
 });
 

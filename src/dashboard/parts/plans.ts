@@ -1,6 +1,11 @@
 import type { Html } from '../../http/html.ts';
 import type { Translator } from '../../lib/text/translator.ts';
-import { isOwnPlan, type PlanRules, type PlanSummary } from '../../outbound/plans/plan-document.ts';
+import {
+  isOwnPlan,
+  nextOfPlan,
+  type PlanRules,
+  type PlanSummary,
+} from '../../outbound/plans/plan-document.ts';
 import type { DecisionButton } from './decisions.ts';
 import { badge } from './layout.ts';
 
@@ -16,12 +21,11 @@ export function planButtons(
   const { t } = translator;
   const { id, state, approvedBy } = plan;
   if (state === 'applied') return [planButton(id, 'Undo', translator)];
-  const records = plan.counts.updates + plan.counts.creates;
-  if (state === 'stale' || records === 0) return [];
+  if (nextOfPlan(plan, rules.approvals) === null) return [];
   if (rules.approvals > 0 && approvedBy === null)
     return isOwnPlan(plan, rules) ? [] : [planButton(id, 'Approve', translator)];
   const question = t('{n, plural, one {# record} other {# records}} will be changed. Continue?', {
-    n: records,
+    n: plan.counts.updates + plan.counts.creates,
   });
   return [{ ...planButton(id, 'Apply', translator), confirmation: { question, answer: t('Apply') } }];
 }

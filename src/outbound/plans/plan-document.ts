@@ -54,6 +54,7 @@ const planRow = z.object({
 export const shownPlan = listedPlan.extend({
   state: z.enum(['open', 'stale', 'applied']),
   stale: z.array(z.string()).describe('why it can no longer be applied'),
+  next: z.string().nullable().describe('who acts next; null: nobody'),
   counts: z.object({
     updates: z.int(),
     creates: z.int(),
@@ -67,7 +68,7 @@ export const shownPlan = listedPlan.extend({
 export type ShownPlan = DocumentOf<typeof shownPlan>;
 
 /** A plan without its rows. */
-export type PlanSummary = Omit<ShownPlan, 'rows'>;
+export type PlanSummary = Omit<ShownPlan, 'rows' | 'next'>;
 
 /** Reads a plan and counts its rows; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
 export async function summarizePlan(
@@ -92,6 +93,14 @@ export interface PlanRules {
 export const isOwnPlan = ({ createdBy }: PlanSummary, { user }: PlanRules): boolean =>
   user ? isSameUserName(user.name, createdBy) : false;
 
+/** Who acts next on a plan, as a sentence; null once it is applied or stale, or changes nothing. */
+export function nextOfPlan({ state, counts, approvedBy }: PlanSummary, approvals: number): MessageKey | null {
+  if (state !== 'open' || counts.updates + counts.creates === 0) return null;
+  return approvals > 0 && approvedBy === null
+    ? 'Another user must approve it before it can be applied.'
+    : 'It can be applied.';
+}
+
 const MOST_WAITING = 20;
 const PLANS_NAMED = 3;
 
@@ -115,10 +124,23 @@ async function findStale(session: Session, kind: Kind, plan: StoredPlan): Promis
   return staleCells(session, await readMirroredKind(session, kind), changed, createdAt);
 }
 
-/** Reads a plan with all its rows and the states of their entries. @throws {SyncError} `plan.absent` */
-export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
+/**
+ * Reads a plan with all its rows and the states of their entries.
+ *
+ * @param approvals How many it needs. @throws {SyncError} `plan.absent`
+ */
+export async function showPlan(
+  session: Session,
+  kinds: readonly Kind[],
+  id: number,
+  approvals = 0,
+): Promise<ShownPlan> {
   const summary = await summarizePlan(session, kinds, id);
-  return { ...summary, rows: (await readRowsWithEntries(session, id)).map(shownRow) };
+  return {
+    ...summary,
+    next: nextOfPlan(summary, approvals),
+    rows: (await readRowsWithEntries(session, id)).map(shownRow),
+  };
 }
 
 /** A row of a plan with the state of its entry. */

@@ -10,16 +10,16 @@ import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 
 type HoldDecision = 'approved' | 'rejected';
 
-/** The states that a decision may change: what is held; else the last decision is revised. */
-const DECIDABLE: Readonly<Record<HoldDecision, readonly (readonly AbsenceState[])[]>> = {
-  approved: [['held'], ['rejected'], ['approved']],
-  rejected: [['held'], ['approved'], ['rejected']],
-};
+/**
+ * The states that a decision may change: what is held; else the last decision is revised. An approval that is sent again finds what it
+ * has approved before rows that a person has kept.
+ */
+const DECIDABLE: readonly AbsenceState[] = ['held', 'approved', 'rejected'];
 
 /** Records in the order in which they joined their state, so that the shown ones come first. */
-function readJoined(db: Queryable, kind: string, states: readonly AbsenceState[]) {
+function readJoined(db: Queryable, kind: string, state: AbsenceState) {
   const rows: SQL = sql`
-    select record_id as id, proof as why from deletions where kind = ${kind} and state in (${sqlList(states)})
+    select record_id as id, proof as why from deletions where kind = ${kind} and state = ${state}
     order by sweep, length(record_id), record_id`;
   return readRows(db, [textColumn('id'), optionalText('why')], rows);
 }
@@ -34,7 +34,7 @@ function checkOf(rows: Joined): string {
 
 /** The check of the records that a decision on a kind's hold would concern now. */
 export async function readCheck(db: Queryable, kind: string, state: AbsenceState): Promise<string> {
-  return checkOf(await readJoined(db, kind, [state]));
+  return checkOf(await readJoined(db, kind, state));
 }
 
 /** Remembers which held records of a kind a person was shown last: an approval without a check is of these. */
@@ -50,12 +50,15 @@ export async function rememberShown(db: Queryable, kind: string, check: string):
  * @throws {SyncError} `deletions.changed` if these are no longer the records of the hold, `deletions.none` if nothing is held.
  */
 export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision, only?: string) {
-  for (const states of DECIDABLE[decision]) {
-    const rows = await readJoined(tx, kind, states);
-    if (rows.length === 0) continue;
-    const isNew = decision === 'approved' && states.includes('held');
+  let isNone = true;
+  for (const state of DECIDABLE) {
+    const rows = await readJoined(tx, kind, state);
+    isNone &&= rows.length === 0;
+    const isNew = decision === 'approved' && state === 'held';
     const check = only ?? (isNew ? await readMeta(tx, `shown.${kind}`) : null);
-    const shown = check === null ? rows : shownBy(rows, check, kind);
+    const shown = check === null ? rows : shownBy(rows, check);
+    if (shown.length === 0 && rows.length > 0 && only === undefined) break;
+    if (shown.length === 0) continue;
     for (const ids of inChunks(shown.map((row) => row.id)))
       await tx.query(sql`
         update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(ids)})`);
@@ -63,9 +66,18 @@ export async function decideHold(tx: Transaction, kind: string, decision: HoldDe
     const newer = rows.length - shown.length;
     return { kind, decision, records: shown.length, ...(newer > 0 && { newer }) };
   }
-  throw new SyncError(`No deletions of ${kind} are on hold.`, {
-    code: 'deletions.none',
-    hint: 'bms-sync deletions lists what waits for a decision.',
+  throw undecidable(kind, isNone);
+}
+
+function undecidable(kind: string, isNone: boolean): SyncError {
+  if (isNone)
+    return new SyncError(`No deletions of ${kind} are on hold.`, {
+      code: 'deletions.none',
+      hint: 'bms-sync deletions lists what waits for a decision.',
+    });
+  return new SyncError(`The held records of ${kind} have changed since they were shown.`, {
+    code: 'deletions.changed',
+    hint: `bms-sync deletions shows them; then: bms-sync deletions approve ${kind}.`,
   });
 }
 
@@ -78,13 +90,10 @@ async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, 
     : deleteMeta(tx, `scope.${kind}`));
 }
 
-function shownBy(rows: Joined, check: string, kind: string): Joined {
+/** The rows that a check names: the first ones; none if they are others by now. */
+function shownBy(rows: Joined, check: string): Joined {
   const shown = rows.slice(0, Number.parseInt(check, 10) || 0);
-  if (shown.length > 0 && checkOf(shown) === check) return shown;
-  throw new SyncError(`The held records of ${kind} have changed since they were shown.`, {
-    code: 'deletions.changed',
-    hint: `bms-sync deletions shows them; then: bms-sync deletions approve ${kind}.`,
-  });
+  return checkOf(shown) === check ? shown : [];
 }
 
 /** The field that makes rows older than a kind's list stay in the mirror; else the consecutive deletions that were exactly the oldest. */

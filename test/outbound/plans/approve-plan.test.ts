@@ -31,10 +31,13 @@ describe.each(DATABASES)('with approvals, in %s', (database) => {
   test('a plan is applied once another person than its author agrees, and so is its undo', async () => {
     const { on, plan, now, apply, approve, codeOf } = await scene(database);
     expect(await codeOf(apply)).toBe('plan.unapproved');
+    const next = async () => (await showPlan(on.session, KINDS, plan, 1)).next;
+    expect(await next()).toBe('Another user must approve it before it can be applied.');
     expect(await codeOf(() => approve('ADA'))).toBe('plan.own');
     expect(await codeOf(apply)).toBe('plan.unapproved');
     await approve('Marie');
     await approve('Léo');
+    expect(await next()).toBe('It can be applied.');
     expect(await showPlan(on.session, KINDS, plan)).toMatchObject({ createdBy: 'ada', approvedBy: 'Marie' });
     await apply();
     expect(await on.rows(sql`select pushed_by from outbox`)).toEqual([{ pushed_by: 'ada' }]);

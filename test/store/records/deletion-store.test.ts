@@ -12,7 +12,7 @@ import {
   saveAbsences,
   saveProofs,
 } from '../../../src/store/records/deletion-store.ts';
-import { decideHold } from '../../../src/store/records/hold-store.ts';
+import { decideHold, readCheck } from '../../../src/store/records/hold-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
@@ -212,6 +212,23 @@ describe.each(DATABASES)('holds in %s', (_name, open) => {
     expect(await statesOf(session)).toEqual(['rejected', 'approved', 'approved', 'suspected']);
     expect(await decide(session, 'rejected')).toBe(2);
     expect(await statesOf(session)).toEqual(['rejected', 'rejected', 'rejected', 'suspected']);
+  });
+
+  test('that were approved and are approved again stay the ones: rows that a person has kept are not among them', async () => {
+    const session = await open();
+    await save(session)(missing('1', { state: 'rejected' }), missing('2', { state: 'held' }));
+    const check = await readCheck(session, 'clients', 'held');
+    const approve = (only?: string) => session.atomically((tx) => decideHold(tx, 'clients', 'approved', only));
+    for (const only of [undefined, undefined, check, undefined]) {
+      expect(await approve(only)).toMatchObject({ records: 1 });
+      expect(await statesOf(session)).toEqual(['rejected', 'approved']);
+    }
+    await save(session)(missing('3', { state: 'held' }));
+    expect(await approve(check)).toMatchObject({ records: 1 });
+    expect(await statesOf(session)).toEqual(['rejected', 'approved', 'held']);
+    await expect(approve('1-0123456789')).rejects.toMatchObject({ code: 'deletions.changed' });
+    expect(await approve(await readCheck(session, 'clients', 'rejected'))).toMatchObject({ records: 1 });
+    expect(await statesOf(session)).toEqual(['approved', 'approved', 'held']);
   });
 
   test('that are none cannot be decided; what was buried meanwhile is no longer in question', async () => {
