@@ -45,7 +45,7 @@ export function nextPulls(
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
-const DRIFT_SHOWN = 20;
+export const DRIFT_SHOWN = 20;
 
 /** How fresh and how sound the mirror is; `status-document.ts` describes each member. */
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { reportLabel, runLabel } from '../words/outcome-texts.ts';
+import { isServiceWide, reportLabel, runLabel } from '../words/outcome-texts.ts';
 import { findRun, listRuns, ROW_COUNTS, type KindReport, type Run } from '../store/runs/run-store.ts';
 import { runList, shownRun } from '../runs/run-document.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
@@ -59,5 +59,8 @@ function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iter
     return [kind.kind, reportLabel(run, kind), ...counts, kind.durationMs];
   });
   yield textTable(['kind', 'state', ...COUNTS, 'ms'], rows);
-  for (const { kind, detail } of reports) if (detail !== null) yield `${kind}: ${detail}`;
+  const detailed = reports.filter((report) => report.detail !== null);
+  const byCause = Map.groupBy(detailed, ({ kind, reason }) => (isServiceWide(reason) ? reason : kind));
+  for (const [{ kind, detail } = { kind: '', detail: '' }, ...more] of byCause.values())
+    yield `${kind}${more.length === 0 ? '' : ` and ${more.length} more`}: ${detail ?? ''}`;
 }

@@ -5,7 +5,7 @@ import { outcomeLabel } from '../words/outcome-texts.ts';
 import { readPause } from '../outbound/freeze.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
-import { readStatusReport } from '../checks/status.ts';
+import { DRIFT_SHOWN, readStatusReport } from '../checks/status.ts';
 import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
@@ -40,7 +40,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
     yield textTable(['kind', 'field', 'code', 'records'], rows);
   }
   if (drift.length > 0) {
-    yield '\nChanges in the answers of the service:';
+    yield `\nChanges in the answers of the service (the latest ${DRIFT_SHOWN} at most; all: the view bi_drift):`;
     const rows = drift.map((change) => {
       return [change.seenAt, change.kind, change.code, change.field, change.detail];
     });
@@ -51,7 +51,8 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
 function* kindTexts(document: StatusDocument): Iterable<Printed> {
   const instants = ['last sweep (UTC)', 'list known exactly (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
-  const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at]));
+  const nextPulls = document.isServed ? document.nextPulls : [];
+  const next = new Map(nextPulls.map((nextPull) => [nextPull.kind, nextPull.at]));
   const rows = document.kinds.map((row) => [
     row.kind,
     outcomeLabel(row),
@@ -64,7 +65,7 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
   ]);
   yield textTable(header, rows);
   if (document.nextPulls.length > 0 && !document.isServed)
-    yield '\nNo background service is running: the next pulls wait for bms-sync serve.';
+    yield '\nNo background service is running: nothing is pulled until bms-sync serve runs.';
   if (document.unscheduled.length > 0) yield `\nNo schedule pulls ${document.unscheduled.join(', ')}.`;
   if (document.schedulesDiffer) yield `\n${OTHER_SCHEDULES_NOTE}`;
 }

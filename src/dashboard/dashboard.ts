@@ -110,7 +110,9 @@ function addForms(app: Server, context: RouteContext): void {
       const by = deciderOf(request, 'page');
       const document = await runOperation(operation, { ...context, signal: context.closing, by }, values);
       const page = operation.resultPage?.(document) ?? body.back ?? '/';
-      return reply.redirect(`${page}?done=${encodeURIComponent(trailName(operation))}`, 303);
+      const { events } = document;
+      const done = trailName(operation) + (typeof events === 'number' ? ` ${events}` : '');
+      return reply.redirect(`${page}?done=${encodeURIComponent(done)}`, 303);
     });
   }
 }

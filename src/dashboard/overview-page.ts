@@ -8,7 +8,7 @@ import { html, type Html } from '../http/html.ts';
 import { sentence } from '../lib/text/text.ts';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
-import { kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
+import { dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
@@ -60,12 +60,13 @@ function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const unread = kinds.filter((kind) => kind.lastSweepAt === null).length;
   const uncertified = kinds.filter((kind) => kind.state !== 'certified');
   const ends = uncertified.map((kind) => ({ ...describeOutcome(kind, reader), ...kind }));
+  const [next = null] = uncertified.flatMap((kind) => kind.nextAt ?? []).sort();
   const isSettled = unread === 0 && ends.every(({ next }) => next === null);
   const proof =
     oldest === undefined || uncertified.length > 0
       ? isSettled
         ? sentence(ends.map(({ kind, why }) => `${kindLabel(reader, kind)}: ${why ?? ''}`).join('; '))
-        : t(UNCERTIFIED, { unread })
+        : t(UNCERTIFIED, { unread, next: dueWords(next, reader) })
       : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
@@ -79,7 +80,7 @@ function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
 }
 
 const UNCERTIFIED: MessageKey =
-  '{unread, plural, =0 {Some lists are not certified yet} one {# list was never read to its end} other {# lists were never read to their end}}; the next pulls continue.';
+  '{unread, plural, =0 {Some lists are not certified yet} one {# list was never read to its end} other {# lists were never read to their end}} ({next}).';
 
 function tiles(
   reader: Reader,

@@ -63,9 +63,7 @@ function withoutEmptyBody(schema: FastifySchema): FastifySchema {
 }
 
 /** Refuses parameters that a route of the API does not know: with a mistyped filter, it would answer for everything. */
-function strictQuery(schema: unknown) {
-  return z.strictObject(schema instanceof z.ZodObject ? schema.shape : {});
-}
+const strictQuery = (schema: unknown) => z.strictObject(schema instanceof z.ZodObject ? schema.shape : {});
 
 /** Names an operation by its route: `GET /v1/runs/:id` is `getRunsId`. */
 const operationIdOf = (method: string, url: string): string =>

@@ -40,6 +40,8 @@ interface Described {
     readonly summary: MessageKey;
     /** The effect as a sentence in the past; the dashboard has a form for the operations that have one. */
     readonly notice?: MessageKey;
+    /** The same on a page, with the number `events` of the result as `{n}`. */
+    readonly counted?: MessageKey;
   };
   /** The page of the result, if it is not the form's page. */
   readonly resultPage?: (document: JsonObject) => string;

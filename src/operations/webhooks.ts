@@ -126,6 +126,8 @@ export const replayWebhook = operation({
   words: {
     summary: 'send the events again, after a number or since the last success; enables a disabled endpoint',
     notice: 'The events are sent again.',
+    counted:
+      '{n, plural, =0 {There are no events to send again.} one {# event is sent again.} other {# events are sent again.}}',
   },
   input: endpointInput.extend({
     after: z

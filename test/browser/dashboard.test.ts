@@ -225,7 +225,7 @@ test('a disabled endpoint is enabled, disabled and replayed by clicking', async 
   sandbox.world.update('products', firstOf('products'), { name_fr: 'Summer tyre' });
   await stage.pull('products');
   await line.getByRole('button', { name: 'Replay' }).click();
-  expect(await page.getByRole('status').first().innerText()).toContain('The events are sent again');
+  expect(await page.getByRole('status').first().innerText()).toContain('sent again.');
   await receiver.took(2);
   expect(receiver.taken.at(-1)?.body).toContain('Summer tyre');
   await page.context().close();

@@ -117,6 +117,14 @@ describe('runs', () => {
     expect(stdout).toMatch(/\nkind .* created +updated +deleted +restored +unchanged /);
     expect(stdout).toMatch(/\nclients +certified +30 +30 +0 /);
   });
+
+  test('show a cause of the whole service once', async () => {
+    const { env } = await pulledMirror();
+    await run(['pull'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' }); // The sandbox is closed by now.
+    const { stdout } = await run(['runs', 'show', '2'], env);
+    expect(stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
+    expect(stdout).toMatch(/\n\w+ and \d+ more: GET .* nothing listens at /);
+  });
 });
 
 describe('migrate', () => {

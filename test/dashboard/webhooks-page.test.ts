@@ -81,7 +81,8 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     expect(overview).toContain('Nothing needs you');
     expect(overview).not.toContain('The endpoint');
     const replayed = await submit(stage, '/webhooks/weak/replay');
-    expect(replayed.headers.get('location')).toBe('/webhooks?done=webhooks%20replay');
+    expect(replayed.headers.get('location')).toBe('/webhooks?done=webhooks%20replay%200');
+    expect(await pageOf(stage, '/webhooks?done=webhooks%20replay%201')).toContain('1 event is sent again.');
     expect(await stateOf(session, 'weak')).toMatchObject({ state: 'active', replay_after: 0 });
     expect(stage.wakes()).toBe(3);
   });

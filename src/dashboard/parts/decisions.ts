@@ -189,8 +189,10 @@ export const endpointEffects = (
 
 const TRIED_AGAIN: MessageKey = 'bms-sync retries, and disables the endpoint if it accepts nothing for days.';
 
-/** The notice of the operation with this name in the decision log; null for another name. */
-export function noticeFor(translator: Translator, name: string | undefined): Html | null {
-  const notice = OPERATIONS.find((operation) => trailName(operation) === name)?.words.notice;
-  return notice === undefined ? null : html`<p class="notice" role="status">${translator.t(notice)}</p>`;
+/** The notice of an operation, null for an unknown one. @param done Its name in the decision log, and the number that it counts. */
+export function noticeFor({ t }: Translator, done = ''): Html | null {
+  const [, name, n] = /^(.*?)(?: (\d+))?$/.exec(done) ?? [];
+  const { notice, counted } = OPERATIONS.find((operation) => trailName(operation) === name)?.words ?? {};
+  const text = n !== undefined && counted !== undefined ? t(counted, { n: Number(n) }) : notice && t(notice);
+  return text === undefined ? null : html`<p class="notice" role="status">${text}</p>`;
 }

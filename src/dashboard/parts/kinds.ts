@@ -113,11 +113,17 @@ export function lastReadWords(line: KindLine, reader: Reader): Html {
   const { lastSweepAt: at, nextAt, isStale } = line;
   const { t, when, now } = reader;
   const read = at === null ? t('never') : when(at);
-  if (nextAt === null) return html`${read} <span class="quiet small">${t('no schedule')}</span>`;
-  const due = parseInstant(nextAt) <= now() ? t('due now') : t('next {when}', { when: when(nextAt) });
+  const due = dueWords(nextAt, reader);
+  if (nextAt === null) return html`${read} <span class="quiet small">${due}</span>`;
   const next = html`<span class="quiet small nowrap wide">${due}</span>`;
   return html`${read} ${next}
   ${at === null ? null : dueBar(parseInstant(at), parseInstant(nextAt), now(), isStale)}`;
+}
+
+/** When something is read next. @param nextAt Null: by no schedule. */
+export function dueWords(nextAt: string | null, { t, when, now }: Reader): Html {
+  if (nextAt === null) return html`${t('no schedule')}`;
+  return html`${parseInstant(nextAt) <= now() ? t('due now') : t('next {when}', { when: when(nextAt) })}`;
 }
 
 function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {

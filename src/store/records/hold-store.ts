@@ -50,19 +50,16 @@ export async function rememberShown(db: Queryable, kind: string, check: string):
  * @throws {SyncError} `deletions.changed` if these are no longer the records of the hold, `deletions.none` if nothing is held.
  */
 export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision, only?: string) {
+  const remembered = decision === 'approved' ? await readMeta(tx, `shown.${kind}`) : null;
   let isNone = true;
   for (const state of DECIDABLE) {
     const rows = await readJoined(tx, kind, state);
     isNone &&= rows.length === 0;
-    const isNew = decision === 'approved' && state === 'held';
-    const check = only ?? (isNew ? await readMeta(tx, `shown.${kind}`) : null);
+    const check = only ?? (state === 'held' ? remembered : null);
     const shown = check === null ? rows : shownBy(rows, check);
     if (shown.length === 0 && rows.length > 0 && only === undefined) break;
     if (shown.length === 0) continue;
-    for (const ids of inChunks(shown.map((row) => row.id)))
-      await tx.query(sql`
-        update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(ids)})`);
-    await saveScope(tx, kind, decision, shown);
+    await saveDecision(tx, kind, decision, shown);
     const newer = rows.length - shown.length;
     return { kind, decision, records: shown.length, ...(newer > 0 && { newer }) };
   }
@@ -70,19 +67,23 @@ export async function decideHold(tx: Transaction, kind: string, decision: HoldDe
 }
 
 function undecidable(kind: string, isNone: boolean): SyncError {
-  if (isNone)
-    return new SyncError(`No deletions of ${kind} are on hold.`, {
-      code: 'deletions.none',
-      hint: 'bms-sync deletions lists what waits for a decision.',
-    });
-  return new SyncError(`The held records of ${kind} have changed since they were shown.`, {
-    code: 'deletions.changed',
-    hint: `bms-sync deletions shows them; then: bms-sync deletions approve ${kind}.`,
-  });
+  const message = isNone
+    ? `No deletions of ${kind} are on hold.`
+    : `The held records of ${kind} have changed since they were shown.`;
+  const code = isNone ? 'deletions.none' : 'deletions.changed';
+  return new SyncError(message, { code, hint: 'bms-sync deletions lists what waits for a decision.' });
 }
 
-/** Rejecting the oldest rows means that rows older than the list stay; approving them takes that back. */
-async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, rows: Joined): Promise<void> {
+/** Saves a decision. Rejecting the oldest rows means that rows older than the list stay; approving them takes that back. */
+async function saveDecision(
+  tx: Transaction,
+  kind: string,
+  decision: HoldDecision,
+  rows: Joined,
+): Promise<void> {
+  for (const ids of inChunks(rows.map((row) => row.id)))
+    await tx.query(sql`
+      update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(ids)})`);
   const by = rows.map((row) => olderThanField(row.why)).find((field) => field !== null);
   if (by === undefined) return;
   await (decision === 'rejected'

@@ -218,7 +218,8 @@ describe.each(DATABASES)('holds in %s', (_name, open) => {
     const session = await open();
     await save(session)(missing('1', { state: 'rejected' }), missing('2', { state: 'held' }));
     const check = await readCheck(session, 'clients', 'held');
-    const approve = (only?: string) => session.atomically((tx) => decideHold(tx, 'clients', 'approved', only));
+    const approve = (only?: string) =>
+      session.atomically((tx) => decideHold(tx, 'clients', 'approved', only));
     for (const only of [undefined, undefined, check, undefined]) {
       expect(await approve(only)).toMatchObject({ records: 1 });
       expect(await statesOf(session)).toEqual(['rejected', 'approved']);
