@@ -172,10 +172,10 @@ describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (
     for (const { uri } of resources) answers.push(JSON.stringify(await client.readResource({ uri })));
     const views = resources.flatMap(({ uri }) => /dictionary\/(\w+)/.exec(uri)?.[1] ?? []);
     expect(views).toContain('bi_clients_history');
-    for (const view of views) {
-      answers.push(await call('describe', { view }));
+    for (const view of views) answers.push(await call('describe', { view }));
+    // Others hold nothing of a client; over SQLite each question starts a process.
+    for (const view of views.filter((name) => /clients|changes|issues|drift/.test(name)))
       answers.push(await call('query', { sql: `select * from ${view}` }));
-    }
     for (const name of ['receivables-by-client', 'duplicate-clients', 'new-and-lost-clients'])
       answers.push(await call('report', { name }));
     for (const column of ['email', 'contacts', 'mood', 'credit', 'credit_exact', '_raw', '_search'])

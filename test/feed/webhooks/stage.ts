@@ -62,7 +62,7 @@ export function deliveryStageOn(
   session: Session,
   {
     retrySeconds = [5, 300],
-    attemptMs = 1_000,
+    attemptMs = 60_000, // A loaded machine may take seconds.
     stopping,
     rules = SENDING,
     at = new Date(),
