@@ -8,6 +8,7 @@ import { StoppedError } from '../lib/sync-error.ts';
 import { openExport } from '../report/export/export-source.ts';
 import { exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
 import type { ExportSource } from '../report/export/read-rows.ts';
+import { watchCaller } from '../http/access.ts';
 import { abortWhenGone } from '../http/send.ts';
 import { createDraftFolder, removeDrafts } from '../lib/draft-file.ts';
 import type { RouteContext, Server } from '../http/server.ts';
@@ -52,11 +53,10 @@ export function exportRoutes(app: Server, context: RouteContext): void {
     const release = streamLimit.acquire(request.user?.name ?? '');
     reply.raw.once('close', release);
     const { type, ending } = FORMATS[format];
+    const isLetIn = watchCaller(request, access, clock);
     async function* whileLetIn<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
       for await (const part of parts) {
-        // It breaks off: a file that merely ended would look whole.
-        if (!('role' in (await access.authenticate(request))))
-          throw new StoppedError('The user was removed.');
+        if (!(await isLetIn())) throw new StoppedError('The user was removed.'); // A file that merely ended would look whole.
         yield part;
       }
     }

@@ -1,6 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback, normalizeAddress } from '../lib/net/loopback.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
 import { endSession, isSessionEnded } from '../store/users/ended-sessions.ts';
 import {
@@ -151,6 +152,22 @@ export function createAccess(
       const nowSeconds = Math.floor(clock.now().getTime() / 1000);
       await session.atomically((tx) => endSession(tx, open.id, open.untilSeconds, nowSeconds));
     },
+  };
+}
+
+const RECHECK_MS = 1_000;
+
+/** Returns a function that finds out whether the caller of a long answer is still let in; it asks once a second. */
+export function watchCaller(
+  request: FastifyRequest,
+  access: Pick<Access, 'authenticate'>,
+  clock: Clock,
+): () => Promise<boolean> {
+  let askedMs = -Infinity;
+  return async () => {
+    if (clock.monotonicMs() - askedMs < RECHECK_MS) return true;
+    askedMs = clock.monotonicMs();
+    return 'role' in (await access.authenticate(request));
   };
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
 import { isRoleAllowed, type UserRole } from '../store/users/user-store.ts';
 import { sendProblem, wantsPage, type Problem } from './send.ts';
@@ -66,8 +66,8 @@ function formPath({ headers: { referer = '', host } }: FastifyRequest): string {
 async function findRefusal(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
   const { headers, routeOptions } = request;
   const { publicUrl } = context.webhooks;
-  const foreign = findHostRefusal(request, context);
-  if (foreign !== null && needsOwnHost(routeOptions.config, foreign)) return foreign;
+  const wrongHost = checkHosts(request, context);
+  if (wrongHost !== null) return wrongHost;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
     const authentication = await context.access.authenticate(request);
@@ -82,18 +82,16 @@ async function findRefusal(request: FastifyRequest, context: RouteContext): Prom
   return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.user));
 }
 
-const needsOwnHost = ({ isProbe }: FastifyContextConfig, foreign: Problem): boolean =>
-  isProbe !== true || foreign === TWO_HOSTS;
+function checkHosts(request: FastifyRequest, context: RouteContext): Problem | null {
+  if ((request.raw.headersDistinct['host'] ?? []).length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
+  return request.routeOptions.config.isProbe === true ? null : findHostRefusal(request, context);
+}
 
-/** Refuses a request that names several hosts, or one that is not ours. */
-export function findHostRefusal(request: FastifyRequest, context: RouteContext): Problem | null {
+/** Refuses a request under a host name that is not ours. */
+export function findHostRefusal({ headers }: FastifyRequest, context: RouteContext): Problem | null {
   const { host, names, webhooks } = context;
-  const hostHeaders = request.raw.rawHeaders.filter(
-    (text, place) => place % 2 === 0 && text.toLowerCase() === 'host',
-  );
-  if (hostHeaders.length > 1) return TWO_HOSTS; // Node takes the first, a proxy perhaps the last.
   const publicName = webhooks.publicUrl === null ? [] : [new URL(webhooks.publicUrl).hostname];
-  return hostRefusal(request.headers.host, { host, names: names.concat(publicName) });
+  return hostRefusal(headers.host, { host, names: names.concat(publicName) });
 }
 
 const isByBrowser = (user: RequestUser | null): boolean => user?.by === 'cookie' || user?.by === 'proxy';
@@ -121,8 +119,6 @@ const BAD_HOST: Problem = {
   code: 'http.bad_host',
   detail: 'The Host header is missing, malformed or sent twice.',
 };
-
-const TWO_HOSTS: Problem = { ...BAD_HOST };
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;

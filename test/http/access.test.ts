@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import type { FastifyRequest } from 'fastify';
+import { describe, expect, test, vi } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
+import { NOT_SIGNED_IN, watchCaller, type Access } from '../../src/http/access.ts';
 import { hostRefusal } from '../../src/http/guard.ts';
 import { createSignInCodes } from '../../src/http/credentials.ts';
 import { saveCheck } from '../../src/store/integrity-check.ts';
@@ -155,6 +157,18 @@ describe('without an admin token', () => {
       expect(await jsonOf(refused)).toMatchObject({ status: 403, code: 'server.read_only' });
     },
   );
+});
+
+test('the caller of a long answer is looked up once a second, until it is let in no longer', async () => {
+  const clock = fakeClock();
+  const user = { name: 'Marie', role: 'viewer', by: 'bearer' } as const;
+  const authenticate = vi.fn<Access['authenticate']>(() => Promise.resolve(user));
+  const isLetIn = watchCaller({} as FastifyRequest, { authenticate }, clock);
+  for (let part = 0; part < 50; part++) expect(await isLetIn()).toBe(true);
+  expect(authenticate).toHaveBeenCalledTimes(1);
+  authenticate.mockResolvedValue(NOT_SIGNED_IN);
+  await clock.sleep(1_000);
+  expect(await isLetIn()).toBe(false);
 });
 
 describe('a host name', () => {

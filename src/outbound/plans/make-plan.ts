@@ -106,8 +106,8 @@ const sortedAloneError = (column: string): UsageError =>
 
 /** The ids that stand in more than one row. */
 function findRepeatedIds(ids: readonly string[]): ReadonlySet<string> {
-  const places = Map.groupBy(ids, (id) => id);
-  return new Set([...places].filter(([id, rows]) => id !== '' && rows.length > 1).map(([id]) => id));
+  const seen = new Set<string>();
+  return new Set(ids.filter((id) => id !== '' && (seen.has(id) || !seen.add(id))));
 }
 
 interface CandidateKind {
