@@ -6,10 +6,11 @@ import {
   resultLines,
   showPlan,
   shownPlan,
+  writePlan,
 } from '../outbound/plans/plan-document.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { deciderOf } from '../http/access.ts';
-import { sendDocument } from '../http/send.ts';
+import { sendDocument, sendJsonText } from '../http/send.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 import { planPath } from '../operations/plans.ts';
 import { uploadPlan } from '../operations/upload-plan.ts';
@@ -82,7 +83,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
       const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
       const { who } = deciderOf(request, 'api');
       const id = await uploadLimit.inTurn(() => uploadPlan(context, upload, who));
-      return sendDocument(reply.code(201), shownPlan, await showPlan(session, kinds, id, approvals));
+      return sendJsonText(reply.code(201), await writePlan(session, kinds, id, approvals));
     });
     ready();
   });
@@ -90,7 +91,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
     sendDocument(reply, planList, { plans: await listPlans(session, limit, before) }),
   );
   app.get('/v1/plans/:id', { schema: showSchema }, async ({ params: { id } }, reply) =>
-    sendDocument(reply, shownPlan, await showPlan(session, kinds, id, approvals)),
+    sendJsonText(reply, await writePlan(session, kinds, id, approvals)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);

@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
-import { anyJson, instant, type DocumentOf } from '../../lib/json/document.ts';
+import { anyJson, documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
+import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import type { Session } from '../../db/session/session.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
   countPlanRows,
@@ -51,7 +53,7 @@ const planRow = z.object({
   entry: z.object({ id: z.int(), state: z.string(), verdict: z.string().nullable() }).nullable(),
 });
 
-export const shownPlan = listedPlan.extend({
+const planSummary = listedPlan.extend({
   state: z.enum(['open', 'stale', 'applied']),
   stale: z.array(z.string()).describe('why it can no longer be applied'),
   next: z.string().nullable().describe('who acts next; null: nobody'),
@@ -61,8 +63,9 @@ export const shownPlan = listedPlan.extend({
     refusals: z.int(),
     entries: z.record(z.string(), z.int()).describe('by their state'),
   }),
-  rows: z.array(planRow),
 });
+
+export const shownPlan = planSummary.extend({ rows: z.array(planRow) });
 
 /** A plan as people and programs see it. */
 export type ShownPlan = DocumentOf<typeof shownPlan>;
@@ -141,6 +144,25 @@ export async function showPlan(
     next: nextOfPlan(summary, approvals),
     rows: (await readRowsWithEntries(session, id)).map(shownRow),
   };
+}
+
+const ROWS_A_TURN = 200;
+
+/** Writes the same as JSON. All of a hundred thousand rows in one turn of the event loop would hold up all others for seconds. */
+export async function writePlan(
+  session: Session,
+  kinds: readonly Kind[],
+  id: number,
+  approvals = 0,
+): Promise<string> {
+  const summary = await summarizePlan(session, kinds, id);
+  const head = compactJson(documentOf(planSummary, { ...summary, next: nextOfPlan(summary, approvals) }));
+  const rows: string[] = [];
+  for (const slice of inChunks(await readRowsWithEntries(session, id), ROWS_A_TURN)) {
+    for (const row of slice) rows.push(compactJson(documentOf(planRow, shownRow(row))));
+    await ownEventLoopTurn();
+  }
+  return `${head.slice(0, -1)},"rows":[${rows.join(',')}]}`;
 }
 
 /** A row of a plan with the state of its entry. */

@@ -3,10 +3,17 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { createRecordDecoder } from '../../../src/diff/decode-record.ts';
+import { documentOf } from '../../../src/lib/json/document.ts';
 import { compactJson } from '../../../src/lib/json/json.ts';
 import { applyPlan } from '../../../src/outbound/plans/apply-plan.ts';
 import { makePlan } from '../../../src/outbound/plans/make-plan.ts';
-import { showPlan, summarizePlan } from '../../../src/outbound/plans/plan-document.ts';
+import {
+  showPlan,
+  shownPlan,
+  summarizePlan,
+  writePlan,
+  type ShownPlan,
+} from '../../../src/outbound/plans/plan-document.ts';
 import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
 import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
 import { forgetRecord } from '../../../src/store/records/forget-record.ts';
@@ -69,6 +76,24 @@ describe.each(DATABASES)('in %s', (database) => {
     await on.pull('clients');
     const applied = () => thrownBy(() => applyPlan(on.session, decided(on, plan)));
     expect(await whileWriting(on.session, applied)).toMatchObject({ code: 'plan.stale' });
+  });
+
+  test('a plan of many rows is written slice by slice: others get turns in between', async () => {
+    const { on, lines } = await scene(database);
+    for (let id = 1_000_000; id < 1_002_000; id++) lines.push([...(lines[1] ?? []).with(0, String(id))]);
+    const plan = await planOf(on, lines);
+    expect(plan?.rows).toHaveLength(2_000);
+    let turns = 0;
+    let isOver = false;
+    const takeTurns = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(takeTurns);
+    };
+    takeTurns();
+    const text = await writePlan(on.session, KINDS, plan?.id ?? 0);
+    isOver = true;
+    expect(JSON.parse(text)).toEqual(documentOf(shownPlan, plan as ShownPlan));
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 
   test('what is forgotten while a plan is compared is not in the plan', async () => {
