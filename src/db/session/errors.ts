@@ -78,12 +78,6 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
     problem: 'lies on a file system that cannot lock or share it, such as a network drive',
     hint: 'Keep the file on a local disk, or set DATABASE_URL to a PostgreSQL server.',
   },
-  {
-    driverCode: /^SQLITE_IOERR/,
-    code: 'mirror.io',
-    problem: 'could not be read or written: the disk reports an error',
-    hint: 'Check the disk and its free space.',
-  },
 ];
 
 /** SQLite has one code for a statement's own faults and for an object that is gone; only its message tells them apart. */

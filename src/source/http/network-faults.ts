@@ -95,8 +95,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `${addressText(error)} is unreachable`,
   'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST':
     'https:// speaks TLS to a plain-HTTP port; use http://',
-  CERT_HAS_EXPIRED: 'the certificate has expired; renew it, and check the clock of this machine',
-  CERT_NOT_YET_VALID: 'the certificate is not valid yet; check the clock of this machine',
+  'CERT_HAS_EXPIRED CERT_NOT_YET_VALID':
+    'the certificate has expired, or is not valid yet; check the clock of this machine',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name; use the name that it holds',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     'the certificate is not trusted: the server leaves out the one between it and its authority, or the authority is not known here; have the server send its whole chain, or name the file of the missing certificate in NODE_EXTRA_CA_CERTS',
@@ -109,9 +109,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     'the proxy answered 407: it requires a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
   proxy_answered_403: 'the proxy answered 403: it does not allow access to this address',
   proxy_answered_: (error) => `the proxy answered ${errorPart(error, 'status')} in the place of the service`,
-  'UND_ERR_PRX ERR_PROXY': 'the proxy does not reach the service',
   too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
   'UND_ERR_REQ_CONTENT_LENGTH UND_ERR_RES_CONTENT_LENGTH':
     'the body has another length than its header names',
   'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) => {

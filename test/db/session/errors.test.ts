@@ -90,7 +90,7 @@ describe('sqliteError', () => {
     ['SQLITE_CANTOPEN_ISDIR', 'mirror.not_writable'],
     ['SQLITE_CORRUPT_VTAB', 'mirror.not_a_database'],
     ['SQLITE_NOTADB', 'mirror.not_a_database'],
-    ['SQLITE_IOERR_FSYNC', 'mirror.io'],
+    ['SQLITE_IOERR_FSYNC', 'mirror.fault'],
     ['SQLITE_PROTOCOL', 'mirror.no_locks'],
     ['SQLITE_IOERR_SHMMAP', 'mirror.no_locks'],
     ['SQLITE_NEVER_SEEN', 'mirror.fault'],
