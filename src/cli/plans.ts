@@ -6,6 +6,7 @@ import { allKinds } from '../config/known-kinds.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
+import { withFullStop } from '../lib/text/text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { listPlans } from '../store/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
@@ -205,7 +206,7 @@ function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<P
   );
   if (changed.length > 0) yield textTable(['row', 'record', 'name', 'field', 'old', 'new', ''], lines);
   if (refused.length > 0) yield '\nRefused:';
-  for (const { position, refusal } of refused) yield `  Row ${position}: ${refusal ?? ''}.`;
+  for (const { position, refusal } of refused) yield `  Row ${position}: ${withFullStop(refusal ?? '')}`;
   if (stale.length > 0) yield '\nIt is stale and cannot be applied:';
   for (const sentence of stale) yield `  ${sentence}`;
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import { outcomeLabel } from '../words/outcome-texts.ts';
+import { isServiceWide, outcomeLabel } from '../words/outcome-texts.ts';
 import { readPause } from '../outbound/freeze.ts';
 import { documentOf } from '../lib/json/document.ts';
+import { sentence } from '../lib/text/text.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { DRIFT_SHOWN, readStatusReport } from '../checks/status.ts';
 import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
@@ -75,22 +76,19 @@ function* uncertifiedTexts({ needs, ...status }: StatusDocument): Iterable<Print
   const isTokenNamed = needs.some((need) => need.type === 'token.refused'); // It names these kinds and what to do.
   const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
   if (uncertified.length > 0) {
-    const header = [
-      'kind',
-      'list known exactly (UTC)',
-      'why',
-      'suspected deletions',
-      'held',
-      'unsettled creates',
-    ];
-    const rows = uncertified.map((status) => {
-      const { kind, since, why, waiting } = status;
+    const header = ['kind', 'list known exactly (UTC)', 'suspected deletions', 'held', 'unsettled creates'];
+    const rows = uncertified.map(({ kind, since, waiting }) => {
       const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;
-      return [kind, since ?? 'never', why, suspectedDeletions, heldDeletions, unsettledCreates];
+      return [kind, since ?? 'never', suspectedDeletions, heldDeletions, unsettledCreates];
     });
     yield '\nNot certified:';
     yield textTable(header, rows);
-    for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
-      if (next !== null) yield `${kinds.map((status) => status.kind).join(', ')}: ${next}`;
+    const causeOf = ({ reason, why, next }: (typeof uncertified)[number]): string =>
+      JSON.stringify([isServiceWide(reason) ? reason : why, next]);
+    for (const alike of Map.groupBy(uncertified, causeOf).values()) {
+      const names = alike.map((status) => status.kind).join(', ');
+      for (const { why, next } of alike.slice(0, 1))
+        yield `${names}: ${sentence(why)} ${next ?? ''}`.trimEnd();
+    }
   }
 }

@@ -33,7 +33,7 @@ export function sanitizeJson(json: string): string {
 
 export const capitalize = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** Ends a clause, unless it is a question. */
-export const withFullStop = (clause: string): string => (clause.endsWith('?') ? clause : `${clause}.`);
+/** Ends a clause that has no end of its own. */
+export const withFullStop = (clause: string): string => (/[.?!…]$/u.test(clause) ? clause : `${clause}.`);
 
 export const sentence = (clause: string): string => withFullStop(capitalize(clause));
