@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const POLICY = '/usr/sbin/policy-rc.d';
+const LOCK = join(tmpdir(), 'bms-sync-tests-apt.lock');
 
 /** A program that tests need, and the package of Debian that has it. */
 export interface NeededProgram {
@@ -36,7 +37,7 @@ function install(debian: string): void {
   if (forbids) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   const get = (...args: readonly string[]): void => {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    execFileSync('apt-get', args, { stdio: 'ignore', env });
+    execFileSync('flock', [LOCK, 'apt-get', ...args], { stdio: 'ignore', env }); // Another test file may be installing.
   };
   try {
     try {
