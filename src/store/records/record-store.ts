@@ -143,12 +143,15 @@ const isUnexplained = (kind: string): SQL => sql`
     select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
       and not ${wasDeletedSince(sql`l.linked_at`)})`;
 
-/** Live records that were first seen since an instant and that no entry is known to have made. An index finds what changed since. */
+/**
+ * Live records that were first seen since an instant and that no entry is known to have made. An index finds what changed since:
+ * in the order of ids, SQLite would read the whole table.
+ */
 export const newRecordsSince = (db: Queryable, kind: string, since: string): Promise<LiveRecord[]> =>
   liveRecordsWhere(
     db,
     kind,
-    sql`k._changed_at >= ${since} and k._first_seen_at >= ${since} and ${isUnexplained(kind)} order by k.id`,
+    sql`k._changed_at >= ${since} and k._first_seen_at >= ${since} and ${isUnexplained(kind)} order by k._changed_at`,
   );
 
 const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
