@@ -29,6 +29,7 @@ const PROOF_FILES = pathsOf([
   'runs/schedule',
   'views/as-of',
   'outbound/interleavings',
+  'outbound/send/promoted-standby',
   'pull/crash',
   'pull/freshness/seeded-schedules',
   'pull/many-fields',
