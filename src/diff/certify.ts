@@ -29,8 +29,6 @@ export interface Certificate extends Pick<Spans, 'lastShown'> {
   readonly isInList: (id: string) => boolean;
   /** Some response that is not certainly before the point showed it. */
   readonly wasShownSince: (id: string) => boolean;
-  /** Ids that were shown before the point only, and were not in the list at the point. */
-  readonly absent: () => string[];
 }
 
 interface Uncertified {
@@ -119,15 +117,13 @@ function certifyAt(point: Point, responses: readonly Sighting[], spans: Spans): 
     );
 
   const { ids, lastAnswered, lastShown } = spans;
-  const wasShownSince = (index: number): boolean => lastAnswered(index) > sent;
   return {
     certified: true,
     point,
     size,
     isInList: (id) => isLive[ids.find(id)] === 1,
-    wasShownSince: (id) => wasShownSince(ids.find(id)),
+    wasShownSince: (id) => lastAnswered(ids.find(id)) > sent,
     lastShown,
-    absent: () => ids.idsWhere((index) => isLive[index] === 0 && !wasShownSince(index)),
   };
 }
 

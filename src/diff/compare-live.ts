@@ -1,12 +1,11 @@
-import type { Certificate } from './certify.ts';
 import type { Spans } from './spans.ts';
 
 /**
  * Begins to compare the ids of a mirror's live rows with the ids in list responses; takes a byte for each of the latter.
- * @param certificate Null where the list is not known exactly.
+ * @param lacks Whether a list does not have a record; null where nothing is concluded.
  * @param began The tick at which the present sweep began.
  */
-export function compareLive(spans: Spans, certificate: Certificate | null, began: number) {
+export function compareLive(spans: Spans, lacks: ((id: string) => boolean) | null, began: number) {
   const { ids, lastSent } = spans;
   const isLive = new Uint8Array(ids.size());
   const outside: string[] = [];
@@ -17,11 +16,10 @@ export function compareLive(spans: Spans, certificate: Certificate | null, began
       for (const id of text.split(',')) {
         const index = ids.find(id);
         if (index >= 0) isLive[index] = 1;
-        if (certificate !== null && !certificate.isInList(id) && !certificate.wasShownSince(id))
-          outside.push(id);
+        if (lacks?.(id) === true) outside.push(id);
       }
     },
-    /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */
+    /** Live rows that the list does not have. */
     outside: (): readonly string[] => outside,
     /** Ids that the present sweep has shown, and that no live row has. */
     missing: (): readonly string[] =>

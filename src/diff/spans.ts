@@ -110,22 +110,3 @@ function spansByText(responses: readonly ShownIds[]): Map<string, Span> {
   }
   return byText;
 }
-
-/** The evidence of list responses about records that none of them has shown since a tick. */
-export interface Unseen extends Pick<Spans, 'lastShown'> {
-  /** Ids that were shown until then, and not since. */
-  readonly ids: () => string[];
-  /** How many ids were shown since. */
-  readonly shown: number;
-}
-
-/**
- * Finds the records that no response sent after a tick has shown. A response under way at that tick counts as one from before
- * it: its content may be older.
- */
-export function findUnseen(spans: Spans, tick: number): Unseen {
-  const { ids, lastSent, lastShown } = spans;
-  let shown = 0;
-  for (let index = 0; index < ids.size(); index++) if (lastSent(index) > tick) shown++;
-  return { lastShown, ids: () => ids.idsWhere((index) => lastSent(index) <= tick), shown };
-}

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { AbsenceState } from '../../src/diff/decide-deletions.ts';
+import type { AbsenceState } from '../../src/diff/absence.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import french from '../../src/lib/text/locales/fr.json' with { type: 'json' };
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { AbsenceState } from '../../src/diff/decide-deletions.ts';
+import type { AbsenceState } from '../../src/diff/absence.ts';
 import { saveCheck } from '../../src/store/integrity-check.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  decideDeletions,
-  type Absence,
-  type AbsenceFacts,
-  type DeletionDecision,
-} from '../../src/diff/decide-deletions.ts';
+import type { Absence, AbsenceFacts } from '../../src/diff/absence.ts';
+import { decideDeletions, type DeletionDecision } from '../../src/diff/decide-deletions.ts';
 
 const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.1 } } as const;
 const GRACE_MS = 900_000;
@@ -51,7 +47,6 @@ const situations: fc.Arbitrary<AbsenceFacts> = fc
       ...facts,
       absent: all.filter(({ isAbsent }) => isAbsent),
       storedAbsences: new Map(storedAbsences.map((absence) => [absence.id, absence])),
-      isProtected: new Set(all.filter((record) => record.isProtected).map(({ id }) => id)),
       live: all.length + more,
       sweep: 200,
       now: new Date(NOW),
@@ -64,6 +59,9 @@ const DECIDED = ['rejected', 'approved', 'unlisted'];
 const isUndecidable = ({ isCertified, canRetrieve }: AbsenceFacts): boolean => !isCertified && !canRetrieve;
 
 const isPast = (since: Date): boolean => NOW - since.getTime() >= GRACE_MS;
+
+const protectedIn = ({ absent }: AbsenceFacts): ReadonlySet<string> =>
+  new Set(absent.filter((row) => row.isProtected).map(({ id }) => id));
 
 /** What is known once the plan was carried out, but for the answers. */
 function afterwards(
@@ -141,10 +139,10 @@ describe('whatever is known, a plan', () => {
       const known = afterwards(facts, plan);
       for (const id of [...plan.toRetrieve, ...plan.tombstones]) {
         expect(['held', 'rejected']).not.toContain(known.get(id)?.state);
-        expect(facts.isProtected.has(id)).toBe(false);
+        expect(protectedIn(facts).has(id)).toBe(false);
       }
       for (const { id, isCertified } of plan.toSave) {
-        expect(facts.isProtected.has(id)).toBe(false);
+        expect(protectedIn(facts).has(id)).toBe(false);
         const before = facts.storedAbsences.get(id);
         const isUpgrade = isCertified && before?.isCertified === false;
         expect(isUpgrade ? ['rejected'] : DECIDED).not.toContain(before?.state);
@@ -163,7 +161,7 @@ describe('whatever is known, a plan', () => {
       if (isUndecidable(facts)) return;
       const known = afterwards(facts, plan);
       const undecided = facts.absent.filter(
-        ({ id }) => !facts.isProtected.has(id) && ['suspected', 'held'].includes(known.get(id)?.state ?? ''),
+        ({ id }) => !protectedIn(facts).has(id) && ['suspected', 'held'].includes(known.get(id)?.state ?? ''),
       );
       const isMany = undecided.length > Math.max(5, 0.1 * facts.live);
       const absent = new Set(facts.absent.map(({ id }) => id));
@@ -220,9 +218,14 @@ describe('over many sweeps', () => {
     for (const id of mirrored.missedSince.keys()) if (!absent.includes(id)) mirrored.missedSince.delete(id);
     for (const id of absent) if (!mirrored.missedSince.has(id)) mirrored.missedSince.set(id, mirrored.now);
     const facts: AbsenceFacts = {
-      absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0, isListed: true })),
+      absent: absent.map((id) => ({
+        id,
+        changedAt: new Date(0),
+        lastShown: 0,
+        isListed: true,
+        isProtected: false,
+      })),
       storedAbsences: mirrored.known,
-      isProtected: new Set(),
       live: 8 - mirrored.buried.size,
       doubt: null,
       canRetrieve: false,

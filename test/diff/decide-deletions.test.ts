@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  isProvenGone,
-  decideDeletions,
-  type Absence,
-  type AbsenceFacts,
-  type AbsentRow,
-  type DeletionDecision,
-} from '../../src/diff/decide-deletions.ts';
+import type { Absence, AbsenceFacts, AbsentRow } from '../../src/diff/absence.ts';
+import { isProvenGone, decideDeletions, type DeletionDecision } from '../../src/diff/decide-deletions.ts';
 
 const GRACE_MS = 900_000;
 const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } } as const;
@@ -21,10 +15,10 @@ const row = (id: string, changedAt = LONG_AGO, lastShown = 0): AbsentRow => ({
   changedAt,
   lastShown,
   isListed: true,
+  isProtected: false,
 });
 const rows = (count: number): AbsentRow[] =>
   Array.from({ length: count }, (_, index) => row(String(index + 1)));
-const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);
 
 /** An absence that an earlier sweep noted, a grace ago. */
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
@@ -45,7 +39,6 @@ const wholePlan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = 
     {
       absent,
       storedAbsences: storedAbsences(),
-      isProtected: new Set(),
       live: 1000,
       doubt: null,
       canRetrieve: false,
@@ -105,11 +98,11 @@ describe('a row that a certified list does not have', () => {
   });
 
   test('is left alone while an unsettled write of ours is about it, and counts for nothing', () => {
-    const [protectedId, ...others] = rows(6);
-    const facts = { isProtected: new Set(idsOf([protectedId ?? row('')])) };
-    expect(plan([row('1')], { ...facts, storedAbsences: storedAbsences(missing('1')) })).toEqual(NOTHING);
-    expect(plan([row('1')], { ...facts, canRetrieve: true })).toEqual(NOTHING);
-    const { toSave } = plan(rows(6), facts);
+    const ours = { ...row('1'), isProtected: true };
+    expect(plan([ours], { storedAbsences: storedAbsences(missing('1')) })).toEqual(NOTHING);
+    expect(plan([ours], { canRetrieve: true })).toEqual(NOTHING);
+    const [, ...others] = rows(6);
+    const { toSave } = plan([ours, ...others]);
     expect(toSave.map(({ id, state }) => [id, state])).toEqual(others.map(({ id }) => [id, 'suspected']));
   });
 });

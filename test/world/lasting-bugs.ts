@@ -1,4 +1,5 @@
 import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
+import type { doubtOfList } from '../../src/diff/doubts.ts';
 import type { saveVolatileFields } from '../../src/store/runs/volatile-fields.ts';
 import { merge } from '../../src/diff/merge-update.ts';
 import type { normalizeSpelling } from '../../src/diff/normalize-spelling.ts';
@@ -32,6 +33,7 @@ interface Plantable {
   saveVolatileFields: typeof saveVolatileFields;
   findRepeatedPage: typeof findRepeatedPage;
   decideDeletions: typeof decideDeletions;
+  doubtOfList: typeof doubtOfList;
   isProvenCreated: typeof isProvenCreated;
   readControl: typeof readControl;
   readOldestRows: typeof readOldestRows;
@@ -148,6 +150,11 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     name: 'most rows of a small kind are deleted like any others',
     trait: 'rights: most lost of few',
     parts: { decideDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9 }, rules) },
+  },
+  {
+    name: 'a list is believed whatever speaks against it',
+    trait: 'rights: most lost of few',
+    parts: { doubtOfList: () => () => null },
   },
   {
     name: 'pages of several hours are taken for one list',

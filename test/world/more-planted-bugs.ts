@@ -209,7 +209,6 @@ function presenceIn(responses: readonly Sighting[], sweep: number | null): Certi
   const shown = new Set(responses.filter((one) => one.sweep === sweep).flatMap(idsOf));
   const point = responses.at(-1);
   if (point === undefined) return { certified: false, reason: 'no_end', detail: 'nothing was read' };
-  const absent = [...new Set(responses.flatMap(idsOf))].filter((id) => !shown.has(id));
   return {
     certified: true,
     point,
@@ -217,6 +216,5 @@ function presenceIn(responses: readonly Sighting[], sweep: number | null): Certi
     isInList: (id) => shown.has(id),
     wasShownSince: (id) => shown.has(id),
     lastShown: (id) => responses.findLast((one) => idsOf(one).includes(id))?.sent ?? null,
-    absent: () => absent,
   };
 }

@@ -26,6 +26,7 @@ vi.mock('../../src/diff/identity-differences.ts', planted.withDoubles);
 vi.mock('../../src/diff/match.ts', planted.withDoubles);
 vi.mock('../../src/diff/shown-value.ts', planted.withDoubles);
 vi.mock('../../src/diff/decide-deletions.ts', planted.withDoubles);
+vi.mock('../../src/diff/doubts.ts', planted.withDoubles);
 vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
 vi.mock('../../src/diff/merge-update.ts', planted.withDoubles);
 vi.mock('../../src/diff/normalize-spelling.ts', planted.withDoubles);

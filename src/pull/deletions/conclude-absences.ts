@@ -1,13 +1,7 @@
-import {
-  HOLD_MIN_ROWS,
-  decideDeletions,
-  type Absence,
-  type AbsentRow,
-  type DeletionDecision,
-  type DeletionRules,
-  type OldestRows,
-} from '../../diff/decide-deletions.ts';
-import { nextHold, type HoldClock } from '../../diff/hold-clock.ts';
+import type { AbsentRow, DeletionRules, OldestRows } from '../../diff/absence.ts';
+import { decideDeletions, type DeletionDecision } from '../../diff/decide-deletions.ts';
+import { HOLD_MIN_ROWS } from '../../diff/doubts.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import {
   forgetAbsences,
   readAbsences,
@@ -15,25 +9,20 @@ import {
   saveAbsences,
 } from '../../store/records/deletion-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { saveHold } from '../../store/kinds/kind-lease.ts';
+import { writeMeta } from '../../store/kinds/meta.ts';
 import { isNewHolder } from '../../store/kinds/token-holders.ts';
 import { lastReading } from '../../store/kinds/kind-standing.ts';
 import { addNotification } from '../../store/webhooks/notifications.ts';
 import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
+import { findSurplus } from '../../store/records/surplus-rows.ts';
+import { liveRowsOf, type LiveRow } from '../../store/records/tombstone-store.ts';
 import { tombstoneRecords, proveByRetrieving } from './prove-by-retrieving.ts';
-import {
-  sweepEvidence,
-  certificateEvidence,
-  retrievalMethod,
-  type AbsenceEvidence,
-  type RetrievalMethod,
-} from './absence-evidence.ts';
+import { chooseEvidence, retrievalMethod, type AbsenceEvidence } from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
 import { hasLeftAtOneEnd, readOldestRows } from './oldest-rows.ts';
-import { sortAbsent } from './absent-rows.ts';
 import { withLease, type Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
@@ -54,54 +43,74 @@ export interface AbsenceConclusion {
 
 export const NO_ABSENCES = { deleted: 0, waiting: 0, neverListed: 0, keptOlder: 0, surplus: 0 };
 
-interface CompleteReading {
-  readonly list: ListCertification;
-  readonly tally: Tally;
-  /** Live rows that a certified list does not have. */
-  readonly outside: readonly string[];
-  readonly rules: DeletionRules;
+type KnownAbsences = Awaited<ReturnType<typeof readKnown>>;
+
+/** Reads what is known of absences before the live rows are compared with a list that was read to its end. */
+export async function readKnown(parts: PullParts, sweep: Sweep, list: ListCertification, tally: Tally) {
+  const noted = await readAbsences(parts.session, sweep.kind.name);
+  const { lastCompleteSweep, controlFailures: failures } = sweep.lease;
+  const retrieval = parts.signal?.aborted
+    ? { path: null, isUsable: false, failures }
+    : await retrievalMethod(parts, sweep, tally.latestId());
+  const before = retrieval.isUsable && !tally.hasHoles() ? lastCompleteSweep : null;
+  const read = { began: sweep.began, before, rows: tally.counts().rows };
+  return { list, noted, retrieval, evidence: chooseEvidence(list, read, noted) };
 }
 
-/** Decides about rows that a completely read list does not have: suspicion, hold, proof, tombstone. */
+/**
+ * Decides about rows that a completely read list does not have: suspicion, hold, proof, tombstone.
+ * @param outside Live rows that the list lacks by the evidence.
+ */
 export async function concludeAbsences(
   parts: PullParts,
   sweep: Sweep,
-  reading: CompleteReading,
+  known: KnownAbsences,
+  { outside, rules }: { readonly outside: readonly string[]; readonly rules: DeletionRules },
 ): Promise<AbsenceConclusion> {
-  const noted = await readAbsences(parts.session, sweep.kind.name);
-  const retrieval = await retrievalMethod(parts, sweep, reading.tally.latestId());
-  const evidence = chooseEvidence(sweep, reading, noted, retrieval.isUsable);
+  const { evidence, noted, retrieval } = known;
+  const { name } = sweep.kind;
   if (evidence === null) return { ...NO_ABSENCES, controlFailures: retrieval.failures };
-  const facts = { ...reading, noted, retrieval, evidence };
-  const { absent, neverListed, surplus } = await sortAbsent(parts.session, sweep, evidence, {
-    outside: reading.outside,
-    noted: noted.keys(),
-  });
-  const decided = { ...facts, ...(await decideAbsences(parts, sweep, facts, absent)) };
-  await noteAbsences(parts, sweep, decided);
+  const { session } = parts;
+  const rows = await liveRowsOf(session, name, outside);
+  const { lastShown } = evidence;
+  const surplus = await findSurplus(session, name, rows, { knownFrom: sweep.lease.knownFrom, lastShown });
+  const records = rows.filter((row) => !surplus.has(row.id));
+  const isAbsent = (row: LiveRow): boolean => row.response <= evidence.missedSince(row.id);
+  const protectedIds = await readProtected(session, name, parts.clock.now());
+  const absent = records.filter(isAbsent).map(({ id, listed, changedAt }): AbsentRow => ({
+    id,
+    isListed: listed !== null,
+    isProtected: protectedIds.has(id),
+    changedAt: parseInstant(changedAt),
+    lastShown: lastShown(id) ?? 0,
+  }));
+  const evident = { ...known, evidence, rules };
+  const decided = { ...evident, ...(await decideAbsences(parts, sweep, evident, absent)) };
+  const heldBefore = [...noted.values()].filter((absence) => absence.state === 'held').length;
+  for (const id of decided.decision.toForget) noted.delete(id);
   for (const absence of decided.decision.toSave) noted.set(absence.id, absence);
+  await noteAbsences(parts, sweep, decided, heldBefore);
   const { deleted, controlFailures } = await proveAbsences(parts, sweep, decided);
-  const missingRows = evidence.isCertified ? await countMissingRows(parts.session, sweep.kind.name) : 0;
+  const missingRows = evidence.isCertified ? await countMissingRows(session, name) : 0;
+  const neverListed = records.filter((row) => !isAbsent(row) && row.listed === null).length + missingRows;
   const keptOlder = decided.oldest?.isOutOfScope === true ? decided.oldest.ids.size : 0;
   return {
     deleted,
-    surplus,
-    waiting: absent.length + neverListed + missingRows - deleted - keptOlder,
-    neverListed: absent.filter((row) => !row.isListed).length + neverListed + missingRows,
+    surplus: surplus.size,
+    waiting: absent.length + neverListed - deleted - keptOlder,
+    neverListed: absent.filter((row) => !row.isListed).length + neverListed,
     keptOlder,
     controlFailures,
   };
 }
 
-interface KnownAbsences extends CompleteReading {
-  readonly noted: Map<string, Absence>;
-  readonly retrieval: RetrievalMethod;
+interface EvidentAbsences extends KnownAbsences {
   readonly evidence: AbsenceEvidence;
+  readonly rules: DeletionRules;
 }
 
-interface DecidedAbsences extends KnownAbsences {
+interface DecidedAbsences extends EvidentAbsences {
   readonly decision: DeletionDecision;
-  readonly hold: HoldClock | null;
   readonly oldest: OldestRows | null;
 }
 
@@ -124,110 +133,78 @@ async function proveAbsences(
   return { deleted, controlFailures: parts.signal?.aborted ? failures : failures + 1 }; // One that was stopped does not count.
 }
 
-/**
- * The evidence of a reading about absent rows: a certificate at least as new as the previous complete sweep; else, for
- * kinds with single retrieval, two complete sweeps. Null if there is neither evidence nor an absence to take back.
- */
-function chooseEvidence(
-  sweep: Sweep,
-  reading: CompleteReading,
-  noted: ReadonlyMap<string, Absence>,
-  isUsable: boolean,
-): AbsenceEvidence | null {
-  const { certification, unseenSince, hasTwoTokens } = reading.list;
-  if (hasTwoTokens) return null;
-  const before = isUsable && !reading.tally.hasHoles() ? sweep.lease.lastCompleteSweep : null;
-  const { rows } = reading.tally.counts();
-  const isNewEnough =
-    certification.certified && (before === null || (certification.point.sweep ?? -1) >= before);
-  if (isNewEnough) return certificateEvidence(certification, rows);
-  if (before === null && noted.size === 0) return null;
-  const unseen = unseenSince(before ?? 0);
-  return sweepEvidence({ unseen, sweep: sweep.began ?? 0, before, noted, isEmpty: rows === 0 });
-}
-
 const NOTED_PER_TRANSACTION = 500;
 
 /** Stores the decision in batches, so that a mass disappearance does not block other writers. */
 async function noteAbsences(
   parts: PullParts,
   sweep: Sweep,
-  { decision, hold, evidence, list: { sentAt } }: DecidedAbsences,
+  { decision, evidence, noted, list: { sentAt } }: DecidedAbsences,
+  heldBefore: number,
 ): Promise<void> {
-  const { kind, lease } = sweep;
-  const absences = decision.toSave.map((absence) => {
+  const kind = sweep.kind.name;
+  const { toSave, toForget, held } = decision;
+  const heldSince = [...noted.values()].flatMap(({ state, absentSince }) =>
+    state === 'held' ? absentSince : [],
+  );
+  const absences = toSave.map((absence) => {
     const tick = evidence.lastShown(absence.id);
     return { ...absence, lastSeenAt: tick === null ? null : sentAt(tick) };
   });
-  const changes = Math.max(absences.length, decision.toForget.length, hold === lease.hold ? 0 : 1);
-  const isFirst = hold !== null && lease.hold === null; // Its notification shows these records.
-  const isLarger = hold !== null && hold.records > (lease.hold?.records ?? 0);
+  const changes = Math.max(absences.length, toForget.length);
   for (let from = 0; from < changes; from += NOTED_PER_TRANSACTION) {
     const to = from + NOTED_PER_TRANSACTION;
-    await withLease(parts, sweep, async (tx) => {
-      if (from === 0 && isLarger) {
-        const facts = { records: hold.records, since: hold.since.toISOString() };
+    await withLease(parts, sweep, async (tx, now) => {
+      if (from === 0 && held.rule !== undefined) await writeMeta(tx, `held.${kind}`, held.rule);
+      if (from === 0 && held.records > heldBefore) {
+        const first = heldSince.reduce((earliest, since) => (since < earliest ? since : earliest));
+        const facts = { records: held.records, since: first.toISOString() };
         const key = `${facts.since} ${facts.records}`;
-        await addNotification(tx, { type: 'kind.held', kind: kind.name, facts, key, now: parts.clock.now() });
+        await addNotification(tx, { type: 'kind.held', kind, facts, key, now });
       }
-      if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
-      await forgetAbsences(tx, kind.name, decision.toForget.slice(from, to));
-      await saveAbsences(tx, kind.name, absences.slice(from, to));
-      if (to >= changes && isFirst)
-        await rememberShown(tx, kind.name, await readCheck(tx, kind.name, 'held'));
+      await forgetAbsences(tx, kind, toForget.slice(from, to));
+      await saveAbsences(tx, kind, absences.slice(from, to));
+      const isFirst = heldBefore === 0 && held.records > 0; // Its notification shows these records.
+      if (to >= changes && isFirst) await rememberShown(tx, kind, await readCheck(tx, kind, 'held'));
     });
   }
 }
 
 async function decideAbsences(
-  parts: PullParts,
-  sweep: Sweep,
-  absences: KnownAbsences,
+  { session, clock }: PullParts,
+  { kind, knownRows, holders }: Sweep,
+  { evidence, list, noted, retrieval, rules }: EvidentAbsences,
   absent: readonly AbsentRow[],
 ) {
-  const { evidence, list, noted, retrieval, rules } = absences;
-  const { kind, knownRows, lease } = sweep;
-  const { session, clock } = parts;
+  const { isCertified, isEmpty } = evidence;
+  const absentIds = new Set(absent.map((row) => row.id));
   const fresh = absent.filter((row) => !noted.has(row.id));
   // Counting reads an index of the whole table; so few are never held for their number.
   const isFew = absent.length < Math.min(HOLD_MIN_ROWS, rules.holdAbove.rows + 1);
-  const live = isFew ? 0 : await countLiveRows(session, kind.name);
   const now = clock.now();
-  const { isCertified, isEmpty } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
-  const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
+  const canRetrieve = retrieval.path !== null || (retrieval.isUsable && !isCertified);
   const isAsLong = fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
-  const isReplaced = isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absent));
-  const isOfNewHolder =
-    fresh.length > 0 && (await isNewHolder(session, kind.name, { holders: sweep.holders, now }));
-  const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
-  const oldest = canAsk || !isCertified ? null : await readOldestRows(session, kind, absent);
-  const decision = decideDeletions(
-    {
-      absent,
-      storedAbsences: noted,
-      live,
-      canRetrieve: canAsk,
-      isCertified,
-      sweep: evidence.sweep,
-      now,
-      isProtected: await readProtected(session, kind.name, now),
-      doubt: isOfNewHolder ? 'rights' : doubtOf(isEmpty, isCutOff),
-      isReplaced,
-      oldest,
-      canBeMixed: list.canBeMixed,
-    },
-    rules,
-  );
-  return {
-    decision,
+  const isOfNewHolder = fresh.length > 0 && (await isNewHolder(session, kind.name, { holders, now }));
+  const isCutOff = !canRetrieve && mayBeCutOff(list, knownRows - noted.size);
+  const oldest = canRetrieve || !isCertified ? null : await readOldestRows(session, kind, absentIds);
+  const facts = {
+    absent,
+    storedAbsences: noted,
+    live: isFew ? 0 : await countLiveRows(session, kind.name),
+    canRetrieve,
+    isCertified,
+    sweep: evidence.sweep,
+    now,
+    doubt: isOfNewHolder ? 'rights' : doubtOf(isEmpty, isCutOff),
+    isReplaced: isAsLong && (await hasLeftAtOneEnd(session, kind, fresh, absentIds)),
     oldest,
-    hold: nextHold(lease.hold, decision.held, now),
-  };
+    canBeMixed: list.canBeMixed,
+  } as const;
+  return { decision: decideDeletions(facts, rules), oldest };
 }
 
-const doubtOf = (isEmpty: boolean, isCutOff: boolean): 'empty' | 'cut_off' | null =>
-  isEmpty ? 'empty' : isCutOff ? 'cut_off' : null;
+const doubtOf = (isEmpty: boolean, isCutOff: boolean) => (isEmpty ? 'empty' : isCutOff ? 'cut_off' : null);
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */
 function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): boolean {

@@ -1,23 +1,28 @@
 import { sql } from 'drizzle-orm';
-import type { Kind } from '../../catalog/kind.ts';
-import type { AbsentRow, OldestRows } from '../../diff/decide-deletions.ts';
+import type { Field, Kind } from '../../catalog/kind.ts';
+import type { AbsentRow, OldestRows } from '../../diff/absence.ts';
 import { textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readScope } from '../../store/records/hold-store.ts';
 
+/** The fields by which a list may be ordered: the id, the dates, and others. */
+const orders = (kind: Kind, others: Kind['naturalKey']): readonly string[] => {
+  const isOne = ({ name, type }: Field): boolean =>
+    type === 'date' || type === 'timestamp' || others.includes(name);
+  return ['id', ...kind.fields.filter(isOne).map((field) => field.name)];
+};
+
 /** Finds the absent rows that are older than every row of the list, by the id or the date that shows the most of them. */
 export async function readOldestRows(
   db: Queryable,
   kind: Kind,
-  rows: readonly AbsentRow[],
+  absent: ReadonlySet<string>,
 ): Promise<OldestRows | null> {
-  if (rows.length === 0) return null;
-  const absent = new Set(rows.map((row) => row.id));
+  if (absent.size === 0) return null;
   const { by: decided, waves } = await readScope(db, kind.name);
-  const dates = kind.fields.filter((field) => field.type === 'date' || field.type === 'timestamp');
   let oldest: OldestRows | null = null;
-  for (const by of decided === null ? ['id', ...dates.map((field) => field.name)] : [decided]) {
+  for (const by of decided === null ? orders(kind, []) : [decided]) {
     const ids = await idsBeyondListed(db, kind.name, { by, end: 'first' }, absent);
     if (ids.size > (oldest?.ids.size ?? 0)) oldest = { by, ids, isOutOfScope: decided !== null, waves };
   }
@@ -34,13 +39,9 @@ export async function hasLeftAtOneEnd(
   db: Queryable,
   kind: Kind,
   fresh: readonly AbsentRow[],
-  rows: readonly AbsentRow[],
+  absent: ReadonlySet<string>,
 ): Promise<boolean> {
-  const absent = new Set(rows.map((row) => row.id));
-  const orders = kind.fields.filter(
-    ({ name, type }) => type === 'date' || type === 'timestamp' || kind.naturalKey.includes(name),
-  );
-  for (const by of ['id', ...orders.map((field) => field.name)])
+  for (const by of orders(kind, kind.naturalKey))
     for (const end of ['first', 'last'] as const) {
       const beyond = await idsBeyondListed(db, kind.name, { by, end }, absent);
       if (fresh.every((row) => beyond.has(row.id))) return true;

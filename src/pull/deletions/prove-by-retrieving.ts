@@ -1,5 +1,6 @@
 import type { RetrievableKind } from '../../catalog/kind.ts';
-import { isProvenGone, type Absence, type DeletionRules } from '../../diff/decide-deletions.ts';
+import type { Absence, DeletionRules } from '../../diff/absence.ts';
+import { isProvenGone, judgeAnswer } from '../../diff/decide-deletions.ts';
 import { saveAbsences } from '../../store/records/deletion-store.ts';
 import { writeTombstones } from '../../store/records/tombstone-store.ts';
 import { retrieveAbsent } from './absence-evidence.ts';
@@ -29,14 +30,12 @@ export async function proveByRetrieving(
   let deleted = 0;
   for (const batch of inChunks(request.ids, RETRIEVED_AT_ONCE)) {
     const first = await retrieveOnce(parts, sweep, { ...request, ids: batch });
-    if (!first.isControlFound) return { deleted, isControlFound: false };
-    const again = first.newlyGone.filter((absence) =>
-      isProvenGone(absence, parts.clock.now(), request.rules),
-    );
+    if (first === null) return { deleted, isControlFound: false };
     deleted += first.deleted;
+    const again = first.gone.filter((absence) => isProvenGone(absence, parts.clock.now(), request.rules));
     if (again.length === 0) continue;
     const second = await retrieveOnce(parts, sweep, { ...request, ids: again.map((absence) => absence.id) });
-    deleted += second.deleted;
+    deleted += second?.deleted ?? 0;
   }
   return { deleted, isControlFound: true };
 }
@@ -44,41 +43,27 @@ export async function proveByRetrieving(
 /**
  * Retrieves absent records once, notes the answers, and marks the records that are proven gone.
  *
- * @returns Also `newlyGone`, the records gone for the first time or too soon after it.
+ * @returns Also `gone`, the records gone for the first time or too soon after it; null if the answers prove nothing.
  */
 async function retrieveOnce(parts: PullParts, sweep: Sweep, request: RetrievalRequest) {
   const { noted, rules } = request;
-  const { gone, there, unclear, isControlFound } = await retrieveAbsent(parts, {
-    ...request,
-    ticks: sweep.ticks,
-  });
+  const answers = await retrieveAbsent(parts, { ...request, ticks: sweep.ticks });
+  if (answers === null) return null;
   const now = parts.clock.now();
-  const absencesOf = (ids: readonly string[]): Absence[] => ids.flatMap((id) => noted.get(id) ?? []);
-  const proven = absencesOf(gone).filter(
-    (absence) => !['unlisted', 'held'].includes(absence.state) && isProvenGone(absence, now, rules),
-  );
-  const newlyGone = absencesOf(gone)
-    .filter((absence) => !proven.includes(absence))
-    .map((absence): Absence => {
-      const state = absence.state === 'unlisted' ? 'suspected' : absence.state;
-      return { ...absence, state, firstGoneAt: now, why: undefined };
-    });
-  const unlisted = absencesOf(there).map((absence): Absence => ({
-    ...absence,
-    state: 'unlisted',
-    firstGoneAt: now,
-    why: 'still_there',
-  }));
-  const doubtful = absencesOf([...unclear.keys()])
-    .filter((absence) => absence.state === 'suspected' && absence.why !== unclear.get(absence.id))
-    .map((absence): Absence => ({ ...absence, why: unclear.get(absence.id) }));
-  const updated = [...newlyGone, ...unlisted, ...doubtful];
-  for (const absence of updated) noted.set(absence.id, absence);
-  const seen = updated.map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
+  const proven: string[] = [];
+  const changed: Absence[] = [];
+  for (const [id, answer] of answers) {
+    const before = noted.get(id);
+    if (before === undefined) continue;
+    const after = judgeAnswer(before, answer, now, rules);
+    if (after === null) proven.push(id);
+    else if (after !== before) changed.push(after);
+  }
+  for (const absence of changed) noted.set(absence.id, absence);
+  const seen = changed.map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
   await withLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
-  const ids = proven.map((absence) => absence.id);
-  const deleted = await tombstoneRecords(parts, sweep, ids, 'retrieve');
-  return { deleted, newlyGone, isControlFound };
+  const deleted = await tombstoneRecords(parts, sweep, proven, 'retrieve');
+  return { deleted, gone: changed.filter((absence) => answers.get(absence.id) === 'gone') };
 }
 
 const ROWS_PER_TRANSACTION = 500;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { certify, type Certification } from '../../diff/certify.ts';
-import { findUnseen, spansOf, type Unseen, type Spans } from '../../diff/spans.ts';
+import { spansOf, type Spans } from '../../diff/spans.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readSightings, type TimedSighting } from '../../store/sightings/sighting-store.ts';
 import type { Sweep } from './sweep.ts';
@@ -12,8 +12,6 @@ export interface ListCertification {
   readonly spans: Spans;
   /** The instant of a send, by its tick; null if it is no longer kept. */
   readonly sentAt: (tick: number) => string | null;
-  /** Ids that no response sent after a tick has shown; responses of failed sweeps count too. */
-  readonly unseenSince: (tick: number) => Unseen;
   /** The instant at which the list is known exactly; null = never. */
   readonly certifiedAt: string | null;
   /** The list was known exactly at an instant within this very sweep. */
@@ -35,7 +33,7 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const certification = known.length === 0 ? alone : certify(responses, known, spans);
   const sentAt = (tick: number): string | null =>
     responses.find((response) => response.sent === tick)?.seenAt ?? null;
-  const facts = { certification, spans, sentAt, unseenSince: (tick: number) => findUnseen(shown, tick) };
+  const facts = { certification, spans, sentAt };
   if (!certification.certified)
     return { ...facts, certifiedAt: null, isOfThisSweep: false, canBeMixed: true };
   const { sent, sweep: ofSweep, total } = certification.point;

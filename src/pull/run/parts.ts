@@ -1,4 +1,4 @@
-import type { DeletionRules } from '../../diff/decide-deletions.ts';
+import type { DeletionRules } from '../../diff/absence.ts';
 import type { ProcessContext } from '../../db/mirror-context.ts';
 import type { Retention } from '../../store/runs/retention.ts';
 import type { Source } from '../../source/source.ts';

@@ -4,7 +4,12 @@ import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList, type ReadingEnd, type ListReading } from './read-list.ts';
-import { NO_ABSENCES, concludeAbsences, type AbsenceConclusion } from '../deletions/conclude-absences.ts';
+import {
+  NO_ABSENCES,
+  concludeAbsences,
+  readKnown,
+  type AbsenceConclusion,
+} from '../deletions/conclude-absences.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
@@ -57,8 +62,8 @@ async function concludeSweep(parts: PullParts, reading: ListReading, ending: Rea
   if (ending.state !== 'complete')
     return { concluded: noConclusion, rowless: { quarantined: 0, missing: 0, suppressed: 0 } };
   const { list } = ending;
-  const certificate = list.certification.certified ? list.certification : null;
-  const comparison = compareLive(list.spans, certificate, began ?? 0);
+  const known = await readKnown(parts, sweep, list, tally);
+  const comparison = compareLive(list.spans, known.evidence?.lacks ?? null, began ?? 0);
   for await (const ids of readAhead(liveIds(parts.session, kind.name))) comparison.take(ids);
   const outside = comparison.outside();
   const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.
@@ -72,8 +77,8 @@ async function concludeSweep(parts: PullParts, reading: ListReading, ending: Rea
     suppressed: absent.length - missing.length,
   };
   if (parts.signal?.aborted) return { concluded: { ...noConclusion, waiting: outside.length }, rowless };
-  const facts = { list, tally, outside, rules: rules.deletions };
-  return { concluded: await concludeAbsences(parts, sweep, facts), rowless };
+  const concluded = await concludeAbsences(parts, sweep, known, { outside, rules: rules.deletions });
+  return { concluded, rowless };
 }
 
 /** Records of the list that have no live row. */

@@ -1,7 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { HoldClock } from '../../diff/hold-clock.ts';
-import { writeMeta } from './meta.ts';
-import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import { leaseEnd, readAlive } from './liveness.ts';
 import { LeaseError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -20,8 +18,6 @@ export interface KindLease extends ListFacts, Pick<State, 'tick' | 'completeSwee
   readonly epoch: number;
   /** How the last sweep ended. */
   readonly before: { readonly state: string; readonly reason: string | null };
-  /** The kind's held records, as long as their hold stands. */
-  readonly hold: HoldClock | null;
   /** The rules that fill the kind's columns. */
   readonly decodedAs: string | null;
 }
@@ -65,7 +61,6 @@ export const UNKNOWN_LIST = {
   controlFailures: 0,
   lastCompleteSweep: null,
   uncertifiedSweeps: 0,
-  hold: null,
 };
 
 const NEVER_SWEPT: LeaseFacts = {
@@ -78,12 +73,11 @@ const NEVER_SWEPT: LeaseFacts = {
 
 /** The facts of a kind's row when its lease is taken. */
 function leaseFacts(row: State): LeaseFacts {
-  const { state, reason, heldSince, heldRecords, ...facts } = row;
+  const { state, reason, ...facts } = row;
   return {
     ...facts,
     // A sweep whose process died did not record its end.
     before: state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason },
-    hold: heldSince === null ? null : { since: parseInstant(heldSince), records: heldRecords ?? 0 },
   };
 }
 
@@ -178,14 +172,6 @@ export async function releasePreemptible(
     update kind_state set owner = null, lease_until = null, lease_yields = null,
       last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${formatInstant(now)} else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} and lease_yields = 1`);
-}
-
-/** Notes since when and by which rule these records of a kind are held, in the transaction that notes the records. */
-export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
-  const heldSince = hold === null ? null : formatInstant(hold.since);
-  const held = { heldSince, heldRecords: hold?.records ?? null };
-  await tx.query(sql`update kind_state set ${assignments(KIND_STATE, held)} where kind = ${kind}`);
-  if (hold?.rule !== undefined) await writeMeta(tx, `held.${kind}`, hold.rule);
 }
 
 /** Whether some kind already records changes as events; these cannot be read from the service again. */

@@ -63,7 +63,7 @@ async function resetLists(tx: Transaction, which: SQL): Promise<void> {
     await tx.query(sql`delete from ${sql.identifier(table)} where ${which}`);
   await tx.query(sql`
     update kind_state set complete_sweeps = 0, certified_at = null, last_sweep_at = null, baseline_at = null, control_failures = 0,
-      last_complete_sweep = null, uncertified_sweeps = 0, held_since = null, held_records = null, known_from = tick
+      last_complete_sweep = null, uncertified_sweeps = 0, known_from = tick
     where ${which}`);
 }
 

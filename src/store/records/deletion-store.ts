@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Absence, AbsenceState } from '../../diff/decide-deletions.ts';
+import type { Absence, AbsenceState } from '../../diff/absence.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';

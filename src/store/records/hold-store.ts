@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
-import { olderThanField, type AbsenceState } from '../../diff/decide-deletions.ts';
+import type { AbsenceState } from '../../diff/absence.ts';
+import { olderThanField } from '../../diff/doubts.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';

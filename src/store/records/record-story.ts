@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import type { AbsenceState } from '../../diff/decide-deletions.ts';
+import type { AbsenceState } from '../../diff/absence.ts';
 import { isNumber, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { endedEntriesOf, type EndedEntry } from '../outbox/ended-entries.ts';
 import { entriesOfRecord, findCreator, type EntryWithAttempts } from '../outbox/attempts-and-links.ts';

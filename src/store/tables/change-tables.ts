@@ -4,7 +4,7 @@
  */
 
 import type { Change } from '../../diff/compare-page.ts';
-import type { AbsenceState } from '../../diff/decide-deletions.ts';
+import type { AbsenceState } from '../../diff/absence.ts';
 import {
   bigint,
   integerColumn,

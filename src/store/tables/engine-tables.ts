@@ -46,8 +46,6 @@ export const KIND_STATE = {
     optionalText('system_ids', 'nothing'),
     optionalBigint('last_complete_sweep'), // The tick at which it began; null = none counts.
     withDefault(bigint('uncertified_sweeps'), '0'), // Consecutive complete sweeps that did not certify the list.
-    optionalTimestamp('held_since'),
-    optionalBigint('held_records'),
     optionalBigint('lease_yields'), // 1 = a sweep may take the lease over at once: it is held for a reading between sweeps.
   ],
   primaryKey: ['kind'],

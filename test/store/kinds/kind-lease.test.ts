@@ -46,7 +46,6 @@ const FIRST = {
   controlFailures: 0,
   lastCompleteSweep: null,
   uncertifiedSweeps: 0,
-  hold: null,
   before: { state: 'never', reason: null },
   decodedAs: null,
 };

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Absence } from '../../../src/diff/decide-deletions.ts';
+import type { Absence } from '../../../src/diff/absence.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
 import {
   awaitsSweep,
