@@ -5,6 +5,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readOffKinds, readUncertified } from '../store/kinds/status-store.ts';
 import { readDisappeared } from '../store/records/deletion-store.ts';
+import { countSuppressed } from '../store/records/erasure-store.ts';
 import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { THIS_PROCESS } from '../lib/owner.ts';
@@ -51,14 +52,22 @@ async function addStanding(session: Session, report: PullReport, wanted: readonl
   const firsts = new Set(
     (await readUncertified(session)).filter(isFirstReading).map((uncertifiedKind) => uncertifiedKind.kind),
   );
+  const suppressed = await countSuppressed(session);
   const off = await readOffKinds(
     session,
     wanted.map((kind) => kind.name),
   );
   return {
     ...report,
-    /** `isFirst` for a first reading that is not certified: the next one can prove that no row is missing. */
-    kinds: report.kinds.map((kind) => ({ ...kind, isFirst: firsts.has(kind.kind) })),
+    /**
+     * `isFirst` for a first reading that is not certified: the next one can prove that no row is missing. `suppressed`: records that
+     * are kept out.
+     */
+    kinds: report.kinds.map((kind) => ({
+      ...kind,
+      isFirst: firsts.has(kind.kind),
+      suppressed: suppressed.get(kind.kind) ?? 0,
+    })),
     /** Records of these kinds that disappeared and are not proven to be gone. */
     disappeared: (await readDisappeared(session)).filter((hold) => names.has(hold.kind)),
     /** Optional kinds that the service does not show, with the reason; left out where there are none. */

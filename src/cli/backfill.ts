@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
-import { backfill, missingText, type BackfillReport } from '../pull/backfill.ts';
+import { backfill, absentTexts, type BackfillReport } from '../pull/backfill.ts';
 import { parseExtent, writeExtent } from '../runs/extent.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { readingService } from './parts/progress.ts';
@@ -36,12 +36,11 @@ export function backfillCommand(context: CommandContext): Command {
 }
 
 function* reportLines(report: BackfillReport): Iterable<string> {
-  const { kind, rows, created, updated, restored, unchanged, quarantined, missing, surplus, detail } = report;
+  const { kind, rows, created, updated, restored, unchanged, quarantined, surplus, detail } = report;
   const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.`;
-  const notFound = missingText(missing);
-  if (notFound !== null) yield notFound;
+  yield* absentTexts(report);
   if (detail !== null && report.reason !== 'interrupted') yield detail;
   if (report.state !== 'complete')
     yield 'The records read so far are stored; the same command reads all of them again.';

@@ -24,7 +24,7 @@ export function pullCommand(context: CommandContext): Command {
         const logger = await context.logger(config, display.stderr);
         return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
-      context.printResult(options, report, pullTexts(report));
+      context.printResult(options, report, pullTexts(report, kinds));
       context.exit(exitCodeOfPull(report));
     });
 }
@@ -32,29 +32,37 @@ export function pullCommand(context: CommandContext): Command {
 const COUNTS = [...ROW_COUNTS, 'pages'] as const;
 
 /** Prints the result of a pull: faults, one line per kind, then the state of the copy, the next pull's part, and advice. */
-function* pullTexts(report: PullSummary): Iterable<Printed> {
+function* pullTexts(report: PullSummary, named: readonly string[]): Iterable<Printed> {
   const { kinds, runId, durationMs, disappeared, off = [] } = report;
   const rows = kinds.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);
     return [kind.kind, outcomeLabel(kind), ...counts, (kind.durationMs / 1000).toFixed(2)];
   });
-  const causes = [...causeLines(kinds)];
+  const subject = (group: readonly PulledKind[], several: string): string =>
+    named.length === 0 && group.length === kinds.length && kinds.length > 1
+      ? several
+      : group.map((pulled) => pulled.kind).join(', ');
+  const causes = [...causeLines(kinds, subject)];
   yield* causes;
   if (kinds.some(({ detail, reason, pages }) => detail === null || pages > 0 || !isServiceWide(reason)))
     yield* [...(causes.length > 0 ? [''] : []), textTable(['kind', 'state', ...COUNTS, 'seconds'], rows)];
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
-  yield* outcomeLines(report);
+  yield* outcomeLines(report, subject);
   for (const { kind, reason } of off)
     yield `${kind} is off: ${describeOutcome({ state: 'never', reason, missing: null }).why ?? ''}.`;
   yield* disappearedTexts(disappeared);
 }
 
+/** Names a group of kinds; `several`: where they are all kinds and the command named none. */
+type Subject = (group: readonly PulledKind[], several: string) => string;
+
 type PulledKind = PullSummary['kinds'][number];
 
-const describeUncounted = (kind: PulledKind) => describeOutcome({ ...kind, rows: null, missing: null });
+const describeUncounted = (kind: PulledKind) =>
+  describeOutcome({ ...kind, rows: null, missing: null, suppressed: 0 });
 
 /** Yields each cause of unread lists once, with the details of its lists; a cause of the whole service with the detail of one list. */
-function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
+function* causeLines(kinds: readonly PulledKind[], subject: Subject): Iterable<string> {
   const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
   const byCause = Map.groupBy(faults, (kind) => describeUncounted(kind).why);
   for (const [why, group] of byCause) {
@@ -63,7 +71,7 @@ function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
     const cause = isInterrupted
       ? 'This command did not see the end of'
       : `${sentence(why ?? '')} Not read to the end`;
-    yield `${cause}: ${subject(group, kinds) ?? 'all kinds'}.`;
+    yield `${cause}: ${subject(group, 'all kinds')}.`;
     const isShared = group.every((kind) => isServiceWide(kind.reason));
     for (const { kind, detail } of group.slice(0, isShared ? 1 : undefined))
       yield `  ${isShared ? '' : `${kind}: `}${detail ?? ''}`;
@@ -71,20 +79,20 @@ function* causeLines(kinds: readonly PulledKind[]): Iterable<string> {
 }
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */
-function* outcomeLines({ kinds, disappeared }: PullSummary): Iterable<string> {
+function* outcomeLines({ kinds, disappeared }: PullSummary, subject: Subject): Iterable<string> {
   const alike = Map.groupBy(kinds, (kind) => JSON.stringify(describeUncounted(kind)));
   for (const group of alike.values()) {
     const rows = group.reduce((sum, kind) => sum + kind.rows, 0);
+    const suppressed = group.reduce((sum, kind) => sum + kind.suppressed, 0);
     const [first] = group;
     if (first === undefined) continue;
     const names = group.map((pulled) => pulled.kind);
     const missing = countMissing(disappeared, names);
-    const { known, next } = describeOutcome({ ...first, rows, missing, isOfSeveral: group.length > 1 });
+    const { known, next } = describeOutcome({
+      ...first,
+      ...{ rows, missing, suppressed, isOfSeveral: group.length > 1 },
+    });
     if (known !== null)
-      yield `${subject(group, kinds) ?? `All ${kinds.length} kinds`}: ${known}.${next === null ? '' : ` ${next}`}`;
+      yield `${subject(group, `All ${kinds.length} kinds`)}: ${known}.${next === null ? '' : ` ${next}`}`;
   }
 }
-
-/** The names of a group of kinds; null for several kinds that are all kinds. */
-const subject = (group: readonly PulledKind[], all: readonly PulledKind[]): string | null =>
-  group.length === all.length && all.length > 1 ? null : group.map((pulled) => pulled.kind).join(', ');

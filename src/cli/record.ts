@@ -8,10 +8,11 @@ import { documentOf, instant } from '../lib/json/document.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { entryOf } from '../store/outbox/outbox-store.ts';
-import { findRecords } from '../store/records/find-records.ts';
+import { NOT_FOUND, findRecords } from '../store/records/find-records.ts';
 import { recordName } from '../store/records/record-name.ts';
 import {
   STORY_STATES,
+  noEventWords,
   proofWords,
   readRecordStory,
   type RecordStory,
@@ -57,14 +58,11 @@ const MAX_FOUND = 100;
 
 function recordAbsent(kind: Kind, wanted: string): SyncError {
   const { name, retrieve } = kind;
-  const read = retrieve === null || !isRecordId(wanted) ? `pull ${name}` : `backfill ${name} --ids ${wanted}`;
-  const description = isRecordId(wanted)
-    ? `trace of record ${wanted} of ${name}`
-    : `record of ${name} with "${wanted}"`;
-  return new SyncError(`The mirror has no ${description}.`, {
-    code: 'record.absent',
-    hint: `If the service has it: bms-sync ${read}`,
-  });
+  const code = 'record.absent';
+  if (!isRecordId(wanted)) return new SyncError(`${name} "${wanted}": ${NOT_FOUND}`, { code });
+  const read = retrieve === null ? `pull ${name}` : `backfill ${name} --ids ${wanted}`;
+  const message = `The mirror has no trace of record ${wanted} of ${name}.`;
+  return new SyncError(message, { code, hint: `If the service has it: bms-sync ${read}` });
 }
 
 /** The kind of a record that `command` names. @throws {UsageError} For an unknown kind, or an id that no record can have. */
@@ -148,7 +146,7 @@ function* rowTexts(story: RecordStory): Iterable<Printed> {
 }
 
 function* versionTexts(story: RecordStory): Iterable<Printed> {
-  yield story.events.length === 0 ? '\nNo change since the mirror first read it.' : '\nVersions:';
+  yield `\n${story.events.length === 0 ? noEventWords(story.row) : 'Versions:'}`;
   for (const { seq, change, observedAt, observedFrom, origin, fields } of story.events) {
     const entry = entryOf(origin);
     const pushedBy = story.pushers.get(origin);

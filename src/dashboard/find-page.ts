@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { searchRecords } from '../store/records/find-records.ts';
+import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import type { ListedRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
@@ -38,7 +38,7 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
       const table = recordTable(kind.name, records.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
     }
-    const none = emptyNote(t('No record has all of these words in its code, name, phone number or e-mail.'));
+    const none = emptyNote(t(NOT_FOUND));
     const content = html`${pageTitle(t('Search results'), html`<span translate="no">${text}</span>`)}
     ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
     ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;

@@ -74,8 +74,8 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
 }
 
 function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
-  const { kind, state, reason, missing, certifiedAt: certified, lastChangeAt: changed, rows } = line;
-  const { why, known, next } = describeOutcome({ state, reason, missing }, reader);
+  const { kind, certifiedAt: certified, lastChangeAt: changed, rows } = line;
+  const { why, known, next } = describeOutcome({ ...line, rows: null }, reader);
   const { t, count, when, exactTime } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
   const facts = factList([

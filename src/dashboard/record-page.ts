@@ -7,6 +7,7 @@ import { capitalize } from '../lib/text/text.ts';
 import type { EntryWithAttempts } from '../store/outbox/attempts-and-links.ts';
 import {
   MOST_REFERRED,
+  noEventWords,
   proofWords,
   readRecordStory,
   STORY_STATES,
@@ -52,7 +53,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       >${t('all {n, number}', { n: story.events.length })}</a
     >`;
     const note = story.events.length > changes.length ? all : null;
-    const none = emptyNote(t('No change since the mirror first read it.'));
+    const none = emptyNote(t(noEventWords(story.row)));
     const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const recordTitle = recordName(story.row?.raw ?? changes[0]?.before ?? null);
     const title = recordTitle === '' ? numbered : recordTitle;

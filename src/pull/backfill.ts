@@ -4,6 +4,7 @@ import { OtherSourceError } from '../db/session/errors.ts';
 import { inChunks } from '../db/session/sql-text.ts';
 import { spansOf } from '../diff/spans.ts';
 import { readMirroredKind } from '../store/kinds/field-store.ts';
+import { readSuppressed } from '../store/records/erasure-store.ts';
 import { findSurplus, removeSurplus } from '../store/records/surplus-rows.ts';
 import { liveRows, liveRowsOf } from '../store/records/tombstone-store.ts';
 import { refill } from '../store/schema/redecode.ts';
@@ -43,6 +44,8 @@ export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt'
   readonly surplus: number;
   /** Requested records that the service does not have. */
   readonly missing: readonly string[];
+  /** Records that were read and are kept out by `forget --suppress`: they count as no rows. */
+  readonly suppressed: readonly string[];
 }
 
 type BackfillEnding = Pick<KindReport, 'state' | 'reason' | 'detail'>;
@@ -77,21 +80,27 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
         stopHeartbeat();
       }
       const { requests, retries } = parts.source.counts;
+      const keptOut = await readSuppressed(parts.session, kind.name);
+      const suppressed = work.tally.ids().filter((id) => keptOut.has(id));
+      const { rows, unchanged, ...landed } = work.tally.counts();
       const counts = {
-        ...work.tally.counts(),
+        ...landed,
+        rows: rows - suppressed.length,
+        unchanged: unchanged - suppressed.length,
         requests: requests - before.requests,
         retries: retries - before.retries,
       };
       const report = {
         kind: kind.name,
         ...ending,
-        detail: ending.detail ?? missingText(work.missing),
+        detail: ending.detail ?? (absentTexts({ missing: work.missing, suppressed }).join(' ') || null),
         ...counts,
       };
       await endBackfill(parts, work, ending.state, report);
       const isInterrupted = ending.reason === 'interrupted';
       const state = isInterrupted ? 'interrupted' : ending.state === 'complete' ? 'done' : 'incomplete';
-      return { state, result: { ...report, ...ending, missing: work.missing, surplus: work.surplus } };
+      const { missing, surplus } = work;
+      return { state, result: { ...report, ...ending, missing, suppressed, surplus } };
     },
   );
   await prepareReports(parts, [kind]);
@@ -100,11 +109,14 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
 
 const SHOWN_IDS = 20;
 
-/** The requested records that the service does not have, for the run's report; null if there are none. */
-export function missingText(ids: readonly string[]): string | null {
-  if (ids.length === 0) return null;
-  const shown = ids.slice(0, SHOWN_IDS).join(', ');
-  return `Not in the service (${ids.length}): ${shown}${ids.length > SHOWN_IDS ? ', …' : '.'}`;
+/** The requested records that are not in the mirror, and why, for the run's report. */
+export function absentTexts({ missing, suppressed }: Pick<BackfillReport, 'missing' | 'suppressed'>) {
+  const causes = Object.entries({ 'Not in the service': missing, 'Kept out: forgotten': suppressed });
+  return causes.flatMap(([cause, ids]) => {
+    const shown = ids.slice(0, SHOWN_IDS).join(', ');
+    const end = ids.length > SHOWN_IDS ? ', …' : '.';
+    return ids.length === 0 ? [] : [`${cause} (${ids.length}): ${shown}${end}`];
+  });
 }
 
 async function readExtent(

@@ -11,6 +11,8 @@ interface ReadingEnd {
   /** The number of rows for the texts; without it they name none. */
   readonly rows?: number | null;
   readonly isOfSeveral?: boolean;
+  /** Records that `forget --suppress` keeps out of the mirror. */
+  readonly suppressed?: number;
   /** Rows that the list lacks and the mirror still has, counted by the state of their deletion; null = unknown, as of a past reading. */
   readonly missing: Readonly<Record<string, number>> | null;
 }
@@ -48,13 +50,15 @@ export const outcomeLabel = (end: Omit<ReadingEnd, 'missing'>, translator?: Tran
 
 export function describeOutcome(end: ReadingEnd, translator = translatorFor('en')): OutcomeText {
   const { state, reason, rows, isOfSeveral } = end;
-  if (state === 'complete') return describeComplete(end, translator);
+  const { suppressed: n = 0 } = end;
+  const out = n === 0 ? '' : translator.t(KEPT_OUT, { n });
+  if (state === 'complete') return describeComplete(end, out, translator);
   if (isFailedReading(state) || state === 'busy') return describeFault(end, translator);
   const { t } = translator;
   if (state !== 'certified') return { ...describeUnread(end, translator), known: null, next: null };
   const values = { rows: rows ?? ALL, lists: isOfSeveral === true ? 'several' : 'one' };
   const isWhole = reason !== 'older_kept';
-  return { label: t('certified'), why: null, known: t(isWhole ? EXACTLY : KEPT, values), next: null };
+  return { label: t('certified'), why: null, known: t(isWhole ? EXACTLY : KEPT, values) + out, next: null };
 }
 
 /** Of a list that is being read, was never read, or is off. */
@@ -71,6 +75,8 @@ function describeUnread(
 const ALL = -1;
 const EXACTLY: MessageKey =
   '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, {rows, plural, =1 {is} other {are}} in the mirror';
+
+const KEPT_OUT: MessageKey = '; {n, plural, one {# more is} other {# more are}} kept out: forgotten';
 
 /** Where a person has decided that rows older than the list stay. */
 const KEPT: MessageKey =
@@ -163,7 +169,7 @@ function doubtsOf({ reason, isFirst, missing }: ReadingEnd): readonly (Doubt & {
   return left.length === 0 && other !== undefined ? [{ ...other, n: 0 }] : left;
 }
 
-function describeComplete(end: ReadingEnd, translator: Translator): OutcomeText {
+function describeComplete(end: ReadingEnd, keptOut: string, translator: Translator): OutcomeText {
   const { t } = translator;
   const doubts = doubtsOf(end);
   const n = doubts.reduce((sum, doubt) => sum + doubt.n, 0);
@@ -171,7 +177,10 @@ function describeComplete(end: ReadingEnd, translator: Translator): OutcomeText 
   return {
     label: t('read to its end'),
     why: doubts.map((doubt) => t(doubt.why, { n: doubt.n })).join('; ') || end.reason,
-    known: t(KNOWN[end.reason ?? ''] ?? LISTED, { rows: end.rows ?? ALL }) + (n > 0 ? t(BESIDE, { n }) : ''),
+    known:
+      t(KNOWN[end.reason ?? ''] ?? LISTED, { rows: end.rows ?? ALL }) +
+      (n > 0 ? t(BESIDE, { n }) : '') +
+      keptOut,
     next: [...next].join(' ') || null,
   };
 }

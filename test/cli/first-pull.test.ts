@@ -69,7 +69,7 @@ test('a pull that the service refuses as a whole gives the cause, and no table o
 
   expect(ended.code).toBe(1);
   expect(ended.stdout).toMatch(
-    /^The service refused the token\. Not read to the end: all kinds\.\n {2}.*401.*\n\nRun 1 took/,
+    /^The service refused the token\. Not read to the end: clients, projects\.\n {2}.*401.*\n\nRun 1 took/,
   );
 });
 
@@ -160,6 +160,6 @@ test('a pull that is stopped beside a background service does not call its run i
 
   expect(ended.code).toBe(3);
   expect(ended.stdout).toMatch(
-    /^This command did not see the end of: all kinds\.\n {2}This command no longer waits; run 1 continues in /,
+    /^This command did not see the end of: clients, projects\.\n {2}This command no longer waits; run 1 continues in /,
   );
 });

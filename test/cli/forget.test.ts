@@ -164,7 +164,15 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await pulled()).toEqual(quiet);
     service.world.update('clients', Number(id), { city: 'Quatrefages-sur-Mer' });
     expect(await pulled()).toEqual(quiet);
-    expect(await run(['backfill', 'clients', '--ids', id], env)).toMatchObject({ code: 0 });
+    const words = async (...argv: string[]) => (await run([...argv, 'clients'], env)).stdout;
+    expect(await words('pull')).toMatch(
+      /clients: all \d+ rows .* are in the mirror; 1 more is kept out: forgotten\.\n/,
+    );
+    expect(await words('verify')).toContain('\nclients: 1 kept out: forgotten\n');
+    const backfilled = await run(['backfill', 'clients', '--ids', id], env);
+    expect(backfilled.code).toBe(0);
+    expect(backfilled.stdout).toMatch(/^clients: 0 records read: .* 0 unchanged/);
+    expect(backfilled.stdout).toContain(`\nKept out: forgotten (1): ${id}.\n`);
     expect(await run(['backfill', 'clients', '--all'], env)).toMatchObject({ code: 0 });
     expect(await run(['verify', 'clients'], env)).toMatchObject({ code: 0 });
     service.world.remove('clients', Number(id));

@@ -157,6 +157,15 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
     );
   });
 
+  test('does not deny a change without an event', async () => {
+    const env = await mirror((tx) =>
+      putRecords(tx, 'clients', [{ id: '17', _first_seen_at: '2026-02-28 12:00:00.000' }]),
+    );
+    const { stdout } = await run(['record', 'clients', '17'], env);
+    expect(stdout).toContain('Its last change made no event, or its events are no longer kept.');
+    expect(stdout).not.toContain('No change since');
+  });
+
   test('of words lists the records that have them', async () => {
     const env = await mirror(async (tx) => {
       const raw = '{"id":17,"code":"07","name":"Zoé Roy"}';
@@ -169,6 +178,9 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
       expect([words, ended.stdout.includes('Zoé Roy')]).toEqual([words, true]);
     }
     expect((await run(['record', 'clients', 'roy'], env)).stdout).toContain('07 · Zoé Roy');
+    expect((await run(['record', 'clients', 'Lévis'], env)).stderr).toContain(
+      'clients "Lévis": No record has all of these words in its code, name, phone number or e-mail.',
+    );
     for (const words of ['x; drop table clients', '9223372036854775808'])
       expect(document(await run(['record', 'clients', words, '--json'], env))).toMatchObject({
         error: { code: 'record.absent' },

@@ -42,6 +42,7 @@ describe('pull', () => {
           requests: expect.any(Number) as number,
           retries: 0,
           durationMs: expect.any(Number) as number,
+          suppressed: 0,
           isFirst: false, // Certified, so that nothing is left for the next one to prove.
         };
       }),

@@ -5,6 +5,7 @@ import { parseInstant } from '../../lib/time/clock.ts';
 import { describeOutcome, outcomeLabel } from '../../words/outcome-texts.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { countMissing, readMissing } from '../../store/records/deletion-store.ts';
+import { countSuppressed } from '../../store/records/erasure-store.ts';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { readRepeats } from '../../store/runs/repeats.ts';
@@ -23,6 +24,8 @@ export interface KindLine extends KindFreshness {
   readonly hours: readonly number[] | null;
   /** Rows that have left the list, by the state of their deletion. */
   readonly missing: Readonly<Record<string, number>>;
+  /** Records that `forget --suppress` keeps out. */
+  readonly suppressed: number;
   /** The next slot of a schedule that reads it, UTC; null if it has none. */
   readonly nextAt: string | null;
   /** Three slots have passed since its list was read to its end. */
@@ -38,6 +41,7 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const listed = names.flatMap((name) => lines.get(name) ?? []);
   const repeats = await readRepeats(session);
   const missing = await readMissing(session);
+  const suppressed = await countSuppressed(session);
   const [rows, hours, stale] = await Promise.all([
     counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
@@ -51,6 +55,7 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
       rows: rows?.get(kind) ?? null,
       hours: hours === null ? null : (hours.get(kind) ?? []),
       missing: countMissing(missing, [kind]),
+      suppressed: suppressed.get(kind) ?? 0,
       nextAt: slots.find((slot) => slot.kind === kind)?.at ?? null,
       isStale: stale.some((staleKind) => staleKind.kind === kind),
     };

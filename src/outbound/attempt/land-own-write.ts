@@ -61,6 +61,8 @@ export interface MirrorRow {
   /** The record as compact JSON, by the names of a read. */
   readonly raw: string;
   readonly isLive: boolean;
+  /** `forget --suppress` keeps it out of the mirror: `raw` has its id alone. */
+  readonly isSuppressed: boolean;
   /** Its list has shown it: `raw` is what the list shows. */
   readonly isListed: boolean;
 }
@@ -70,6 +72,7 @@ const MIRROR_ROW = [
   textColumn('raw'),
   optionalTimestamp('deleted_at'),
   optionalBigint('listed'),
+  optionalBigint('suppressed'),
 ];
 
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
@@ -81,10 +84,13 @@ export async function readOwnRows(
   const copies = new Map<string, MirrorRow>();
   for (const chunk of inChunks(ids)) {
     const rows = sql`
-      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at, _listed as listed from ${sql.identifier(kind)}
-      where id in (${sqlList(chunk)})`;
-    for (const { id, raw, deletedAt, listed } of await readRows(db, MIRROR_ROW, rows))
-      copies.set(id, { raw, isLive: deletedAt === null, isListed: listed !== null });
+      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at, _listed as listed,
+        (select max(suppressed) from erasures where kind = ${kind} and record_id = cast(k.id as text)) as suppressed
+      from ${sql.identifier(kind)} as k where id in (${sqlList(chunk)})`;
+    for (const { id, raw, deletedAt, listed, suppressed } of await readRows(db, MIRROR_ROW, rows)) {
+      const isSuppressed = suppressed === 1;
+      copies.set(id, { raw, isLive: deletedAt === null, isSuppressed, isListed: listed !== null });
+    }
   }
   return copies;
 }

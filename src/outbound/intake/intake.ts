@@ -190,7 +190,11 @@ function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   const record = `record ${entry.recordId ?? ''} of ${entry.kind.name}`;
   return row === null
     ? [`the mirror does not have ${record}: if the service does, its values are overwritten`]
-    : [`the mirror holds ${record} as deleted`];
+    : [
+        row.isSuppressed
+          ? `${record} is kept out of the mirror: forgotten`
+          : `the mirror holds ${record} as deleted`,
+      ];
 }
 
 function keyTaken(entry: CheckedEntry, earlier: EarlierFacts): SyncError {

@@ -193,7 +193,7 @@ async function judgeRow(db: Queryable, row: SheetRow, allowNew: boolean): Promis
 async function judgeUpdate(db: Queryable, row: SheetRow): Promise<JudgedRow> {
   const { kind, id, record } = row;
   if (!isRecordId(id)) return refuseRow([`${beginningOf(id)} is not the id of a record`]);
-  if (record === undefined) return refuseRow([`${kind.name} has no record ${id} any more`]);
+  if (record === undefined) return refuseRow([`${kind.name} has no record ${id}`]);
   const { cells, faults, moves } = findEdits(row, row.cells, record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
   const version = row.viewColumns.has(VERSION_COLUMN)

@@ -6,6 +6,7 @@ import { errorText } from '../../lib/sync-error.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { openSourceBinding } from '../../store/kinds/source-binding.ts';
 import { readAbsences } from '../../store/records/deletion-store.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../../store/runs/run-store.ts';
 import { readSightings } from '../../store/sightings/sighting-store.ts';
 import { withoutOffKinds } from '../optional-kinds.ts';
@@ -123,7 +124,7 @@ async function lookTwice(
     first.add(hashOf(finding));
     verdicts.set(finding.id, 'moved');
   }
-  if (verdicts.size === 0) return { reason: null, detail: null };
+  if (verdicts.size === 0) return { reason: null, detail: await explainAbsent(parts, kind, []) };
   const isExplained = await readExplanations(parts, kind);
   const { kinds } = await pullKinds(parts, { ...settings, kinds: [kind], acceptNewSource: false });
   const unread = kinds.find((report) => !isReadToEnd(report));
@@ -136,15 +137,20 @@ async function lookTwice(
     if (verdict !== 'unlisted' && differences.size < MAX_DIFFERENCES)
       differences.set(`${id} ${field}`, { id, ...shortenDifference(finding) });
   }
-  return { reason: null, detail: await explainUnlisted(parts, kind, idsWith(verdicts, 'unlisted')) };
+  return { reason: null, detail: await explainAbsent(parts, kind, idsWith(verdicts, 'unlisted')) };
 }
 
-/** Why rows that have left the list are still in the mirror; null if there are none. */
-async function explainUnlisted({ session }: PullParts, { name }: ListedKind, ids: readonly string[]) {
+/** Why rows that have left the list are still in the mirror, and others are kept out; null if there are none. */
+async function explainAbsent({ session }: PullParts, { name }: ListedKind, ids: readonly string[]) {
   const absences = await readAbsences(session, name);
   const causes = Map.groupBy(ids, (id) => LEFT[absences.get(id)?.state ?? ''] ?? 'to be confirmed');
-  if (ids.length === 0) return null;
-  return `rows that have left the list: ${[...causes].map(([cause, of]) => `${of.length} ${cause}`).join(', ')}`;
+  const left = [...causes].map(([cause, of]) => `${of.length} ${cause}`).join(', ');
+  const suppressed = (await readSuppressed(session, name)).size;
+  const notes = [
+    ...(ids.length > 0 ? [`rows that have left the list: ${left}`] : []),
+    ...(suppressed > 0 ? [`${suppressed} kept out: forgotten`] : []),
+  ];
+  return notes.join('; ') || null;
 }
 
 const LEFT: Readonly<Record<string, string>> = {

@@ -5,13 +5,21 @@ import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
 import { PLAN_ROWS } from '../tables/plan-tables.ts';
 import { isWithoutRow, type RecordTraces } from './record-traces.ts';
-import { textColumn } from '../../db/rows/engine-column.ts';
+import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { insertRows, readRows, readTexts, select } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
 export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   const ids = sql`select record_id from erasures where kind = ${kind} and suppressed = 1`;
   return new Set(await readTexts(db, ids));
+}
+
+/** How many records of each kind are kept out. */
+export async function countSuppressed(db: Queryable): Promise<ReadonlyMap<string, number>> {
+  const counts = sql`
+    select kind, count(distinct record_id) as records from erasures where suppressed = 1 group by kind`;
+  const rows = await readRows(db, [textColumn('kind'), bigint('records')], counts);
+  return new Map(rows.map(({ kind, records }) => [kind, records]));
 }
 
 /** Whether this record is kept out of the mirror. */

@@ -3,9 +3,10 @@ import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import type { MessageKey } from '../../lib/text/translator.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { readUnfilled } from '../kinds/unfilled.ts';
-import { SEARCH_COLUMN, normalized } from '../tables/search-text.ts';
+import { SEARCH_COLUMN, searchedWords } from '../tables/search-text.ts';
 import { searchTables, type SearchTable } from '../tables/kind-table.ts';
 import { listRecords, type ListedRecord } from './record-store.ts';
 
@@ -23,17 +24,16 @@ interface SearchResult {
   readonly isPrepared: boolean;
 }
 
+export const NOT_FOUND: MessageKey =
+  'No record has all of these words in its code, name, phone number or e-mail.';
+
 /** Finds the first records of a kind by a text, in the order of their ids, deleted ones too; accents and case do not count. */
 export async function searchRecords(
   db: Queryable,
   kind: Kind,
   { text, after = '0', limit }: Wanted,
 ): Promise<SearchResult> {
-  const words = text
-    .split(/\s+/)
-    .map(normalized)
-    .filter((word) => word !== '')
-    .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
+  const words = searchedWords(text).toSorted((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   const mirrored = await readMirroredKind(db, kind);
   const isPrepared = !(await readUnfilled(db, kind)).has(SEARCH_COLUMN);
   if (words.length === 0) return { records: [], isPrepared };

@@ -112,6 +112,12 @@ async function referencesTo(db: Queryable, kind: string, id: string): Promise<re
   return references;
 }
 
+/** Why no change of a record is shown: a value that was let in again makes no event, and old ones are removed. */
+export const noEventWords = (row: MirroredRecord | null): MessageKey =>
+  row === null || row.changedAt === row.firstSeenAt
+    ? 'No change since the mirror first read it.'
+    : 'Its last change made no event, or its events are no longer kept.';
+
 /** The state of a record in words, after "Record 17 of clients is". */
 export const STORY_STATES: Readonly<Record<RecordStory['state'], MessageKey>> = {
   live: 'live',

@@ -38,6 +38,17 @@ export function normalized(text: string): string {
   return folded;
 }
 
+/** A phone number of ten digits as people write it, spaces included; a stored one may lack the country code. */
+const PHONE = /(?<!\S)\+?1?[\s\-().]{0,3}(\d{3})[\s\-().]{0,3}(\d{3})[\s\-.]{0,3}(\d{4})(?!\S)/g;
+
+/** The normalized words of a search; a phone number is one. */
+export const searchedWords = (text: string): readonly string[] =>
+  text
+    .replace(PHONE, '$1$2$3')
+    .split(/\s+/)
+    .map(normalized)
+    .filter((word) => word !== '');
+
 /** The search text of a decoded record or element: none if its fields have none that it is found by. */
 export function searchTexts(
   fields: readonly Pick<Field, 'name' | 'type'>[],

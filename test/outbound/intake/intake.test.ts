@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { UsageError } from '../../../src/lib/sync-error.ts';
 import { changeEntry, findByKeys, findEntry } from '../../../src/store/outbox/outbox-store.ts';
+import { saveErasure } from '../../../src/store/records/erasure-store.ts';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
@@ -265,6 +266,11 @@ describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
     const session = await withRecord(await open(), NOON_TEXT);
     expect((await store(session, RENAME))[0]?.notes).toEqual([
       'the mirror holds record 17 of clients as deleted',
+    ]);
+    const erasure = { kind: 'clients', id: '17', by: 'ada', isSuppressed: true, now: NOON };
+    await session.atomically((tx) => saveErasure(tx, erasure));
+    expect((await store(session, { ...RENAME, key: 'again' }))[0]?.notes).toEqual([
+      'record 17 of clients is kept out of the mirror: forgotten',
     ]);
   });
 

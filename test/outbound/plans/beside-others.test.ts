@@ -106,7 +106,7 @@ describe.each(DATABASES)('in %s', (database) => {
     };
     const plan = (await made(on, interrupted(on.session, forget), lines)) ?? 0;
     expect(planTexts(await showPlan(on.session, KINDS, plan))).toEqual([
-      `${id} refused: clients has no record ${id} any more`,
+      `${id} refused: clients has no record ${id}`,
     ]);
     expect(await on.rows(sql`select 1 from plan_rows where cells like '%Zo%'`)).toEqual([]);
   });

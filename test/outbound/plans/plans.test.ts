@@ -272,7 +272,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     expect(planTexts(await planOf(on, lines))).toEqual([
       expect.stringContaining('is in the sheet twice'),
       `${id} refused: remark is not a column of the export`,
-      '999999 refused: clients has no record 999999 any more',
+      '999999 refused: clients has no record 999999',
       `new refused: record ${id} has the same natural key`,
       'new code: null → "N-2"',
       'new name: null → "Twin"',
