@@ -61,7 +61,7 @@ test('status and doctor name the sends that a restored mirror does not know, bef
   });
   const { stdout } = await run(['doctor'], env);
   expect(stdout).toContain('writes.frozen');
-  expect(stdout).toContain('Unknown to this database: update of clients 501 by entry 2, key order-2.');
+  expect(stdout).toContain('Unknown to this database: update of clients 501 by entry 2, key order-2');
   expect(stdout).not.toContain('order-1');
   expect(await session.query(sql`select 1 from mirror_meta where key = 'outbox.frozen'`)).toEqual([]);
 });
