@@ -48,9 +48,14 @@ const SUCCESSES: readonly Json[] = [true, 'true', 1, '1'];
 /** Whether the status states that a record was created: other successes may mean a job that is to create it. */
 export const isCreated = (answer: WriteAnswer): boolean => answer.is === 'answered' && answer.status === 201;
 
-/** Whether the service itself answered that it failed: then it works on the request no more, as it may after a lost answer. */
-export const hasFailed = (answer: WriteAnswer): boolean =>
-  answer.is === 'answered' && FAILURES.has(answer.status) && isServiceAnswer(answer.body);
+/**
+ * Whether the service itself answered that it failed: then it works on the request no more, as it may after a lost answer. A gateway,
+ * behind which it may, answers with a message alone.
+ */
+export const hasFailed = (answer: WriteAnswer): boolean => {
+  if (answer.is !== 'answered' || !FAILURES.has(answer.status)) return false;
+  return answer.body !== undefined && isFailureBody(answer.body);
+};
 
 const FAILURES: ReadonlySet<number> = new Set([500, 503]);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/lib/json/json.ts';
-import { grade, canHaveArrived } from '../../../src/outbound/attempt/grade.ts';
+import { grade, canHaveArrived, hasFailed } from '../../../src/outbound/attempt/grade.ts';
 import type { WriteAnswer } from '../../../src/source/http/write-answer.ts';
 
 const answered = (status: number, body?: Json, retryAfterMs: number | null = null): WriteAnswer => ({
@@ -70,6 +70,12 @@ describe('what an answer says', () => {
   ])('a success with %s names no record', (_what, body) => {
     expect(grade(answered(200, body))).toEqual({ is: 'accepted', record: null });
   });
+});
+
+test('only the service’s own report of a failure ends its work, not the message of a gateway', () => {
+  const gateway = answered(503, { message: 'Service Unavailable' });
+  const answers = [answered(500, FAILED), answered(503, FAILED), gateway, answered(502, FAILED), page(503)];
+  expect(answers.map(hasFailed)).toEqual([true, true, false, false, false]);
 });
 
 test('an attempt may have arrived while it is open, where nobody could tell, and where not all of it shows', () => {
