@@ -48,6 +48,7 @@ export async function checkAll(
   );
   return [
     passedCheck('settings', 'valid'), // Invalid settings were refused when they were read.
+    ...checkExclusions(config),
     ...checkSecretFiles(files, listSecrets(config)),
     ...checkAdminToken(config.server.adminToken),
     ...database,
@@ -59,6 +60,14 @@ export async function checkAll(
     ...service,
     ...tokens,
   ];
+}
+
+/** Names the fields that are kept out. */
+function checkExclusions({ privacy }: Config): readonly CheckResult[] {
+  const excluded = Object.entries(privacy.exclude).flatMap(([kind, names]) =>
+    names.map((name) => `${kind}.${name}`),
+  );
+  return excluded.length === 0 ? [] : [passedCheck('privacy', `keeps out ${excluded.join(', ')}`)];
 }
 
 const NO_MIRROR = {

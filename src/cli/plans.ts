@@ -181,6 +181,8 @@ const LONGEST_SHOWN = 40;
 
 const LONGEST_NAME = 30;
 
+const ROWS_NAMED = 5;
+
 function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<Printed> {
   const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
   const { updates, creates, refusals } = counts;
@@ -206,7 +208,11 @@ function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<P
   );
   if (changed.length > 0) yield textTable(['row', 'record', 'name', 'field', 'old', 'new', ''], lines);
   if (refused.length > 0) yield '\nRefused:';
-  for (const { position, refusal } of refused) yield `  Row ${position}: ${withFullStop(refusal ?? '')}`;
+  for (const [refusal, alike] of Map.groupBy(refused, (row) => row.refusal ?? '')) {
+    const shown = alike.slice(0, ROWS_NAMED).map((row) => row.position);
+    const more = alike.length > shown.length ? ` and ${alike.length - shown.length} more` : '';
+    yield `  ${alike.length === 1 ? 'Row' : 'Rows'} ${shown.join(', ')}${more}: ${withFullStop(refusal)}`;
+  }
   if (stale.length > 0) yield '\nIt is stale and cannot be applied:';
   for (const sentence of stale) yield `  ${sentence}`;
 }
@@ -216,7 +222,7 @@ function nextStep({ id, state, approvedBy, next }: ShownPlan, approvals: number)
   if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
   if (next === null) return '';
   return approvals > 0 && approvedBy === null
-    ? `\n${next} To approve it: bms-sync approve ${id}`
+    ? `\n${next} That user runs: bms-sync approve ${id}`
     : `\nTo send exactly these changes: bms-sync apply ${id}`;
 }
 

@@ -20,7 +20,7 @@ export const approveCorrections = operation({
   input: planPath,
   answer: shownPlan,
   run: async ({ session, kinds, clock, plans, by }, { id }) => {
-    await approvePlan(session, { id, by: by.who, now: clock.now() });
+    await approvePlan(session, { id, by: by.who, now: clock.now(), ...plans });
     return await showPlan(session, kinds, id, plans.approvals);
   },
 });

@@ -43,7 +43,7 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
 
     const own = await run(['approve', '1'], env);
     expect(own).toMatchObject({ code: 1 });
-    expect(own.stderr).toContain('apply it: bms-sync apply 1');
+    expect(own.stderr).toContain('(plans.approvals: 0): bms-sync apply 1');
 
     const result = join(folder, 'result.csv');
     const applied = document(await run(['apply', '1', '--out', result, '--json'], env)) as {
@@ -67,7 +67,7 @@ describe('plan', () => {
       'a sheet without ids',
       'clients.csv',
       'code;name\nC-1;Ada\n',
-      'does not name the columns, id among them',
+      'does not name the columns, id among them.\nName each column once in the first row. The column id stays empty in new rows (--allow-new).',
     ],
     ['columns of several kinds', 'clients.csv', 'id\n1\n', 'The columns fit more than one record kind.'],
     ['no workbook', 'clients.xlsx', 'id\n1\n', 'is neither a workbook nor CSV'],
@@ -77,6 +77,16 @@ describe('plan', () => {
     if (content !== null) writeFileSync(file, content);
     const { code, stderr } = await run(['plan', file], env);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as string });
+  });
+
+  test('names a mistyped column once for all rows', async () => {
+    const { env, file } = await scene('SQLite');
+    const text = readFileSync(file, 'utf8');
+    const [, sign = ''] = /id(.)/.exec(text) ?? [];
+    writeFileSync(file, text.replace(/$/m, `${sign}phoen`).replaceAll(/(?<=\n.+)$/gm, `${sign}1`));
+    expect((await run(['plan', file], env)).stdout).toMatch(
+      /Refused:\n {2}Rows 2, 3, 4, 5, 6?.*: phoen is not a column of the export; did you mean phone\?\n/,
+    );
   });
 
   test('refuses a number that no plan has', async () => {

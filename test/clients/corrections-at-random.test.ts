@@ -205,7 +205,7 @@ function expectModel({ scene: { service }, model }: Round): void {
 async function carriedOut(round: Round, id: number, beforeSending: () => void): Promise<ShownPlan | null> {
   const { session, env } = round.scene;
   expect((await run(['apply', String(id)], env)).stderr).toContain('waits for the approval');
-  await approvePlan(session, { id, by: 'Marie', now: new Date() });
+  await approvePlan(session, { id, by: 'Marie', now: new Date(), approvals: 1 });
   if (!(await applied(round, id))) return null;
   beforeSending();
   await sent(round);

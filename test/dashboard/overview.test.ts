@@ -133,6 +133,31 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     expect(page).not.toContain('<form method="post"');
   });
 
+  test('says since when the service fails, and when it is tried again', async () => {
+    const session = await open();
+    await session.atomically(async (tx) => {
+      const kinds = ['clients', 'products'];
+      await tx.query(sql`
+        insert into runs (id, command, kinds, state, requested_at, finished_at, epoch, slot) values
+          (1, 'pull', ${JSON.stringify(kinds)}, 'incomplete', ${NOON_TEXT}, ${NOON_TEXT}, 1, 'all@2026-03-01T12:00:00.000Z')`);
+      for (const kind of kinds) {
+        await tx.query(sql`
+          insert into run_kinds values
+            (1, ${kind}, 'aborted', 'unavailable', null, null, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, ${NOON_TEXT}, 0)`);
+        await tx.query(sql`
+          insert into kind_state (kind, tick, state, reason, last_sweep_at, certified_at, complete_sweeps, epoch)
+          values (${kind}, 1, 'aborted', 'unavailable', ${NOON_TEXT}, ${NOON_TEXT}, 3, 0)`);
+      }
+    });
+    const names = { name: 'all', timezone: 'UTC', kinds: ['clients', 'products'], pages: null };
+    const clock = { ...fakeClock(), now: () => later(30_000) };
+    const stage = await serveMirror(session, { clock, schedules: [{ ...names, cron: '0 * * * *' }] });
+    const page = await pageOf(stage);
+    expect(page).toContain('Nothing needs you');
+    expect(page).toMatch(/The service was not available, first <time[^]*?It is tried again: next <time/);
+    expect(page).not.toContain('not certified yet');
+  });
+
   test('promises no pull where nothing but a decision keeps a list uncertified', async () => {
     const session = await open();
     const stage = await serveMirror(session);

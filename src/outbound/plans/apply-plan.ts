@@ -74,7 +74,7 @@ const isWanted = (row: PlanRow): boolean => row.cells !== '[]';
 const unapproved = (id: number): SyncError =>
   new SyncError(`Plan ${id} waits for the approval of another user.`, {
     code: 'plan.unapproved',
-    hint: `To approve it: bms-sync approve ${id}, or its page.`,
+    hint: `That user runs: bms-sync approve ${id}`,
   });
 
 const outdated = (id: number, stale: readonly string[]): SyncError =>

@@ -19,13 +19,16 @@ export interface PlanDecision {
  */
 export async function approvePlan(
   session: Session,
-  { id, by, now }: Omit<PlanDecision, 'kinds'>,
+  { id, by, now, approvals }: Omit<PlanDecision, 'kinds'> & { readonly approvals: number },
 ): Promise<void> {
   const { plan } = await readUnalteredPlan(session, id);
   if (isSameUserName(plan.createdBy, by))
     throw new SyncError(`${by} made plan ${id}: only another user can approve it.`, {
       code: 'plan.own',
-      hint: `Only with plans.approvals: 1 does it need that; without, apply it: bms-sync apply ${id}`,
+      hint:
+        approvals > 0
+          ? `That user runs: bms-sync approve ${id}`
+          : `No plan needs an approval (plans.approvals: 0): bms-sync apply ${id}`,
     });
   await session.atomically(async (tx) => {
     if (!(await saveApproval(tx, id, by, now)))

@@ -29,7 +29,7 @@ export function editedTable(kind: Kind, viewColumns: ReadonlySet<string>, sheet:
     return type === 'date' || type === 'timestamp' ? [place] : [];
   });
   const texts = sheet.rows.flatMap((row) => datePlaces.map((place) => row.cells.get(place)?.text ?? ''));
-  const unwritable = sheet.columns.map((column) => unwritableReason(column, viewColumns));
+  const unwritable = sheet.columns.map((column) => unwritableReason(column, viewColumns, kind));
   return {
     kind,
     viewColumns,
@@ -120,7 +120,8 @@ function isEdited(
   return text !== shown && !isInstant && !isNumber && compareSpellings(text, whole, spelling) === 'other';
 }
 
-function unwritableReason(column: string, viewColumns: ReadonlySet<string>): string {
+function unwritableReason(column: string, viewColumns: ReadonlySet<string>, kind: Kind): string {
+  if (isExcludedName(kind, column)) return `${column} is excluded by privacy.exclude`;
   const name = column === '' ? 'a column without a name' : column;
   if (!viewColumns.has(column))
     return `${name} is not a column of the export${didYouMean(column, [...viewColumns])}`;

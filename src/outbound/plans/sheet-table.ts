@@ -25,12 +25,10 @@ const MAX_COLUMNS = 1_000;
 const LONGEST_NAME = 255;
 const LONGEST_CELL = 32_767; // As in a workbook.
 
-export const unreadableSheet = (message: string, cause?: unknown): UsageError =>
-  new UsageError(message, {
-    code: 'usage.sheet',
-    hint: 'Save it as a workbook (.xlsx), or as CSV in UTF-8.',
-    cause,
-  });
+const SAVE_AGAIN = 'Save it as a workbook (.xlsx), or as CSV in UTF-8.';
+
+export const unreadableSheet = (message: string, cause?: unknown, hint = SAVE_AGAIN): UsageError =>
+  new UsageError(message, { code: 'usage.sheet', hint, cause });
 
 export const sheetTooLarge = (what: string): UsageError =>
   new UsageError(`The sheet has more than ${what}.`, {
@@ -87,8 +85,11 @@ export function collectRows() {
   return { addCell, endRow, toSheet };
 }
 
+const NAME_ALL =
+  'Name each column once in the first row. The column id stays empty in new rows (--allow-new).';
+
 const columnsUnnamed = (): UsageError =>
-  unreadableSheet('The first row does not name the columns, id among them.');
+  unreadableSheet('The first row does not name the columns, id among them.', undefined, NAME_ALL);
 
 function columnsOf(position: number, cells: SheetCells): readonly string[] {
   const names = new Map([...cells].map(([index, { text }]) => [index, text.trim()]));
@@ -99,7 +100,7 @@ function columnsOf(position: number, cells: SheetCells): readonly string[] {
   if (columns.some((name) => name.length > LONGEST_NAME))
     throw sheetTooLarge(`${LONGEST_NAME} letters in a name`);
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index);
-  if (twice !== undefined) throw unreadableSheet(`Two columns are named ${twice}.`);
+  if (twice !== undefined) throw unreadableSheet(`Two columns are named ${twice}.`, undefined, NAME_ALL);
   if (position !== 1 || !columns.includes('id')) throw columnsUnnamed();
   return columns;
 }

@@ -2,14 +2,15 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readDamage } from '../integrity-check.ts';
-import { readFailingSince, readFreshness } from '../kinds/status-store.ts';
+import { readFailingSince, readFreshness, type KindFreshness } from '../kinds/status-store.ts';
 import { readMeta } from '../kinds/meta.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, entriesWhere, listEntries } from '../outbox/outbox-store.ts';
 import type { countPlanRows, StoredPlan } from '../outbox/plan-store.ts';
 import { readDisappeared } from '../records/deletion-store.ts';
-import { readRepeats } from '../runs/repeats.ts';
+import { openRuns } from '../runs/open-runs.ts';
+import { isPassing, readRepeats } from '../runs/repeats.ts';
 import { readVolatile } from '../runs/volatile-fields.ts';
 import { listEndpoints, needsPerson } from '../webhooks/endpoint-store.ts';
 
@@ -41,7 +42,6 @@ export interface Outlook {
 export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outlook: Outlook = {}) {
   const { frozen = await readFrozen(db), repeats = await readRepeats(db) } = outlook;
   const { isSending = true, plans = [] } = outlook;
-  const readAgain = repeats.map((repeat) => repeat.kind);
   return [
     ...(await damageNeeds(db)),
     ...(frozen === null ? [] : [need('outbox.frozen', frozen)]),
@@ -49,7 +49,11 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
     ...(await heldNeeds(db)),
     ...(await parkedNeeds(db)),
     ...(await blockNeeds(db)),
-    ...(await readingNeeds(db, stale, readAgain)),
+    ...(await readingNeeds(
+      db,
+      stale,
+      repeats.map((repeat) => repeat.kind),
+    )),
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),
     ...(await endpointNeeds(db)),
@@ -94,13 +98,18 @@ async function blockNeeds(db: Queryable) {
   return blocks.map(({ kind, reason, since }) => need('kind.blocked', { kind, reason, since }));
 }
 
-/** One need per cause: kinds whose readings ended alike share it. */
-async function readingNeeds(db: Queryable, stale: readonly StaleKind[], readAgain: readonly string[]) {
+/**
+ * One need per cause: kinds whose readings ended alike share it. A kind that is read again by itself, by its run or by its repeats,
+ * needs nobody unless it is stale.
+ */
+async function readingNeeds(db: Queryable, stale: readonly StaleKind[], repeated: readonly string[]) {
   const kinds = await readFreshness(db);
+  const runs = (await openRuns(db)).filter((run) => run.command === 'pull' && run.isRequested);
+  const isReadAgain = ({ kind, reason }: KindFreshness): boolean =>
+    repeated.includes(kind) || (isPassing(reason) && runs.some((run) => run.allKinds.includes(kind)));
   const isStale = (name: string): boolean => stale.some((kind) => kind.kind === name);
   const failed = kinds.filter(
-    ({ kind, state }) =>
-      ['invalid', 'aborted'].includes(state) && (!readAgain.includes(kind) || isStale(kind)),
+    (kind) => ['invalid', 'aborted'].includes(kind.state) && (!isReadAgain(kind) || isStale(kind.kind)),
   );
   const failingSince = failed.length === 0 ? new Map<string, string>() : await readFailingSince(db);
   // A token that the service has accepted since, for whatever kind, is no longer refused; the kinds are still unread.

@@ -34,6 +34,8 @@ interface OpenRun {
   readonly id: number;
   readonly command: string;
   readonly kinds: readonly string[];
+  /** Those that it has read or failed to read, too. */
+  readonly allKinds: readonly string[];
   /** True if it was requested for another process to work. Else only a lease shows whether its process lives. */
   readonly isRequested: boolean;
   readonly isRunning: boolean;
@@ -43,15 +45,15 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
   const runs = await select(db, RUNS, sql`where state in ('requested', 'running') order by id`);
   const isRunning = sql`where run_id in (select id from runs where state = 'running')`;
   const done = await select(db, RUN_KINDS, isRunning);
-  return runs.map(({ id, command, kinds, state, epoch }) => ({
-    id,
-    command,
-    kinds: (JSON.parse(kinds) as string[]).filter(
-      (name) => !done.some((report) => report.runId === id && report.kind === name),
-    ),
-    isRequested: epoch !== null,
-    isRunning: state === 'running',
-  }));
+  return runs.map(({ id, command, kinds, state, epoch }) => {
+    const allKinds = JSON.parse(kinds) as string[];
+    const isDone = (name: string): boolean =>
+      done.some((report) => report.runId === id && report.kind === name);
+    return {
+      ...{ id, command, allKinds, kinds: allKinds.filter((name) => !isDone(name)) },
+      ...{ isRequested: epoch !== null, isRunning: state === 'running' },
+    };
+  });
 }
 
 /** A schedule that has come due. */

@@ -21,7 +21,8 @@ async function scene(database: (typeof DATABASES)[number]) {
   const now = on.clock.now();
   const apply = (planId = plan) =>
     applyPlan(on.session, { kinds: KINDS, id: planId, by: 'ada', now, approvals: 1 });
-  const approve = (by: string, planId = plan) => approvePlan(on.session, { id: planId, by, now });
+  const approve = (by: string, planId = plan) =>
+    approvePlan(on.session, { id: planId, by, now, approvals: 1 });
   const codeOf = async (work: () => Promise<void>): Promise<unknown> =>
     ((await thrownBy(work)) as { readonly code?: string }).code;
   return { on, plan, now, apply, approve, codeOf };

@@ -179,3 +179,21 @@ test('a token is refused until the service accepts it for any kind, in a pull or
   await passTime(clock, 60_000, [readerOf({ service, session, clock })]);
   expect((await needs()).map(([type]) => type)).toEqual(['kind.unread']);
 });
+
+test('a list that its run reads again needs nobody, unless what failed does not pass', async () => {
+  const session = await mirror();
+  await session.atomically(async (tx) => {
+    await tx.query(sql`
+      insert into runs (id, command, kinds, state, requested_at, epoch)
+      values (1, 'pull', '["clients","products"]', 'running', ${NOON_TEXT}, 1)`);
+    await tx.query(sql`
+      insert into run_kinds values (1, 'clients', 'aborted', 'unavailable', null, null, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, ${NOON_TEXT}, 0)`);
+    await tx.query(sql`
+      insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch) values
+        ('clients', 1, 'aborted', 'unavailable', 1, 0), ('products', 1, 'aborted', 'forbidden', 1, 0)`);
+  });
+  const needs = async () => (await readNeeds(session, [])).map(({ facts }) => facts);
+  expect(await needs()).toMatchObject([{ kinds: ['products'] }]);
+  await session.atomically((tx) => tx.query(sql`update runs set state = 'incomplete'`));
+  expect(await needs()).toMatchObject([{ kinds: ['clients'] }, { kinds: ['products'] }]);
+});
