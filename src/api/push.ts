@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { pushedDocument, pushedEntry, storedEntry } from '../outbound/decisions/entry-document.ts';
-import { readSendStop, unsentMarker, waitForEntries } from '../outbound/decisions/entry-list.ts';
+import { readSendStop, showStanding, waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { deciderOf } from '../http/access.ts';
@@ -138,7 +138,7 @@ async function waitForOutcome(
   void reply.header('preference-applied', `wait=${seconds}`);
   const waiting = { clock, timeoutMs: seconds * 1000, signal: abortWhenGone(reply, closing) };
   const [outcome] = await waitForEntries(session, [id], waiting).finally(release);
-  return outcome && (await unsentMarker(context))(outcome);
+  return outcome && (await showStanding(context, [outcome]))[0];
 }
 
 /** Checks and stores requests, all or none. */

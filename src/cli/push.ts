@@ -7,7 +7,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { pushedDocument } from '../outbound/decisions/entry-document.ts';
-import { readSendStop, unsentMarker, waitForEntries } from '../outbound/decisions/entry-list.ts';
+import { readSendStop, showStanding, waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
@@ -116,13 +116,14 @@ async function checkAndStore(
   const stored = await storeChecked(session, checked, systemClock.now(), commandLineDecider());
   const reader = operationParts(context, config, session);
   const stop = await readSendStop(reader);
-  if (stop !== null && !options.wait) printLine(context.io.stderr, `Queued. ${stop.note}`);
+  const isQueued = stored.some((entry) => entry.state === 'ready');
+  if (stop !== null && !options.wait && isQueued) printLine(context.io.stderr, `Queued. ${stop.note}`);
   const ids = stored.map((entry) => entry.id);
   const { timeout = TIMEOUT_SECONDS } = options;
   const timeoutMs = stop === null ? timeout * 1000 : 0; // Nothing would come of waiting.
   const waiting = { clock: systemClock, timeoutMs, signal: context.io.signal };
   const read = options.wait ? await waitForEntries(session, ids, waiting) : [];
-  const outcomes = read.map(await unsentMarker(reader));
+  const outcomes = await showStanding(reader, read);
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({
     entry,

@@ -18,7 +18,7 @@ import {
   type RecordStory,
 } from '../store/records/record-story.ts';
 import { entryDocument, shownEntry } from '../outbound/decisions/entry-document.ts';
-import { jsonOrText, unsentMarker } from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, showStanding } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
@@ -38,8 +38,9 @@ export function recordCommand(context: CommandContext): Command {
     const wanted = words.join(' ');
     const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
     if (story !== null) {
-      const markUnsent = await unsentMarker(operationParts(context, config, session));
-      const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
+      const tried = story.entries.map((one) => one.entry);
+      const standing = await showStanding(operationParts(context, config, session), tried);
+      const entries = story.entries.map((one, at) => ({ ...one, entry: standing[at] ?? one.entry }));
       const shown = { ...story, entries };
       return [documentOf(shownStory, storyDocument(shown)), storyTexts(shown)];
     }

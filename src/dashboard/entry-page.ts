@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { compactJson, isArray, isObject } from '../lib/json/json.ts';
+import { isArray, isObject, plainJson } from '../lib/json/json.ts';
 import type { Attempt } from '../store/outbox/attempts-and-links.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
 import {
@@ -62,7 +62,10 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
     [t('Pushed by'), entry.pushedBy],
     [t('Stored'), exactTime(createdAt)],
     [t('Changed'), exactTime(updatedAt)],
-    [t('Next attempt'), nextAttemptAt === null ? null : exactTime(nextAttemptAt)],
+    [
+      t(entry.state === 'unsettled' ? 'Next look' : 'Next attempt'),
+      nextAttemptAt === null ? null : exactTime(nextAttemptAt),
+    ],
     [
       t('Result'),
       candidates.length > 0 || result === null ? null : verbatim(membersText(jsonOrText(result))),
@@ -80,7 +83,7 @@ function conflictPanel(entry: Entry, reader: Reader): Html | null {
     (field) =>
       html`<tr>
         <th scope="row">${labelledField(reader, entry.kind, valueAsText(field['field']))}</th>
-        ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
+        ${columns.map((column) => html`<td>${verbatim(plainJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
   const caption = t('Fields with their base value, the value in the service and the wanted value');

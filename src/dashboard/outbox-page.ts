@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fieldLabel } from '../catalog/descriptions.ts';
 import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
-import { jsonOrText, ENTRY_STATES, statesOf, unsentMarker } from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, ENTRY_STATES, statesOf, showStanding } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
@@ -26,7 +26,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     const states = statesOf(wanted === '' ? 'all' : wanted);
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows: page, next } = listPage(read, (entry) => entry.id);
-    const rows = page.map(await unsentMarker(dashboard));
+    const rows = await showStanding(dashboard, page);
     const counts = await countEntries(session);
     const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;
@@ -42,9 +42,10 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
 
 function entryTable(entries: readonly Entry[], reader: Reader): Html {
   const { t, when } = reader;
-  const names = [t('entry'), t('what'), t('state'), t('changed'), t('next attempt')];
+  const names = [t('entry'), t('what'), t('state'), t('changed'), t('next step')];
   const rows = entries.map((entry) => {
     const { id, state, attempts, updatedAt } = entry;
+    const { resendAt } = entry.settlement;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
@@ -58,8 +59,9 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
         <p class="small quiet brief">${state === 'done' ? null : explain(entry, reader).meaning}</p>
       </td>
       <td class="nowrap early">${when(updatedAt)}</td>
-      <td data-title="${t('next attempt')}" class="nowrap wide">
+      <td data-title="${t('next step')}" class="nowrap wide">
         ${entry.nextAttemptAt === null ? '–' : when(entry.nextAttemptAt)}
+        ${resendAt === undefined ? null : html`<p>${t('not resent before {when}', { when: when(resendAt) })}</p>`}
       </td>
       <td data-title="${t('tries')}" class="number wide">${attempts}</td>
     </tr>`;

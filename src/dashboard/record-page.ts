@@ -13,7 +13,7 @@ import {
   STORY_STATES,
   type RecordStory,
 } from '../store/records/record-story.ts';
-import { unsentMarker } from '../outbound/decisions/entry-list.ts';
+import { showStanding } from '../outbound/decisions/entry-list.ts';
 import { payloadText } from './outbox-page.ts';
 import { explain } from '../words/verdicts.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
@@ -41,8 +41,9 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
-    const markUnsent = await unsentMarker(dashboard);
-    const entries = story.entries.map((tried) => ({ ...tried, entry: markUnsent(tried.entry) }));
+    const tried = story.entries.map((one) => one.entry);
+    const standing = await showStanding(dashboard, tried);
+    const entries = story.entries.map((one, at) => ({ ...one, entry: standing[at] ?? one.entry }));
     const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
     const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
     const body = html`<div class="body">

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { abandonEntry, adoptRecord, retryEntry, type DecidedEntry } from '../outbound/decisions/decide.ts';
 import { decidedEntry, entryDocument } from '../outbound/decisions/entry-document.ts';
-import { readSendStop, unsentMarker } from '../outbound/decisions/entry-list.ts';
+import { readSendStop, showStanding } from '../outbound/decisions/entry-list.ts';
 import { instant } from '../lib/json/document.ts';
 import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
@@ -12,8 +12,8 @@ const entryPath = z.strictObject({
 });
 
 async function documentOf(context: OperationContext, { entry, warning }: DecidedEntry) {
-  const markUnsent = await unsentMarker(context);
-  return { ...entryDocument(markUnsent(entry)), warning };
+  const [shown = entry] = await showStanding(context, [entry]);
+  return { ...entryDocument(shown), warning };
 }
 
 export const retryOutboxEntry = operation({
@@ -22,7 +22,7 @@ export const retryOutboxEntry = operation({
   role: 'operator',
   words: {
     summary: 'try the entry again, unless the service already has it',
-    notice: 'The entry will be retried.',
+    notice: 'The retry is noted.',
   },
   takesSeveral: true,
   input: entryPath.extend({

@@ -16,10 +16,12 @@ interface VerdictFacts {
   readonly state: keyof typeof BY_STATE;
   readonly verdict: string | null;
   readonly settlement?: NotedFacts;
+  readonly updatedAt?: string;
 }
 
 /** The notes of an entry that a person should know. */
 export interface NotedFacts {
+  readonly ids?: readonly string[] | undefined;
   readonly unproven?: readonly string[] | undefined;
   readonly hurried?: { readonly by: string; readonly at: string } | undefined;
   readonly resendAt?: string | undefined;
@@ -38,17 +40,18 @@ interface Verdict {
 
 type Step = (entry: VerdictFacts) => string;
 
-const served: Step = () => 'Nothing, while bms-sync serve is running.';
 const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
 const isSame = (facts: VerdictFacts): string =>
   `If it is the same record, changed by another user: bms-sync outbox retry ${facts.id}`;
 const hurry = (facts: VerdictFacts): string =>
   `To wait no longer than for one certified sweep: bms-sync outbox retry ${facts.id} --now`;
 const overwrite = (facts: VerdictFacts): string =>
-  `To overwrite the other user's values: bms-sync outbox retry ${facts.id} --overwrite`;
+  `To send yours over the other user's values: bms-sync outbox retry ${facts.id} --overwrite`;
 const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox abandon ${facts.id}`;
-const adopt = (facts: VerdictFacts): string =>
-  `If one of the records matches: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
+const keepTheirs = (facts: VerdictFacts): string =>
+  `To keep the other user's values: bms-sync outbox abandon ${facts.id}`;
+const adopt = ({ id, settlement: { ids = [] } = {} }: VerdictFacts): string =>
+  `If a record of the mirror is it: bms-sync outbox adopt ${id} ${ids.length === 1 ? ids.join() : 'RECORD'}`;
 const pull = (facts: VerdictFacts): string => `To read the list again: bms-sync pull ${facts.kind}`;
 const pushAgain = ({ id, kind, recordId }: VerdictFacts): string =>
   `To send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
@@ -75,11 +78,10 @@ export const VERDICTS = {
   },
   waits: {
     meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
-    next: [() => 'Nothing, unless that one needs you: bms-sync outbox'],
+    next: [() => 'To see whether that one needs you: bms-sync outbox'],
   },
   awaits_sweep: {
     meaning: 'A new sweep must show what the service already has before the create is sent; it is requested.',
-    next: [served],
   },
   kind_blocked: {
     meaning:
@@ -88,7 +90,7 @@ export const VERDICTS = {
   },
   unreachable: {
     meaning: 'The service could not be reached; bms-sync retries automatically.',
-    next: [() => 'Nothing; if it persists: bms-sync doctor'],
+    next: [() => 'If it persists: bms-sync doctor'],
   },
   token_refused: {
     meaning: 'The service refuses the token (401): nothing is sent until it accepts one.',
@@ -97,24 +99,25 @@ export const VERDICTS = {
   busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
   ambiguous: {
     meaning: 'Sent, outcome unknown: the next sweeps look for it before anything is sent again.',
-    next: [served, hurry],
   },
   no_answer: {
-    meaning: 'Sent many times without a complete answer, and the record does not show the change.',
-    onItsWay: 'Sent without a complete answer: the record is read before anything is sent again.',
-    next: [retry, abandon],
+    meaning: 'Sent many times, no answer has confirmed it, and the record does not show the change.',
+    onItsWay: 'Sent, and no answer has confirmed it: the record is read before anything is sent again.',
   },
   looking: {
     meaning: 'Sent, outcome unknown, and not found so far; bms-sync searches until the time limit.',
-    next: [served, hurry],
+  },
+  found: {
+    meaning:
+      'Sent, outcome unknown, and not decided yet: the mirror has what may be it ({ids}), which adopting it confirms. Last looked for or sent at {at}.',
   },
   retry: {
     meaning: 'A user requested a retry: bms-sync searches once more and sends it again if it is not there.',
-    next: [served],
+    next: [adopt],
   },
   conflict: {
     meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
-    next: [overwrite, pushAgain, abandon],
+    next: [overwrite, keepTheirs, pushAgain],
   },
   field_not_shown: {
     meaning:
@@ -134,44 +137,35 @@ export const VERDICTS = {
     meaning: 'The service refuses this record (403), but lets the user of this token write or read others.',
     onItsWay:
       'The service refuses this record (403). bms-sync retries in five minutes, and after the next successful write.',
-    next: [retry, abandon],
   },
   gone: {
     meaning: 'The record to update no longer exists in the service; it is not created again.',
     onItsWay: 'The service does not show the record to update; bms-sync searches once more.',
-    next: [retry, abandon],
   },
   twins: {
     meaning: 'More than one record matches the create exactly, or the only match was made by another entry.',
-    next: [adopt, retry, abandon],
   },
   look_alike: {
     meaning:
       'It may be in the service: a new record there is a possible match, or could not be stored as a row.',
-    next: [adopt, retry, abandon],
   },
   existed: {
     meaning:
       'A record with the same natural key existed before the send, or the service answered with such a record.',
-    next: [adopt, retry, abandon],
   },
   lost_twice: {
     meaning:
-      'The answer was lost twice, and no record in the service matches it: something prevents it from arriving.',
-    next: [retry, abandon],
+      'Sent twice, no answer has confirmed it, and no record in the service matches it: something prevents it from arriving.',
   },
   alters_keys: {
     meaning:
       'No record in the service matches it. But the service changes the keys of this kind, so the record may be there unrecognised.',
-    next: [adopt, retry, abandon],
   },
   other_source: {
     meaning: 'It was sent to the service that this mirror copied before: no list can show its outcome.',
-    next: [adopt, retry, abandon],
   },
   repeats: {
     meaning: 'Equal records are allowed in this kind, so nothing shows whether one of them is this one.',
-    next: [adopt, retry, abandon],
   },
   no_certificate: {
     meaning:
@@ -211,23 +205,25 @@ export const VERDICTS = {
 
 const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
 
-/** The text for an entry without a verdict. */
+/** The text for an entry without a verdict, and what can be done where its verdict names nothing else. */
 const BY_STATE = {
   ready: { meaning: 'It waits for its turn.' },
   sending: { meaning: 'It is being sent.' },
-  unsettled: { meaning: 'Sent, outcome unknown: bms-sync looks for it.' },
+  unsettled: { meaning: 'Sent, outcome unknown: bms-sync looks for it.', next: [adopt, hurry] },
   done: { meaning: 'It is done.' },
-  parked: { meaning: 'It needs a decision.', next: [retry, abandon] },
-  rejected: { meaning: 'It was refused.', next: [retry, abandon] },
+  parked: { meaning: 'It needs a decision.', next: [adopt, retry, abandon] },
+  rejected: { meaning: 'It was refused.', next: [adopt, retry, abandon] },
   abandoned: { meaning: 'A user abandoned it; nothing more is sent.' },
 } as const satisfies Record<string, Verdict>;
 
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
 export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanation {
   const { meaning, next } = verdictOf(entry);
-  const notes = [awaitedBy(entry, translator), resendTime(entry, translator), unprovenIn(entry, translator)];
+  const notes = [awaitedBy, resendTime, unprovenIn].map((note) => note(entry, translator));
+  const { settlement, updatedAt: at } = entry;
+  const found = { ids: settlement?.ids?.join(', ') ?? '', at: at === undefined ? '' : translator.date(at) };
   return {
-    meaning: [translator.t(meaning), ...notes].filter((part) => part !== null).join(' '),
+    meaning: [translator.t(meaning, found), ...notes].filter((part) => part !== null).join(' '),
     next: next.map((step) => step(entry)),
   };
 }
@@ -248,7 +244,7 @@ function resendTime({ state, settlement = {} }: VerdictFacts, { t, date }: Trans
   if (state !== 'unsettled') return null;
   if (hurried !== undefined)
     return t(
-      '{who} has ended the waiting at {at}: it is sent again after a certified sweep that shows no new record.',
+      '{who} has ended the waiting at {at}: it is sent again after a certified sweep that shows no new record, and not before outbound.settleSeconds after it was sent.',
       { who: hurried.by, at: date(hurried.at) },
     );
   if (resendAt === undefined) return null;
@@ -276,7 +272,7 @@ const CHOICES = {
   retry: [retry, isSame],
   overwrite: [overwrite],
   'stop waiting': [hurry],
-  abandon: [abandon, pushAgain],
+  abandon: [abandon, keepTheirs, pushAgain],
 } as const;
 
 type EntryChoice = keyof typeof CHOICES;
@@ -293,11 +289,12 @@ function verdictOf(facts: VerdictFacts): {
   readonly next: readonly Step[];
 } {
   const { state, verdict } = facts;
-  // A stored verdict belongs to the time before; `interrupted` is derived.
-  const isOver = state === 'abandoned' || (state === 'sending' && verdict !== 'interrupted');
-  const byName = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
-  const { meaning, onItsWay, next = [] }: Verdict = byName ?? BY_STATE[state];
+  const byName = verdict === null ? undefined : BY_NAME.get(verdict);
+  const byState: Verdict = BY_STATE[state];
+  const { meaning, onItsWay, next = byState.next ?? [] }: Verdict = byName ?? byState;
   if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };
-  const isOpen = (step: Step): boolean => step !== hurry || facts.settlement?.hurried === undefined;
-  return { meaning, next: next.filter(isOpen) };
+  const isOver = (step: Step): boolean =>
+    (step === hurry && facts.settlement?.hurried !== undefined) ||
+    (step === adopt && facts.recordId !== null);
+  return { meaning, next: next.filter((step) => !isOver(step)) };
 }

@@ -80,6 +80,10 @@ describe('push', () => {
       isNew: false,
     });
     expect(outbox(path)).toHaveLength(1);
+    await run(['outbox', 'abandon', '1'], env);
+    const abandoned = await run([...ADA, '--key', 'ada'], env);
+    expect(abandoned).toMatchObject({ code: 0, stderr: '' });
+    expect(abandoned.stdout).toContain('will not be sent. To send it after all: push it with another key.');
   });
 
   test('reads the fields from a file', async () => {
@@ -152,7 +156,7 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
       request: null,
       conflicts: [{ field: 'name', base: 'Ada', remote: 'Bea', wanted: 'Zoé' }],
     });
-    expect(text).toMatch(/\nname +"Ada" +"Bea" +"Zoé"\n/);
+    expect(text).toMatch(/\nname +Ada +Bea +Zoé\n/);
   });
 });
 

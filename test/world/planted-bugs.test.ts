@@ -44,7 +44,7 @@ vi.mock('../../src/outbound/attempt/land-own-write.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/other-record.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/base.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/decide-settlement.ts', planted.withDoubles);
-vi.mock('../../src/outbound/send/possible-matches.ts', planted.withDoubles);
+vi.mock('../../src/outbound/attempt/possible-matches.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/read-remote.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/recover.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/update.ts', planted.withDoubles);

@@ -18,7 +18,7 @@ import type {
   equalMatches,
   plausibleMatches,
   readPossibleMatches,
-} from '../../src/outbound/send/possible-matches.ts';
+} from '../../src/outbound/attempt/possible-matches.ts';
 import type { recoverEntries } from '../../src/outbound/send/recover.ts';
 import type { updateElapsed, startStopwatch } from '../../src/outbound/stopwatch.ts';
 import type { retrieveAbsent } from '../../src/pull/deletions/absence-evidence.ts';

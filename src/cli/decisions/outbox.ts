@@ -54,7 +54,8 @@ export function outboxCommand(context: CommandContext): Command {
   });
   const outbox = createCommand('outbox').addCommand(list, { isDefault: true }).addCommand(show);
   const resume = { lines: frozenText, hasWorked: wasFrozen };
-  return withOperations(context, outbox, outboxOperations, { resume });
+  const retry = { lines: ({ meaning }: JsonObject) => [String(meaning)] };
+  return withOperations(context, outbox, outboxOperations, { resume, retry });
 }
 
 const wasFrozen = ({ reason }: JsonObject): boolean => typeof reason === 'string';

@@ -1,4 +1,4 @@
-import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import { isArray, isObject, plainJson } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText, type EntryHistory, type OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { RESUME, pauseText } from '../../store/outbox/freeze-store.ts';
@@ -22,11 +22,13 @@ export function* outboxTexts(
     yield counts.length === 0 ? 'No entries.' : `No open entries (${counts.join(', ')}: --all)`;
     return;
   }
-  const names = 'entry,state,verdict,operation,kind,record,tries,next (UTC),payload'.split(',');
+  const times = 'next step (UTC),not resent before (UTC)';
+  const names = `entry,state,verdict,operation,kind,record,tries,${times},payload`.split(',');
   const rows = entries.map((entry) => {
     const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt } = entry;
+    const { resendAt = null } = entry.settlement;
     const payload = truncateText(entry.payload, LONGEST_PAYLOAD);
-    return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload];
+    return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, resendAt, payload];
   });
   yield textTable(names, rows);
   if (entries.some((entry) => entry.verdict === 'writes_off')) yield `\n${VERDICTS.writes_off.meaning}`;
@@ -71,7 +73,10 @@ function factsOf(history: EntryHistory): (readonly [string, string | null])[] {
     ['pushed by', entry.pushedBy],
     ['stored', utc(entry.createdAt)],
     ['changed', utc(entry.updatedAt)],
-    ['next attempt', entry.nextAttemptAt === null ? null : utc(entry.nextAttemptAt)],
+    [
+      entry.state === 'unsettled' ? 'next look' : 'next attempt',
+      entry.nextAttemptAt && utc(entry.nextAttemptAt),
+    ],
   ];
 }
 
@@ -85,7 +90,7 @@ function* fieldTexts(entry: Entry): Iterable<Printed> {
   const columns = altered === undefined ? ['field', 'base', 'remote', 'wanted'] : ['field', 'sent', 'shown'];
   const rows = fields
     .filter(isObject)
-    .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
+    .map((field) => columns.map((column) => plainJson(field[column] ?? null)));
   yield '';
   yield textTable(columns, rows);
 }
@@ -98,9 +103,9 @@ function* candidateTexts(history: EntryHistory): Iterable<Printed> {
   const records = candidates.map((candidate) => jsonOrText(candidate.raw));
   const rows = Object.entries(sent).map(([name, value]) => {
     const held = records.map((record) =>
-      isObject(record) ? compactJson(record[name] ?? null) : '(not in the mirror)',
+      isObject(record) ? plainJson(record[name] ?? null) : '(not in the mirror)',
     );
-    return [name, compactJson(value), ...held];
+    return [name, plainJson(value), ...held];
   });
   yield '';
   yield textTable(['field', 'sent', ...candidates.map((candidate) => `record ${candidate.id}`)], rows);

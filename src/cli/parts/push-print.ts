@@ -1,4 +1,4 @@
-import { compactJson, type JsonObject } from '../../lib/json/json.ts';
+import { compactJson, plainJson, type JsonObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { explain } from '../../words/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
@@ -52,7 +52,7 @@ function* updateTexts(updated: Updated): Iterable<Printed> {
     yield 'It would be parked: another user changed these fields since the base.';
     const rows = merge.conflicts.map((conflict) => [
       conflict.field,
-      ...[conflict.base, conflict.remote, conflict.wanted].map(compactJson),
+      ...[conflict.base, conflict.remote, conflict.wanted].map(plainJson),
     ]);
     yield textTable(['field', 'base', 'mirror', 'wanted'], rows);
     yield '';

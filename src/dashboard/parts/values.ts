@@ -1,5 +1,5 @@
 import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
-import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
+import { plainJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import type { MessageKey, Translator } from '../../lib/text/translator.ts';
 import { capitalize, truncate } from '../../lib/text/text.ts';
 import { dataTable, focusable, html, type Html } from '../../http/html.ts';
@@ -109,10 +109,7 @@ export const labelledKinds = (translator: Translator, kinds: readonly string[]):
 export const kindHeading = (translator: Translator, kind: string): Html =>
   html`<span title="${kind}">${capitalize(kindLabel(translator, kind))}</span>`;
 
-export function valueAsText(value: Json | undefined): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : compactJson(value);
-}
+export const valueAsText = (value: Json = null): string => (value === null ? '' : plainJson(value));
 
 /** The members of an object as a line; any other value as `valueAsText` writes it. */
 export function membersText(value: Json | undefined, labelOf: (name: string) => string = String): string {

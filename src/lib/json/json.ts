@@ -38,6 +38,9 @@ export function parseObject(text: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** Writes a value for a person: a text without quotes. */
+export const plainJson = (value: Json): string => (typeof value === 'string' ? value : compactJson(value));
+
 /** Writes JSON without spaces, every number as it was received. */
 export function compactJson(value: Json): string {
   return hasLossless(value) ? (stringify(value) ?? 'null') : JSON.stringify(value);

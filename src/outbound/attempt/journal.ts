@@ -116,6 +116,12 @@ const PROVES_TOKEN: readonly string[] = ['done', 'made', 'rejected', 'refused', 
 /** The fields that an entry wants written, by the names of a write. */
 export const payloadOf = ({ payload }: { readonly payload: string }): JsonObject => parseObject(payload);
 
+/** What the mirror knew before an entry's last send. */
+export function watermarkOf(entry: Entry): Watermark {
+  const known = (entry.preimage === null ? {} : JSON.parse(entry.preimage)) as Partial<Watermark>;
+  return { tick: known.tick ?? 0, at: known.at ?? entry.createdAt, seq: known.seq ?? null };
+}
+
 /** Stores that a write has certainly changed nothing, and why; part of the transaction that closes its attempt. */
 export async function recordFailure(
   tx: Transaction,

@@ -20,6 +20,7 @@ import { addNotification, entryNotification } from '../../store/webhooks/notific
 import { canHaveArrived } from '../attempt/grade.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
+import { explain } from '../../words/verdicts.ts';
 import { mergeUpdate, readBaseOfUpdate } from '../attempt/base.ts';
 
 /** The entry after a person's decision. */
@@ -94,7 +95,8 @@ async function hurryEntry(session: Session, id: number, by: string, now: Date): 
         hint: `bms-sync outbox show ${id}`,
       });
     const at = formatInstant(now);
-    const settlement = { ...entry.settlement, search: undefined, hurried: { by, at } }; // Another search counts.
+    const reset = { search: undefined, resendAt: undefined }; // Another search counts.
+    const settlement = { ...entry.settlement, ...reset, hurried: { by, at } };
     await applyDecision(tx, entry, { settlement, nextAttemptAt: at }, now);
     return LATE_WARNING;
   });
@@ -189,7 +191,7 @@ async function requireEntry(
   if (!states.includes(state))
     throw new SyncError(
       `Entry ${id} is ${state}: only an entry that is ${OR_LIST.format(states)} can be ${decided}.`,
-      { code: 'outbox.wrong_state', hint: `bms-sync outbox show ${id}` },
+      { code: 'outbox.wrong_state', hint: explain(entry).next.join('; ') || `bms-sync outbox show ${id}` },
     );
   if (owner !== null && !isLeft) throw entryInWork(id);
   return entry;

@@ -15,7 +15,7 @@ const entry = z.object({
   verdict: z.string().nullable().describe('a stable word: why it is where it is'),
   meaning: z.string(),
   attempts: z.int(),
-  nextAttemptAt: instant.nullable(),
+  nextAttemptAt: instant.nullable().describe('the next attempt; unsettled: the next look, not a send'),
   createdAt: instant,
   updatedAt: instant,
   pushedBy: z.string().nullable().describe('who has pushed it; null: a program, by SQL'),

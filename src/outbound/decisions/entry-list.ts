@@ -1,3 +1,5 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { hasNaturalKeyOf } from '../../diff/match.ts';
 import { tryParseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { sentence } from '../../lib/text/text.ts';
@@ -16,6 +18,8 @@ import {
 } from '../../store/outbox/outbox-store.ts';
 import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
+import { payloadOf } from '../attempt/journal.ts';
+import { readPossibleMatches } from '../attempt/possible-matches.ts';
 import { readPause, type OutboxReader } from '../freeze.ts';
 import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
@@ -54,7 +58,7 @@ export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
  * @throws {SyncError} `outbox.ended` if only the key is kept.
  */
 export async function listOutbox(
-  reader: OutboxReader,
+  reader: EntryReader,
   wanted: Omit<EntriesWanted, 'after'> & {
     readonly after?: number | undefined;
     readonly key?: string | undefined;
@@ -68,7 +72,7 @@ export async function listOutbox(
       : after === undefined
         ? await listByUrgency(db, states, limit)
         : await entriesAfter(db, { states, after, limit });
-  const entries = read.map(await unsentMarker(reader));
+  const entries = await showStanding(reader, read);
   return { entries, blockedKinds: await readBlocks(db), frozen: await readPause(reader) };
 }
 
@@ -81,23 +85,25 @@ export async function readSendStop(reader: OutboxReader) {
   return { verdict: 'writes_off', note: `${VERDICTS.writes_off.meaning} (writes_off)` } as const;
 }
 
+type EntryReader = OutboxReader & { readonly kinds: readonly Kind[] };
+
 /**
- * Makes a function that shows an entry as it stands: one that is due has the verdict of what keeps it from being sent, one that waits for
- * a reading has the cause of today, one whose process has ended is sent by nobody, and a done one, which is only looked at for twins,
- * has no next attempt.
+ * Shows entries as they stand: one that is due has the verdict of what keeps it from being sent, one that waits for a reading has the
+ * cause of today, one whose process has ended is sent by nobody, one with an unknown outcome has the records that the mirror shows by
+ * now, one that is being sent or was abandoned has no verdict of before, and a done one, which is only looked at for twins, no next attempt.
  */
-export async function unsentMarker(reader: OutboxReader): Promise<(entry: Entry) => Entry> {
-  const { session: db } = reader;
+export async function showStanding(reader: EntryReader, entries: readonly Entry[]): Promise<Entry[]> {
+  const { session: db, kinds } = reader;
   const stop = await readSendStop(reader);
   const living = await readLiveOwners(db);
   const isTokenRefused = (await readMeta(db, 'source.refused')) !== null;
   const readings = new Map((await readFreshness(db)).map((reading) => [reading.kind, reading]));
   const verdictNow = ({ state, verdict, owner }: Entry): string | null => {
-    if (state === 'sending' && owner !== null && !living.has(owner)) return 'interrupted';
+    if (state === 'sending') return owner !== null && !living.has(owner) ? 'interrupted' : null;
+    if (state === 'abandoned') return null;
     return state === 'ready' ? (verdict ?? stop?.verdict ?? null) : verdict;
   };
-  return (stored) => {
-    const entry = { ...stored, verdict: verdictNow(stored) };
+  const withReasonNow = (entry: Entry): Entry => {
     const { state, verdict, settlement } = entry;
     if (state === 'done') return { ...entry, nextAttemptAt: null };
     const reading = readings.get(entry.kind);
@@ -109,6 +115,23 @@ export async function unsentMarker(reader: OutboxReader): Promise<(entry: Entry)
       settlement: { ...settlement, awaits: { ...settlement.awaits, why } },
     };
   };
+  const shown: Entry[] = [];
+  for (const stored of entries) {
+    const ids = await readNamesakes(db, kinds, stored);
+    const verdict = ids.length > 0 ? 'found' : verdictNow(stored);
+    const settlement = stored.state === 'unsettled' ? { ...stored.settlement, ids } : stored.settlement;
+    shown.push(withReasonNow({ ...stored, verdict, settlement }));
+  }
+  return shown;
+}
+
+/** The new records with the natural key of a create with an unknown outcome, but for those that a person has decided against. */
+async function readNamesakes(db: Queryable, kinds: readonly Kind[], entry: Entry): Promise<string[]> {
+  const kind = kinds.find(({ name }) => name === entry.kind);
+  if (kind === undefined || entry.state !== 'unsettled') return [];
+  const matches = await readPossibleMatches(db, kind, entry);
+  const namesakes = matches.filter(({ record }) => hasNaturalKeyOf(kind, payloadOf(entry), record));
+  return namesakes.map(({ id }) => id).filter((id) => !candidatesOf(entry).includes(id));
 }
 
 async function listByKey(db: Queryable, key: string): Promise<Entry[]> {
@@ -158,11 +181,11 @@ export async function findEntryId(db: Queryable, idOrKey: string): Promise<numbe
 }
 
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
-export async function readHistory(reader: OutboxReader, id: number): Promise<EntryHistory> {
+export async function readHistory(reader: EntryReader, id: number): Promise<EntryHistory> {
   const { session: db } = reader;
   const found = await findEntry(db, id);
   if (found === null) throw await entryGoneError(db, id);
-  const entry = (await unsentMarker(reader))(found);
+  const [entry = found] = await showStanding(reader, [found]);
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await findCreator(db, kind, recordId);
   const candidates: Candidate[] = [];

@@ -180,8 +180,11 @@ function toRepeatedEntry(entry: CheckedEntry, earlier: EarlierFacts, hashes: Req
   const hasOtherBase = entry.base !== null && baseHash(entry.base) !== hashes.base;
   if (!isSame || hasOtherBase) throw keyTaken(entry, earlier);
   const { id, key, kind, operation, recordId, state } = earlier;
-  return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
+  const notes = state === 'abandoned' ? [...entry.notes, ABANDONED] : entry.notes;
+  return { id, key, kind, operation, recordId, state, isNew: false, notes };
 }
+
+const ABANDONED = 'It was abandoned and will not be sent. To send it after all: push it with another key.';
 
 type EarlierFacts = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
 

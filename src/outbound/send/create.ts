@@ -11,7 +11,7 @@ import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts
 import { dropBlock } from '../../store/outbox/outbox-queue.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { saveDuplicates } from '../../store/records/issue-store.ts';
-import { wasLiveAt, type Watermark } from '../../store/records/record-store.ts';
+import { wasLiveAt } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
@@ -23,6 +23,7 @@ import {
   journalRequest,
   payloadOf,
   sendJournalled,
+  watermarkOf,
   type JournalledRequest,
 } from '../attempt/journal.ts';
 import { findRecordsWithKey } from '../intake/duplicate-check.ts';
@@ -213,10 +214,4 @@ async function reportTwins(
 /** Whether the service has ever altered a natural key of this kind in an answer: a record may be there in another spelling. */
 export async function hasAlteredKeys(tx: Transaction, kind: string): Promise<boolean> {
   return (await readMeta(tx, `outbox.alters.${kind}`)) !== null;
-}
-
-/** What the mirror knew before an entry's last send. */
-export function watermarkOf(entry: Entry): Watermark {
-  const known = (entry.preimage === null ? {} : JSON.parse(entry.preimage)) as Partial<Watermark>;
-  return { tick: known.tick ?? 0, at: known.at ?? entry.createdAt, seq: known.seq ?? null };
 }

@@ -14,13 +14,13 @@ import { isPullOpen, requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
-import type { JournalledRequest } from '../attempt/journal.ts';
+import { watermarkOf, type JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { findLastBreak, isCurrent } from '../last-break.ts';
 import type { OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
-import { hasAlteredKeys, journalCreate, noteAlteredKeys, readAltered, watermarkOf } from './create.ts';
+import { hasAlteredKeys, journalCreate, noteAlteredKeys, readAltered } from './create.ts';
 import {
   decideSettlement,
   isFinal,
@@ -40,7 +40,7 @@ import {
   readPossibleMatches,
   soleMatch,
   type PossibleMatch,
-} from './possible-matches.ts';
+} from '../attempt/possible-matches.ts';
 
 /** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
 export async function settle(

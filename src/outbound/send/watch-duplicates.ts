@@ -9,8 +9,7 @@ import { possibleMatchesSince } from '../../store/records/record-store.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry } from '../attempt/conclude.ts';
-import { watermarkOf } from './create.ts';
-import { payloadOf } from '../attempt/journal.ts';
+import { payloadOf, watermarkOf } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 

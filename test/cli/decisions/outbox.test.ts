@@ -127,7 +127,9 @@ describe('outbox list', () => {
 
     const { code, stdout, stderr } = await run(['outbox'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^entry +state +verdict +operation +kind +record +tries +next \(UTC\) +payload\n/);
+    expect(stdout).toMatch(
+      /^entry +state +verdict +operation +kind +record +tries +next step \(UTC\) +not resent before \(UTC\) +payload\n/,
+    );
     expect(stdout).toMatch(/\n +3 +parked +twins +create +clients +1 +\{"code":"C-3","credit":1\.50\}\n/);
     expect(stdout).toContain('To see what to do: bms-sync outbox show ENTRY');
   });
@@ -260,7 +262,60 @@ describe('outbox show', () => {
     const result = JSON.stringify({ conflicts });
     const { env } = await outboxOf({ state: 'parked', verdict: 'conflict', result });
     const { stdout } = await run(['outbox', 'show', '1'], env);
-    expect(stdout).toMatch(/\nfield +base +remote +wanted\n.*\n"name" +"Ada" +"Bea" +"Zoé"\n/);
+    expect(stdout).toMatch(/\nfield +base +remote +wanted\n.*\nname +Ada +Bea +Zoé\n/);
+    expect(stdout).toMatch(/To send yours .*retry 1 --overwrite\n.*To keep the other .*abandon 1\n/);
+  });
+
+  test('of a create with unknown outcome names the record that the mirror shows by now, in every list', async () => {
+    const made = (code: string) => ({ code, _raw: JSON.stringify({ code, credit: 2 }) });
+    const preimage = JSON.stringify({ tick: 0, at: '2026-03-01 11:00:00.000', seq: null });
+    const { path, env } = await outboxOf(
+      {
+        state: 'unsettled',
+        verdict: 'looking',
+        preimage,
+        nextAttemptAt: NOON_TEXT,
+        settlement: { resendAt: '2026-03-02 12:00:00.000' },
+      },
+      { state: 'unsettled', verdict: 'ambiguous', preimage, nextAttemptAt: NOON_TEXT },
+      { state: 'unsettled', verdict: 'retry', preimage, settlement: { ids: ['503'] } },
+    );
+    expect((await run(['outbox', 'show', '1'], env)).stdout).toContain('unsettled (looking): ');
+    await write(path, (tx) =>
+      putRecords(tx, 'clients', [
+        { id: '501', ...made('C-1') },
+        { id: '502', ...made('X-9') },
+        { id: '503', ...made('C-3') },
+      ]),
+    );
+    const { stdout } = await run(['outbox', 'show', '1'], env);
+    expect(stdout).toContain('may be it (501), which adopting it confirms. Last looked for or sent at ');
+    expect(stdout).toContain('If a record of the mirror is it: bms-sync outbox adopt 1 501\n');
+    expect(stdout).toContain(`\nnext look: ${NOON_PRINTED}\n`);
+    expect((await run(['outbox'], env)).stdout).toMatch(/12:00:00Z +2026-03-02 12:00:00Z/);
+    expect(stdout).toMatch(/\ncode +C-1 +C-1\n/);
+    expect(document(await run(['outbox', '--json'], env))).toMatchObject({
+      entries: [
+        { id: 3, verdict: 'retry' },
+        { id: 2, verdict: 'ambiguous' },
+        { id: 1, verdict: 'found', meaning: expect.stringContaining('may be it (501)') as string },
+      ],
+    });
+    expect(document(await run(['outbox', 'show', '2', '--json'], env))).toMatchObject({
+      candidates: [],
+      next: expect.arrayContaining([
+        'If a record of the mirror is it: bms-sync outbox adopt 2 RECORD',
+      ]) as string[],
+    });
+  });
+
+  test('of one that is being sent, or was abandoned, has no verdict of the time before', async () => {
+    const { env } = await outboxOf(
+      { state: 'sending', verdict: 'awaits_sweep' },
+      { state: 'abandoned', verdict: 'twins' },
+    );
+    expect((await run(['outbox', 'show', '1'], env)).stdout).toContain('\nsending: It is being sent.\n');
+    expect((await run(['outbox', 'show', '2'], env)).stdout).toContain('\nabandoned: A user abandoned it');
   });
 
   test('shows what an application has stored that is no JSON', async () => {
@@ -304,7 +359,7 @@ describe('a decision on an entry', () => {
     });
     expect(await run(['outbox', 'retry', '2'], env)).toEqual({
       code: 0,
-      stdout: 'The entry will be retried.\n',
+      stdout: `The retry is noted.\n${VERDICTS.writes_off.meaning}\n`,
       stderr: '',
     });
   });
@@ -329,7 +384,11 @@ describe('a decision on an entry', () => {
     expect(ask(path, `select id from decisions where what = 'outbox retry'`)).toEqual([]);
     expect(await run(['outbox', 'retry', '1', '3', '1'], env)).toEqual({
       code: 0,
-      stdout: 'Entry 1: The entry will be retried.\nEntry 3: The entry will be retried.\n',
+      stdout: [1, 3]
+        .flatMap((id) =>
+          ['The retry is noted.', VERDICTS.writes_off.meaning].map((it) => `Entry ${id}: ${it}\n`),
+        )
+        .join(''),
       stderr: '',
     });
     expect(document(await run(['outbox', 'abandon', '3', '1', '--json'], env))).toMatchObject({
@@ -345,6 +404,14 @@ describe('a decision on an entry', () => {
       'outbox abandon 3',
       'outbox abandon 1',
     ]);
+  });
+
+  test('retry of a create with unknown outcome names what a person may want, and --now what it has done', async () => {
+    const { env } = await outboxOf({ state: 'unsettled', verdict: 'looking' });
+    const { stderr } = await run(['outbox', 'retry', '1'], env);
+    expect(stderr).toMatch(/bms-sync outbox adopt 1 RECORD; .*bms-sync outbox retry 1 --now/);
+    const { stdout } = await run(['outbox', 'retry', '1', '--now'], env);
+    expect(stdout).toMatch(/sent again after a certified sweep .* not before outbound\.settleSeconds/);
   });
 
   test('adopt gives it a record of the mirror', async () => {
@@ -450,6 +517,5 @@ describe('every verdict', () => {
   test('that is unknown, or none, is told by the state', () => {
     expect(explain({ ...about, verdict: 'something new' })).toEqual(explain({ ...about, verdict: null }));
     expect(explain({ ...about, verdict: null }).next).not.toEqual([]);
-    expect(explain({ ...about, state: 'abandoned', verdict: 'twins' }).meaning).toContain('abandoned it');
   });
 });

@@ -12,9 +12,8 @@ import {
   rewrittenSince,
   type Rewritten,
 } from '../../store/records/record-store.ts';
-import type { Transaction } from '../../db/session/session.ts';
-import { payloadOf } from '../attempt/journal.ts';
-import { watermarkOf } from './create.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { payloadOf, watermarkOf } from './journal.ts';
 
 /** A record that appeared after a create was sent, returned, or took the id of another record. */
 export interface PossibleMatch {
@@ -26,19 +25,19 @@ export interface PossibleMatch {
 
 /** The possible matches since an entry's last send, without records that another entry made. */
 export async function readPossibleMatches(
-  tx: Transaction,
+  db: Queryable,
   kind: Kind,
   entry: Entry,
 ): Promise<readonly PossibleMatch[]> {
   const watermark = watermarkOf(entry);
   const wanted = payloadOf(entry);
   const found = new Map<string, PossibleMatch>();
-  for (const { id, raw } of await possibleMatchesSince(tx, kind.name, watermark))
+  for (const { id, raw } of await possibleMatchesSince(db, kind.name, watermark))
     found.set(id, { id, record: parseObject(raw), wasLive: false });
-  for (const match of await rewrittenSince(tx, kind.name, watermark))
+  for (const match of await rewrittenSince(db, kind.name, watermark))
     if (found.get(match.id)?.wasLive !== false && isReused(kind, wanted, match))
       found.set(match.id, { id: match.id, record: parseObject(match.raw), wasLive: true });
-  const otherPayloads = (await openCreates(tx, kind.name))
+  const otherPayloads = (await openCreates(db, kind.name))
     .filter((create) => create.id !== entry.id)
     .map(payloadOf);
   return [...found.values()].filter((match) => {
