@@ -51,7 +51,7 @@ async function addNasty(session: Session, stage: Stage): Promise<void> {
   const entry = { operation: 'create', kind: 'clients', data: { code: NASTY, name: NASTY } };
   await stage.post('/v1/outbox', entry, { 'idempotency-key': 'nasty' });
   const epoch = (await findEntry(session, 1))?.epoch ?? 0;
-  const patch = { state: 'parked', verdict: 'twins', recordId: '17', settlement: { ids: ['17'] } } as const;
+  const patch = { state: 'parked', verdict: 'twins', settlement: { ids: ['17'] } } as const;
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   await session.atomically(async (tx) => {
     await putRecords(tx, 'clients', [
