@@ -12,6 +12,7 @@ import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
 import { readCompanies } from '../../../src/store/kinds/source-binding.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { endLeases } from '../../support/lapse.ts';
 import { sized } from '../../support/tiers.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import { issueKey } from '../../../src/store/records/issue-store.ts';
@@ -24,6 +25,7 @@ const NOW = new Date('2026-03-01T12:00:00Z');
 async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
   const kind = documentedKind('categories');
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
+  await endLeases(session); // An earlier sweep of the test.
   const lease = await claimKind(session, kind.name, owner);
   const claim = {
     baseUrl: 'http://service.test',
