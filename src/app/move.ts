@@ -8,6 +8,7 @@ import { hasRow, insertInto, readTexts, select } from '../db/rows/rows.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { TABLES_SCHEMA, qualifiedName } from '../db/session/sql-text.ts';
 import type { Logger } from '../lib/log/logger.ts';
+import { describeOwner } from '../lib/owner.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
@@ -145,7 +146,7 @@ async function markSource(
     const present = await marks.readSourceMark(tx);
     const [owner] = present === null ? await ownersHolding(tx) : [];
     if (owner !== undefined)
-      throw new SyncError(`${owner} is at work on ${source.location}.`, {
+      throw new SyncError(`On ${source.location}, ${describeOwner(owner)} is at work.`, {
         code: 'move.in_use',
         hint: 'Stop it first. If it was killed in another container, try again in 45 s.',
       });

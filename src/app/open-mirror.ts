@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { allKinds, refuseMissingExclusions, refuseUnknownExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import { describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -116,7 +117,7 @@ function refuseBesideOlder(location: string): MayMigrate {
     if (found !== 'of an older release') return;
     const [owner] = await ownersHolding(tx);
     if (owner === undefined) return;
-    throw new SyncError(`${owner} is running an older release on ${location}.`, {
+    throw new SyncError(`On ${location}, ${describeOwner(owner)} is running an older release.`, {
       code: 'mirror.older_at_work',
       hint: 'Stop it, back up the mirror, then run this again.',
     });

@@ -13,7 +13,7 @@ import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { throttle } from '../lib/time/throttle.ts';
-import { THIS_PROCESS } from '../lib/owner.ts';
+import { THIS_PROCESS, describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSourceBinding } from '../store/kinds/source-binding.ts';
@@ -210,7 +210,7 @@ async function refuseSecondServe(context: ProcessContext): Promise<void> {
 }
 
 const alreadyRunning = (otherOwner: string, session: Session): SyncError =>
-  new SyncError(`${otherOwner} already serves ${session.location}.`, {
+  new SyncError(`${session.location} is already served by ${describeOwner(otherOwner)}.`, {
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
@@ -223,7 +223,7 @@ async function logStart(config: Config, context: ProcessContext, roles: readonly
   const { location: mirror } = context.session;
   const frozen = await readFrozen(context.session);
   const facts = { owner: context.owner, roles, mirror, schedules, unscheduled, writes, frozen };
-  const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
+  const words = [`serving ${roles.join(', ')} as ${describeOwner(context.owner)}`, ...(pulls?.words ?? [])];
   if (roles.includes('outbound')) words.push(describeSending(writes, frozen !== null));
   context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));
 }

@@ -17,7 +17,7 @@ import { checkReaderRole } from './reader-role.ts';
 
 /**
  * Checks the database, its free space, and whether something keeps the outbox from being sent; creates nothing. `isMirror` is
- * true if a pull would find a mirror of this release.
+ * true if a pull would find a mirror of this release, null if the database could not be read.
  */
 export async function checkDatabase(config: Config, openMirror: () => Promise<Session>) {
   const absent = absentFile(config.database.url);
@@ -51,7 +51,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
     if (url === null) return `${place}; it holds no data yet`;
     return `${place}; it holds ${url}${companiesText(await boundCompanies(session))}`;
   });
-  return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
+  return { checks: [opened, ...more], isMirror: opened.ok === true ? found.isMirror : null };
 }
 
 /** Passes: nothing is wrong as long as the machine runs. */

@@ -3,7 +3,7 @@ import { requireListedKinds } from '../config/known-kinds.ts';
 import { listSecrets } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
-import { runCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
+import { runCheck, passedCheck, unknownCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
 import { doTokensRotate } from '../store/kinds/token-holders.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
@@ -40,7 +40,7 @@ export async function checkAll(
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
-  const { serving, swept, tokens } = isMirror ? await readMirror(open, now) : NO_MIRROR;
+  const { serving, swept, tokens } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
@@ -52,9 +52,11 @@ export async function checkAll(
     ...checkSecretFiles(files, listSecrets(config)),
     ...checkAdminToken(config.server.adminToken),
     ...database,
-    ...(isMirror ? await checkTenants(config, open, readable) : []),
-    ...checkServing(serving),
-    ...checkSchedules(config, schedules, { serving, isPaused, now }),
+    ...(isMirror === true ? await checkTenants(config, open, readable) : []),
+    ...(isMirror === null
+      ? ['tenant', 'serve', 'writes'].map(unknownCheck)
+      : checkServing(config, serving, isPaused)),
+    ...checkSchedules(config, schedules, serving, now),
     ...(await checkQueue(config.queue.url)),
     ...(await checkMail(config.mail)),
     ...service,

@@ -11,8 +11,8 @@ const POLL_MS = 60_000;
 
 /**
  * Watches whether the address of a mirror still leads to the database that a session has open. A SQLite file that was replaced or
- * removed still accepts writes, but nothing reads them. While the address leads elsewhere, `session` refuses every write, so that
- * nothing is sent or promised.
+ * removed still accepts writes, but nothing reads them. While the address leads elsewhere, `session` refuses every write and read, so
+ * that nothing is sent or promised, and no page shows the old file as the mirror.
  *
  * @param owner The name of this process in the mirror.
  */
@@ -32,15 +32,16 @@ export function watchReplacement(mirror: MirrorContext, url: string, owner: stri
   const enqueue = createSerialQueue(); // Two at once would overwrite each other's value.
   const checkNow = (): Promise<void> => enqueue(check);
   const { stop } = repeatTask(mirror, 'looking whether the database was replaced', POLL_MS, checkNow);
+  const refuseReplaced = async (): Promise<void> => {
+    const present = inodeOf(path);
+    if (present !== inode) await checkNow(); // On shared folders a number may change without a reason.
+    inode = present;
+    if (fault !== null) throw fault;
+  };
   const session: Session = {
     ...opened,
-    atomically: async (work) => {
-      const present = inodeOf(path);
-      if (present !== inode) await checkNow(); // On shared folders a number may change without a reason.
-      inode = present;
-      if (fault !== null) throw fault;
-      return opened.atomically(work);
-    },
+    query: (statement) => refuseReplaced().then(() => opened.query(statement)),
+    atomically: (work) => refuseReplaced().then(() => opened.atomically(work)),
   };
   return { session, [Symbol.asyncDispose]: stop };
 }

@@ -2,32 +2,33 @@ import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { findUnscheduled, nextSlots, type Schedule } from '../runs/schedule.ts';
 import { passedCheck, type CheckResult } from '../lib/check-result.ts';
+import { describeOwner } from '../lib/owner.ts';
 import { RESUME } from '../store/outbox/freeze-store.ts';
 import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving.ts';
 
-/** Lists the running background services. */
-export function* checkServing(serving: Serving): Iterable<CheckResult> {
+/** Lists the running background services, and reports whether they send, or would by these settings. @param isPaused Sends wait for a user. */
+export function* checkServing(config: Config, serving: Serving, isPaused: boolean): Iterable<CheckResult> {
   if (serving.workers.length === 0)
-    yield passedCheck('serve', 'no background service is running on this mirror');
+    yield passedCheck('serve', 'no background service is registered in this mirror');
   for (const { owner, roles, startedAt } of serving.workers) {
-    const [host, pid] = owner.split(':');
-    const detail = `a background service is running on this mirror: process ${pid ?? ''} on ${host ?? ''}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
+    const detail = `a background service is running on this mirror: ${describeOwner(owner)}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
     yield passedCheck('serve', detail);
   }
+  const writes = serving.workers.length === 0 ? config.outbound.writes : serving.isSending ? 'on' : 'off';
+  yield passedCheck('writes', describeSending(writes, isPaused));
 }
 
 /**
- * Reports when the running background service pulls and whether it sends, or would by these settings; and what it removes and rereads
- * by these settings.
+ * Reports when the running background service pulls, or would by these settings; and what it removes and rereads by these settings.
  *
- * @param schedules Those of the settings. @param state `isPaused`: sends wait for a user.
+ * @param schedules Those of the settings.
  */
 export function* checkSchedules(
   config: Config,
   schedules: readonly Schedule[],
-  state: { readonly serving: Serving; readonly isPaused: boolean; readonly now: Date },
+  serving: Serving,
+  now: Date,
 ): Iterable<CheckResult> {
-  const { serving, isPaused, now } = state;
   const all = requireListedKinds(config).map((kind) => kind.name);
   const inForce = serving.schedules ?? schedules;
   const slots = nextSlots(inForce, now);
@@ -41,8 +42,6 @@ export function* checkSchedules(
   }
   if (slots.length > 0 && unscheduled.length > 0)
     yield passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`);
-  const writes = serving.workers.length === 0 ? config.outbound.writes : serving.isSending ? 'on' : 'off';
-  yield passedCheck('writes', describeSending(writes, isPaused));
   const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
   const kept = {
     'change events': changesDays,

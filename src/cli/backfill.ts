@@ -39,7 +39,8 @@ function* reportLines(report: BackfillReport): Iterable<string> {
   const { kind, rows, created, updated, restored, unchanged, quarantined, surplus, detail } = report;
   const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.`;
+  const filled = report.state === 'complete' ? ' All their columns were filled again.' : '';
+  yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.${filled}`;
   yield* absentTexts(report);
   if (detail !== null && report.reason !== 'interrupted') yield detail;
   if (report.state !== 'complete')

@@ -23,10 +23,10 @@ export function doctorCommand(context: CommandContext): Command {
       };
       const outlook = { schedules: schedulesOf(config), now: systemClock.now() };
       const checks = await checkAll(config, listConfigFiles(context.io.env, options.config), open, outlook);
-      const ok = checks.every((check) => check.ok);
+      const ok = checks.every((check) => check.ok !== false);
       const discovered = options.discover && isServiceSet(config) ? await discover(open.source) : undefined;
       const lines = checks.flatMap((check) => {
-        const line = `${check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
+        const line = `${check.ok === null ? '?  ' : check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
         return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
       const discoveredLines = discovered === undefined ? [] : ['', ...discoveryLines(discovered)];

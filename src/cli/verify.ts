@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
-import { COUNTS, verifyKinds, type VerifyReport } from '../pull/verify/verify-kinds.ts';
+import { countsOf, verifyKinds, type VerifyReport } from '../pull/verify/verify-kinds.ts';
 import {
   createCommand,
   EXIT,
@@ -42,8 +42,8 @@ function exitCodeOf(report: VerifyReport): ExitCode {
 /** One line per kind, the first differences, and advice. */
 function* reportTexts(report: VerifyReport): Iterable<Printed> {
   const { runId, durationMs, kinds } = report;
-  const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);
-  yield textTable(['kind', ...COUNTS, 'not compared'], rows);
+  const rows = kinds.map((kind) => [kind.kind, ...Object.values(countsOf(kind)), kind.reason]);
+  yield textTable(['kind', 'same', 'moved', 'unlisted', 'differs', 'quarantined', 'not compared'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   for (const { kind, detail } of kinds) if (detail !== null) yield `${kind}: ${detail}`;
   const wrong = kinds.filter((kind) => kind.differs > 0);
@@ -55,9 +55,8 @@ function* reportTexts(report: VerifyReport): Iterable<Printed> {
   yield '\nWhere the mirror is wrong:';
   yield textTable(['kind', 'id', 'field', 'service', 'mirror'], shown);
   if (all.length > shown.length) yield 'Use --json for up to 100 per kind.';
-  const repairs = wrong.flatMap((comparison) => comparison.repair ?? []);
-  if (repairs.length > 0) yield '\nTo read these records again:';
-  for (const repair of repairs) yield `  ${repair}`;
+  yield '\nTo read these records again:';
+  for (const { repair } of wrong) yield `  ${repair ?? ''}`;
 }
 
 /** Quotes a value, so that spaces and line ends at either side are visible; nothing if there is no value. */

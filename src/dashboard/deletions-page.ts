@@ -59,7 +59,8 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   // The words of the command line, without its command.
   const { t } = reader;
   const words = isHeld ? 'they stay until somebody decides' : HOLD_WORDS[state];
-  const time = reader.durationText(reader.now().getTime() - parseInstant(since).getTime());
+  const ms = reader.now().getTime() - parseInstant(since).getTime();
+  const values = { n: records, time: reader.durationText(ms), words: words === undefined ? state : t(words) };
   const { why = null } = hold;
   const link = html`<a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a>`;
   return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
@@ -68,7 +69,7 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
         ${t('{n, plural, one {# record} other {# records}} of {kind}', { n: records, kind: link })}
         ${badge(reader, state)}
       </h2>
-      <p>${t('Missing for {time}: {words}.', { time, words: words === undefined ? state : t(words) })}</p>
+      <p>${t('{n, plural, one {Missing} other {The first missing}} for {time}: {words}.', values)}</p>
       ${isHeld || why !== null ? html`<p>${sentence(heldBecause(why, reader))}</p>` : null} ${list}
       ${state === 'suspected' ? null : html`<p class="quiet small">${holdEffects(reader)}</p>`}
     </div>

@@ -62,7 +62,7 @@ function reportTable(run: Run & { readonly reports: readonly KindReport[] }, rea
   if (reports.length === 0) return emptyNote(t('No kind has been read yet.'));
   const rows = reports.map((report) => {
     const { why } = describeOutcome({ ...report, missing: null }, reader);
-    const isDetailed = why === null || isFailedReading(report.state);
+    const isDetailed = why === null || isFailedReading(report.state) || run.command === 'verify';
     return html`<tr>
       <th scope="row"><a href="/kinds/${report.kind}">${labelledKind(reader, report.kind)}</a></th>
       <td class="parts">

@@ -3,7 +3,8 @@ import { SyncError } from './sync-error.ts';
 /** The result of one check, as `doctor` shows it. */
 export interface CheckResult {
   readonly name: string;
-  readonly ok: boolean;
+  /** Null if it is not known, because another check failed. */
+  readonly ok: boolean | null;
   /** The stable code of the fault; null if the check passed. */
   readonly code: string | null;
   readonly detail: string;
@@ -13,6 +14,10 @@ export interface CheckResult {
 export function passedCheck(name: string, detail: string): CheckResult {
   return { name, ok: true, code: null, detail, hint: null };
 }
+
+/** The result of a check that needs the database, where that cannot be read. */
+export const unknownCheck = (name: string): CheckResult => ({ ...passedCheck(name, UNKNOWN), ok: null });
+const UNKNOWN = 'not known, because the database cannot be read';
 
 export function failedCheck(name: string, code: string, detail: string, hint: string | null): CheckResult {
   return { name, ok: false, code, detail, hint };

@@ -9,6 +9,9 @@ const place = processNamespace();
  */
 export const THIS_PROCESS = [hostname(), process.pid, place ?? 'unknown', randomUUID().slice(0, 8)].join(':');
 
+/** An owner as messages show it. */
+export const describeOwner = (owner: string): string => owner.replace(/^(.*?):(.*?):.*/, 'process $2 on $1');
+
 /**
  * Whether the process of an owner has certainly ended. Only one that ran in the same place can be judged by its number; any other
  * lives as long as its lease.

@@ -5,7 +5,7 @@ import { operation, type OperationContext } from './operation.ts';
 
 const input = z.strictObject({
   kind: kindText,
-  only: z.string().max(100).optional().describe('exactly the records that the list shows with this check'),
+  only: z.string().max(100).optional().describe('a check from the list, for exactly its records; no ids'),
 });
 const answer = z.object({
   kind: z.string(),

@@ -19,7 +19,7 @@ import { beginSweep } from './sweep/begin-sweep.ts';
 import { addDiscoveredColumns } from './sweep/end-sweep.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, PullSettings } from './run/parts.ts';
-import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
+import { countTraffic, prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
 import { landResponses } from './land/land-pages.ts';
 import { landTogether } from './land/land-together.ts';
 import { createTally, type Tally } from './land/tally.ts';
@@ -58,7 +58,7 @@ type BackfillEnding = Pick<KindReport, 'state' | 'reason' | 'detail'>;
  */
 export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
   const { kind } = request;
-  const before = { ...parts.source.counts };
+  const traffic = countTraffic(parts);
   const { result, ...facts } = await recordRun(
     parts,
     { ...request, command: 'backfill', kinds: [kind] },
@@ -67,8 +67,8 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       if ((await readCompanies(parts.session, kind, false)).isLearning) await verifyTenant(parts, binding);
       const reading = { kind, runId, binding, rules: request, isPartial: true } as const;
       const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
-      const times = { startedAt: parts.clock.now(), startedMs: parts.clock.monotonicMs() };
-      const work = { sweep, ...times, tally: createTally(), missing: [], surplus: 0 };
+      const startedAt = parts.clock.now();
+      const work = { sweep, startedAt, tally: createTally(), missing: [], surplus: 0 };
       let ending: BackfillEnding;
       try {
         ending = await readExtent(parts, request, work);
@@ -79,22 +79,17 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       } finally {
         stopHeartbeat();
       }
-      const { requests, retries } = parts.source.counts;
       const keptOut = await readSuppressed(parts.session, kind.name);
       const suppressed = work.tally.ids().filter((id) => keptOut.has(id));
-      const { rows, unchanged, ...landed } = work.tally.counts();
-      const counts = {
-        ...landed,
-        rows: rows - suppressed.length,
-        unchanged: unchanged - suppressed.length,
-        requests: requests - before.requests,
-        retries: retries - before.retries,
-      };
+      const counts = work.tally.counts();
       const report = {
         kind: kind.name,
         ...ending,
         detail: ending.detail ?? (absentTexts({ missing: work.missing, suppressed }).join(' ') || null),
         ...counts,
+        rows: counts.rows - suppressed.length,
+        unchanged: counts.unchanged - suppressed.length,
+        ...traffic(),
       };
       await endBackfill(parts, work, ending.state, report);
       const isInterrupted = ending.reason === 'interrupted';
@@ -104,7 +99,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
     },
   );
   await prepareReports(parts, [kind]);
-  return { ...facts, ...result };
+  return { ...result, ...facts };
 }
 
 const SHOWN_IDS = 20;
@@ -184,7 +179,7 @@ async function endBackfill(
   parts: PullParts,
   work: BackfillWork,
   state: BackfillEnding['state'] | 'refused',
-  report?: Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'>,
+  report?: Omit<KindReport, 'certifiedAt' | 'deleted'>,
 ): Promise<void> {
   const { session, clock, owner } = parts;
   const { lease, kind } = work.sweep;
@@ -197,8 +192,7 @@ async function endBackfill(
       now: clock.now(),
     });
     if (report === undefined) return;
-    const durationMs = Math.round(clock.monotonicMs() - work.startedMs);
-    const ended = { ...report, certifiedAt: null, deleted: work.surplus, durationMs };
+    const ended = { ...report, certifiedAt: null, deleted: work.surplus };
     await saveKindReport(tx, { runId: work.sweep.runId, owner }, ended, work.startedAt);
   });
 }
@@ -272,7 +266,6 @@ async function landAnswers(
 interface BackfillWork {
   readonly sweep: Sweep;
   readonly startedAt: Date;
-  readonly startedMs: number;
   readonly tally: Tally;
   readonly missing: string[];
   surplus: number;

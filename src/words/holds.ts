@@ -4,7 +4,7 @@ import { translatorFor, type MessageKey } from '../lib/text/translator.ts';
 export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
   suspected: 'deleted once the service, or a later list, proves that they are gone',
   held: 'stay until you decide: bms-sync deletions approve|reject KIND',
-  approved: 'deleted once proven, as you decided',
+  approved: 'a pull deletes them once that is proven, as you decided; changes then lists each',
   rejected: 'stay, as you decided',
 };
 

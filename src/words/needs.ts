@@ -36,6 +36,7 @@ interface NeedFacts {
     readonly kind?: string;
     readonly since: string | null;
   };
+  readonly 'kind.differs': { readonly kind: string; readonly records: number };
   readonly 'field.volatile': { readonly fields: string; readonly setting: string };
   readonly 'field.not_shown': { readonly fields: string; readonly entries: number };
   readonly 'webhook.disabled': {
@@ -178,6 +179,13 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     ],
     ...wayTo(kinds, translator),
   }),
+  'kind.differs': ({ kind, records: n }, translator) => ({
+    title: translator.t(DIFFERS, { n, kind: kindLabel(translator, kind) }),
+    why: [translator.t('The last verify found this, and no backfill has read as many records since.')],
+    effect: translator.t('Verify names the records, and the backfill that repairs them.'),
+    page: `/kinds/${kind}`,
+    command: `bms-sync verify ${kind}`,
+  }),
   'field.volatile': (facts, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
       n: facts.fields.split(', ').length,
@@ -263,6 +271,9 @@ function entryWords(facts: EntryFacts, state: keyof typeof ENTRY_TITLES, transla
 
 const HELD: MessageKey =
   '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}';
+
+const DIFFERS: MessageKey =
+  '{n, plural, one {# record of {kind} differs from the service} other {# records of {kind} differ from the service}}';
 
 const STALE: MessageKey =
   '{n, plural, one {The list of {names} is stale} other {# lists are stale: {names}}}';

@@ -31,18 +31,16 @@ interface OutcomeText {
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
 /** The state of a run for a person: as that of a kind that it could not read. */
-export const runLabel = (run: { readonly command: string; readonly state: string }): string =>
-  run.state === 'incomplete' && run.command !== 'verify' ? 'not read to its end' : run.state;
+export const runLabel = ({ state }: { readonly state: string }): string =>
+  state === 'incomplete' ? 'not read to its end' : state;
 
-/** The same of what a run has read of a kind: a backfill may have read some records alone. */
+/** The same of what a run has read of a kind: a backfill may have read some records alone, and verify compares. */
 export const reportLabel = (
   { command }: { readonly command: string },
   report: Omit<ReadingEnd, 'missing'>,
   translator = translatorFor('en'),
 ): string =>
-  command === 'backfill' && report.state === 'complete'
-    ? translator.t('done')
-    : outcomeLabel(report, translator);
+  command !== 'pull' && report.state === 'complete' ? translator.t('done') : outcomeLabel(report, translator);
 
 /** A few words for a column of a table. */
 export const outcomeLabel = (end: Omit<ReadingEnd, 'missing'>, translator?: Translator): string =>

@@ -118,7 +118,7 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
       expect(document(await run([...command, '--json'], { ...SETTINGS, ...env }))).toMatchObject({
         error: {
           code: 'mirror.older_at_work',
-          message: expect.stringContaining('elsewhere:1:other:abc is running an older release') as string,
+          message: expect.stringContaining('process 1 on elsewhere is running an older release') as string,
           hint: expect.stringContaining('Stop it') as string,
         },
       });

@@ -9,6 +9,7 @@ import { copyMirror } from '../support/sqlite-templates.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
+import { jsonOf, serveMirror } from '../http/stage.ts';
 import { memoryLog } from '../runs/engine/support.ts';
 
 async function watched(url: string) {
@@ -52,6 +53,11 @@ test('a file that was replaced by a copy of itself takes no write', async () => 
   copyFileSync(path, `${path}.copy`);
   for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`);
   renameSync(`${path}.copy`, path);
+  const stage = await serveMirror(session); // Whoever asks first finds it.
+  for (const path of ['/ready', '/', '/v1/status']) expect((await stage.get(path)).status, path).toBe(503);
+  expect(await jsonOf(await stage.get('/ready'))).toMatchObject({
+    reasons: [expect.stringContaining('was replaced while bms-sync was running')],
+  });
   expect(await write(session)).toBe('mirror.replaced');
 });
 

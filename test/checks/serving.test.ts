@@ -49,6 +49,6 @@ test.for(['SQLite', 'PostgreSQL'])(
       isServed: false,
       schedulesDiffer: false,
     });
-    expect((await serveChecks())[0]).toBe('no background service is running on this mirror');
+    expect((await serveChecks())[0]).toBe('no background service is registered in this mirror');
   },
 );

@@ -38,6 +38,8 @@ test('a file that ends early is refused by every command, exit 1, and stays as i
       const output = ended.stdout + ended.stderr;
       expect(output).toContain(`The mirror ${damaged} is not a healthy SQLite database`);
       expect(output).toContain('Restore it from a copy');
+      for (const unknown of argv[0] === 'doctor' ? ['tenant', 'serve', 'writes'] : [])
+        expect(output).toContain(`?    ${unknown}: not known, because the database cannot be read\n`);
     }
     expect(readFileSync(damaged).equals(before)).toBe(true);
   }

@@ -181,9 +181,18 @@ describe('a mirror that was tampered with differs', () => {
     expect(verified.stdout).toContain(`bms-sync backfill ${kind} --ids ${id}`);
     expect(verified.stdout).toMatch(new RegExp(`${kind} +${id} +${field}`));
     expect(ask(path, "select state from runs where command = 'verify'")).toEqual([
-      { state: 'incomplete' },
-      { state: 'incomplete' },
+      { state: 'done' },
+      { state: 'done' },
     ]);
+    const [, run2 = ''] = /Run (\d+)/.exec(verified.stdout) ?? [];
+    const shown = (await run(['runs', 'show', run2], env)).stdout;
+    expect(shown).toMatch(new RegExp(`^Run ${run2}: verify, done, `));
+    expect(shown).toMatch(new RegExp(`^${kind} +done +${same + 1} +0 +0 +0 +0 +${same} +0 +[1-9]`, 'm'));
+    const needs = async () => (await run(['status'], env)).stdout;
+    expect(await needs()).toContain(`1 record of ${kind} differs from the service`);
+    const repaired = await run(['backfill', kind, '--ids', String(id)], env);
+    expect(repaired.stdout).toContain('All their columns were filled again.');
+    expect(await needs()).not.toContain('differs from the service');
   });
 
   test.each([
@@ -322,9 +331,9 @@ describe('what was changed meanwhile is moved, not different', () => {
     const kept = 'clients: rows that have left the list: 1 kept by a decision';
     expect(stdout).toContain(kept);
     const [, id = ''] = /Run (\d+)/.exec(stdout) ?? [];
-    const counts = 'same 129, moved 0, unlisted 1, differs 0, missing 0, surplus 0, quarantined 0';
+    const counts = 'same 129, moved 0, unlisted 1, differs 0, quarantined 0';
     expect((await run(['runs', 'show', id], env)).stdout).toMatch(
-      new RegExp(`^clients +read to its end +130 [^]*${kept.replace(': ', `: ${counts}\\. `)}$`, 'm'),
+      new RegExp(`^clients +done +130 [^]*${kept.replace(': ', `: ${counts}\\. `)}$`, 'm'),
     );
   });
 

@@ -38,8 +38,10 @@ function* absenceTexts(disappearances: Disappearances): Iterable<Printed> {
   if (deletions.length === 0) yield 'No deletions are on hold.';
   else {
     const rows = deletions.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
-    yield textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows);
+    yield textTable(['kind', 'state', 'records', 'the first since (UTC)', 'ids'], rows);
   }
+  if (deletions.some(({ ids, records }) => ids.length < records))
+    yield 'The page /deletions and the table deletions have all ids.';
   if (deletions.some((deletion) => deletion.state === 'held'))
     yield '\nCheck whether they are gone from the service, then run: bms-sync deletions approve|reject KIND';
   for (const { kind, check, state, why = null } of deletions) {
@@ -60,5 +62,5 @@ export function* disappearedTexts(groups: readonly ShownHold[]): Iterable<Printe
     const { kind, state, records, since } = group;
     return [kind, state, records, since, idsShown(group, IDS_SHOWN), HOLD_WORDS[state] ?? null];
   });
-  yield textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'], rows);
+  yield textTable(['kind', 'state', 'records', 'the first since (UTC)', 'ids', 'next'], rows);
 }

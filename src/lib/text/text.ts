@@ -37,3 +37,14 @@ export const capitalize = (text: string): string => `${text.slice(0, 1).toUpperC
 export const withFullStop = (clause: string): string => (/[.?!…]$/u.test(clause) ? clause : `${clause}.`);
 
 export const sentence = (clause: string): string => withFullStop(capitalize(clause));
+
+/** Whole numbers in their order, neighbours as ranges: `1`, `5-9`. */
+export function rangesOf(numbers: readonly (number | string)[]): readonly string[] {
+  const ranges: [bigint, bigint][] = [];
+  for (const number of numbers.map(BigInt).sort((a, b) => (a < b ? -1 : 1))) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1n === number) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
+}

@@ -61,6 +61,16 @@ export async function recordRun<T>(
   }
 }
 
+/** Counts the requests and retries of a source from now on, and the time. */
+export function countTraffic({ source: { counts }, clock }: Pick<PullParts, 'source' | 'clock'>) {
+  const [before, startedMs] = [{ ...counts }, clock.monotonicMs()];
+  return () => ({
+    requests: counts.requests - before.requests,
+    retries: counts.retries - before.retries,
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+  });
+}
+
 /** Creates the indexes of these kinds that reports use, and the search; what fails is tried again after the next run. */
 export async function prepareReports(
   { session, signal, logger }: PullParts,

@@ -3,6 +3,7 @@ import { beginSweep, type SweepRequest } from './begin-sweep.ts';
 import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
+import { countTraffic } from '../run/record-run.ts';
 import { readList, type ReadingEnd, type ListReading } from './read-list.ts';
 import {
   NO_ABSENCES,
@@ -23,10 +24,8 @@ import { liveIds } from '../../store/records/record-store.ts';
  * @throws {LeaseError} If another process sweeps this kind. {MirrorError} If the database fails.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
-  const { source, clock } = parts;
-  const startedAt = clock.now();
-  const startMs = clock.monotonicMs();
-  const before = { ...source.counts };
+  const startedAt = parts.clock.now();
+  const traffic = countTraffic(parts);
   const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
   const { kind, rules } = request;
   const reading: ListReading = { kind, rules, sweep, tally: createTally() };
@@ -42,9 +41,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
       rows: counts.rows - rowless.suppressed,
       unchanged: counts.unchanged - rowless.suppressed,
       deleted: concluded.deleted,
-      requests: source.counts.requests - before.requests,
-      retries: source.counts.retries - before.retries,
-      durationMs: Math.round(clock.monotonicMs() - startMs),
+      ...traffic(),
     };
     await endSweep(parts, reading, { ending, concluded, report, startedAt, fieldsBefore });
     return report;

@@ -1,4 +1,4 @@
-import { truncate } from '../../lib/text/text.ts';
+import { rangesOf, truncate } from '../../lib/text/text.ts';
 import type { Difference } from './compare-record.ts';
 
 const LONGEST = 80;
@@ -25,12 +25,6 @@ const LONGEST_LIST = 2_000;
 /** The command that reads records again: by their ids, neighbours as ranges (`1,5-9`), or the whole list if there are many. */
 export function repairCommand(kind: string, ids: readonly string[]): string | null {
   if (ids.length === 0) return null;
-  const ranges: { from: bigint; to: bigint }[] = [];
-  for (const id of ids.map(BigInt).sort((a, b) => (a < b ? -1 : 1))) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last.to + 1n === id) last.to = id;
-    else ranges.push({ from: id, to: id });
-  }
-  const list = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join();
+  const list = rangesOf(ids).join();
   return `bms-sync backfill ${kind} ${list.length <= LONGEST_LIST ? `--ids ${list}` : '--all'}`;
 }

@@ -12,7 +12,7 @@ import { readSightings } from '../../store/sightings/sighting-store.ts';
 import { withoutOffKinds } from '../optional-kinds.ts';
 import { pullKinds, unsweptReport } from '../pull-kinds.ts';
 import type { PullParts, PullSettings } from '../run/parts.ts';
-import { recordRun } from '../run/record-run.ts';
+import { countTraffic, recordRun } from '../run/record-run.ts';
 import { OTHER_SOURCE } from '../sweep/read-list.ts';
 import { compareList, type Finding, type Looked } from './compare-list.ts';
 import { repairCommand, shortenDifference } from './show-differences.ts';
@@ -36,8 +36,12 @@ export interface KindComparison extends Pick<KindReport, 'kind' | 'reason' | 'de
   readonly differences: readonly Finding[];
 }
 
-/** What is counted, in the order in which it is shown. */
-export const COUNTS = ['same', 'moved', 'unlisted', 'differs', 'missing', 'surplus', 'quarantined'] as const;
+/** The counts in the order in which they are shown: each record is in one of them. */
+export function countsOf({ same, moved, unlisted, differs, missing, surplus, quarantined }: KindComparison) {
+  const parts = Object.entries({ missing, surplus }).filter(([, n]) => n > 0);
+  const of = parts.length === 0 ? '' : ` (${parts.map(([name, n]) => `${n} ${name}`).join(', ')})`;
+  return { same, moved, unlisted, differs: `${differs}${of}`, quarantined };
+}
 
 export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
 
@@ -54,25 +58,31 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
     const comparisons: KindComparison[] = [];
     for (const kind of await withoutOffKinds(parts, kinds)) {
       const startedAt = parts.clock.now();
+      const traffic = countTraffic(parts);
       const comparison = await verifyKind(parts, kind, settings);
       comparisons.push(comparison);
-      const [run, report] = [{ runId, owner: parts.owner }, reportOf(kind, comparison)];
+      const report = { ...reportOf(kind, comparison), ...traffic() };
+      const run = { runId, owner: parts.owner };
       await parts.session.atomically((tx) => saveKindReport(tx, run, report, startedAt));
     }
     const isInterrupted = comparisons.some((comparison) => comparison.reason === 'interrupted');
-    const isSame = comparisons.every((comparison) => comparison.reason === null && comparison.differs === 0);
-    return { state: isInterrupted ? 'interrupted' : isSame ? 'done' : 'incomplete', result: comparisons };
+    const isDone = comparisons.every((comparison) => comparison.reason === null);
+    return { state: isInterrupted ? 'interrupted' : isDone ? 'done' : 'incomplete', result: comparisons };
   });
   return { ...facts, kinds: result };
 }
 
-/** A comparison as the run keeps it: its counts in words. */
+/** A comparison as the run keeps it: its counts in words too. The rows that are not unchanged differ: `readDiffering`. */
 function reportOf(kind: ListedKind, comparison: KindComparison): KindReport {
   const { reason, detail, same, moved, unlisted, differs, quarantined } = comparison;
-  const counts = COUNTS.map((name) => `${name} ${comparison[name]}`).join(', ');
+  const counts = Object.entries(countsOf(comparison))
+    .map((pair) => pair.join(' '))
+    .join(', ');
   const why = { reason, detail: detail === null ? counts : `${counts}. ${detail}` };
-  const rows = same + moved + unlisted + differs;
-  return { ...unsweptReport(kind, why), ...(reason === null && { state: 'complete' }), rows, quarantined };
+  const unchanged = same + moved + unlisted;
+  const report = { ...unsweptReport(kind, why), rows: unchanged + differs, unchanged, quarantined };
+  if (reason !== null) return report;
+  return { ...report, state: 'complete', reason: differs > 0 ? 'rows_differ' : null };
 }
 
 type Verdict = 'moved' | 'unlisted' | 'value' | 'missing' | 'surplus';

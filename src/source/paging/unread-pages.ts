@@ -1,3 +1,4 @@
+import { rangesOf } from '../../lib/text/text.ts';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { SourceError } from '../http/errors.ts';
 import type { FailedPage, LoadedPage, PageLoader } from './page-loader.ts';
@@ -79,15 +80,7 @@ function unreadError(
   faults: ReadonlyMap<number, SourceError>,
   fault: SourceError,
 ): SourceError {
-  const ranges: { from: number; to: number }[] = [];
-  for (const page of [...faults.keys()].sort((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last?.to === page - 1) last.to = page;
-    else ranges.push({ from: page, to: page });
-  }
-  const spans = ranges.map((range) =>
-    range.from === range.to ? `${range.from}` : `${range.from}-${range.to}`,
-  );
+  const spans = rangesOf([...faults.keys()]);
   const pages = `${faults.size === 1 ? 'page' : 'pages'} ${spans.join(', ')} could not be read`;
   const rest = faults.size < MAX_UNREAD ? 'all others have landed' : 'pages behind them were not asked for';
   const commands = spans.map((span) => `bms-sync backfill ${kind.name} --pages ${span}`);

@@ -76,6 +76,20 @@ export async function readFailingSince(db: Queryable): Promise<ReadonlyMap<strin
   return new Map(rows.map(({ kind, since }) => [kind, since]));
 }
 
+/** The kinds in which the last verify found records that differ, with their number, until a backfill has read as many again. */
+export async function readDiffering(db: Queryable) {
+  const differing = sql`
+    with compared as (select k.*, r.command from run_kinds as k join runs as r on r.id = k.run_id
+      where r.command <> 'pull' and k.state = 'complete')
+    select kind, v.rows - unchanged as records, started_at as since from compared as v
+    where reason = 'rows_differ'
+      and run_id = (select max(run_id) from compared where kind = v.kind and command = 'verify')
+      and not exists (
+        select 1 from compared as b where kind = v.kind and run_id > v.run_id and b.rows >= v.rows - v.unchanged)
+    order by kind`;
+  return readRows(db, [textColumn('kind'), bigint('records'), timestampColumn('since')], differing);
+}
+
 /** Kinds whose list has been read to its end at least once. */
 export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
   return new Set(await readTexts(db, sql`select kind from kind_state where complete_sweeps > 0`));

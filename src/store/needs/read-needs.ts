@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readDamage } from '../integrity-check.ts';
-import { readFailingSince, readFreshness, type KindFreshness } from '../kinds/status-store.ts';
+import { readDiffering, readFailingSince, readFreshness, type KindFreshness } from '../kinds/status-store.ts';
 import { readMeta } from '../kinds/meta.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
@@ -54,6 +54,7 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
       stale,
       repeats.map((repeat) => repeat.kind),
     )),
+    ...(await readDiffering(db)).map((differing) => need('kind.differs', differing)),
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),
     ...(await endpointNeeds(db)),

@@ -48,7 +48,7 @@ export async function rememberShown(db: Queryable, kind: string, check: string):
  * were shown: by the check, or else by the last list. An approved deletion still needs the service's own proof.
  *
  * @returns Also `newer`, the records that joined after the shown ones; no decision concerns them.
- * @throws {SyncError} `deletions.changed` if these are no longer the records of the hold, `deletions.none` if nothing is held.
+ * @throws {SyncError} `deletions.changed` if these are not the records of the hold, `deletions.none` if nothing is held.
  */
 export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision, only?: string) {
   const remembered = decision === 'approved' ? await readMeta(tx, `shown.${kind}`) : null;
@@ -64,15 +64,19 @@ export async function decideHold(tx: Transaction, kind: string, decision: HoldDe
     const newer = rows.length - shown.length;
     return { kind, decision, records: shown.length, ...(newer > 0 && { newer }) };
   }
-  throw undecidable(kind, isNone);
+  throw undecidable(kind, isNone, only);
 }
 
-function undecidable(kind: string, isNone: boolean): SyncError {
-  const message = isNone
-    ? `No deletions of ${kind} are on hold.`
-    : `The held records of ${kind} have changed since they were shown.`;
-  const code = isNone ? 'deletions.none' : 'deletions.changed';
-  return new SyncError(message, { code, hint: 'bms-sync deletions lists what waits for a decision.' });
+function undecidable(kind: string, isNone: boolean, only?: string): SyncError {
+  if (isNone) return new SyncError(`No deletions of ${kind} are on hold.`, { code: 'deletions.none' });
+  const message =
+    only === undefined
+      ? `The held records of ${kind} have changed since they were shown.`
+      : `The check ${only} does not belong to the records of ${kind} that are on hold now.`;
+  return new SyncError(message, {
+    code: 'deletions.changed',
+    hint: 'Look at them first: bms-sync deletions',
+  });
 }
 
 /** Saves a decision. Rejecting the oldest rows means that rows older than the list stay; approving them takes that back. */

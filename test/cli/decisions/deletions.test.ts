@@ -47,7 +47,7 @@ describe('deletions', () => {
 
     const { code, stdout, stderr } = await run(['deletions'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^kind +state +records +missing since \(UTC\) +ids\n/);
+    expect(stdout).toMatch(/^kind +state +records +the first since \(UTC\) +ids\n/);
     expect(stdout).toMatch(new RegExp(`\\nclients +held +${GONE} +\\d{4}-.* ${ids.join(', ')}\\n`));
     expect(stdout).toContain('bms-sync deletions approve|reject KIND');
     expect(stdout).toContain('clients: more than 5 records left the list at once: deletions.holdAbove.rows.');
@@ -95,7 +95,8 @@ describe('deletions', () => {
 
     const stale = await approve('--only', '13-0123456789');
     expect(stale.code).toBe(1);
-    expect(document(stale)).toMatchObject({ error: { code: 'deletions.changed' } });
+    const message = 'The check 13-0123456789 does not belong to the records of clients that are on hold now.';
+    expect(document(stale)).toMatchObject({ error: { code: 'deletions.changed', message } });
     expect(document(await approve())).toEqual({
       kind: 'clients',
       decision: 'approved',
@@ -132,6 +133,7 @@ describe('deletions', () => {
     const { env, ids } = await massDisappearance(30);
     expect(await holds(env)).toMatchObject([{ records: 30, ids: ids.slice(0, 20) }]);
     expect((await run(['deletions'], env)).stdout).toContain(`${ids.slice(0, 20).join(', ')} and 10 more`);
+    expect((await run(['deletions'], env)).stdout).toContain('the table deletions have all ids');
   });
 });
 

@@ -61,6 +61,35 @@ async function needEverything(session: Session): Promise<void> {
     ['products', 1, 'invalid', 'html', 0, 0],
   );
   await put(
+    'runs',
+    ['id', 'command', 'kinds', 'state', 'requested_at'],
+    [8, 'backfill', '[]', 'done', NOON_TEXT],
+    [9, 'verify', '[]', 'done', NOON_TEXT],
+    [10, 'backfill', '[]', 'done', NOON_TEXT],
+  );
+  const zeros = ['pages', 'created', 'updated', 'deleted', 'restored', 'quarantined', 'requests', 'retries'];
+  const report = [
+    'run_id',
+    'kind',
+    'state',
+    'reason',
+    'rows',
+    'unchanged',
+    'started_at',
+    'duration_ms',
+    ...zeros,
+  ];
+  const none = zeros.map(() => 0);
+  await put(
+    'run_kinds',
+    report,
+    [8, 'clients', 'complete', null, 9, 0, NOON_TEXT, 1, ...none],
+    [9, 'clients', 'complete', 'rows_differ', 9, 6, NOON_TEXT, 1, ...none],
+    [10, 'clients', 'complete', null, 2, 1, NOON_TEXT, 1, ...none],
+    [9, 'products', 'complete', 'rows_differ', 9, 8, NOON_TEXT, 1, ...none],
+    [10, 'products', 'complete', null, 1, 0, NOON_TEXT, 1, ...none],
+  );
+  await put(
     'mirror_meta',
     ['key', 'value'],
     ['volatile.clients', JSON.stringify({ sweeps: { photo: 2 }, ignored: [] })],
@@ -91,10 +120,15 @@ test.each(DATABASES)(
       'token.refused',
       'kind.unread',
       'kind.stale',
+      'kind.differs',
       'field.volatile',
       'webhook.disabled',
       'webhook.failing',
     ]);
+    expect(needs).toContainEqual({
+      type: 'kind.differs',
+      facts: { kind: 'clients', records: 3, since: NOON_TEXT }, // A backfill has read two since; of products, the one.
+    });
     expect(JSON.stringify(needs)).not.toContain(PRIVATE);
 
     const stage = await serveMirror(session);
