@@ -30,7 +30,7 @@ test('a first pull of a long list reads as a success: what is known, and what th
 
   const status = await run(['status'], env);
   expect(status.stdout).toMatch(/\nclients +read to its end +2400 /);
-  expect(status.stdout).toContain('clients: The next pull can verify it');
+  expect(status.stdout).toContain('The next pull can verify it');
   expect(status.stdout).not.toContain('rows_unseen');
   expect(document(await run(['status', '--json'], env))).toMatchObject({
     uncertified: [
@@ -136,7 +136,7 @@ test('rows that have left a list are counted, and described by what keeps them: 
   expect(await status()).toMatch(
     /list known exactly \(UTC\)[^]*20 rows have left the list and wait for your decision/,
   );
-  expect(await status()).toContain('clients: Held rows stay until you decide: bms-sync deletions.');
+  expect(await status()).toContain('Held rows stay until you decide: bms-sync deletions.');
 
   await run(['deletions', 'reject', 'clients'], env);
   const rejected = await run(['pull', 'clients'], env);

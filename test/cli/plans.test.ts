@@ -83,9 +83,9 @@ describe('plan', () => {
     const { env, file } = await scene('SQLite');
     const text = readFileSync(file, 'utf8');
     const [, sign = ''] = /id(.)/.exec(text) ?? [];
-    writeFileSync(file, text.replace(/$/m, `${sign}phoen`).replaceAll(/(?<=\n.+)$/gm, `${sign}1`));
+    writeFileSync(file, text.replace(/$/m, `${sign}phones`).replaceAll(/(?<=\n.+)$/gm, `${sign}1`));
     expect((await run(['plan', file], env)).stdout).toMatch(
-      /Refused:\n {2}Rows 2, 3, 4, 5, 6?.*: phoen is not a column of the export; did you mean phone\?\n/,
+      /Refused:\n {2}Rows 2, 3, 4, 5, 6?.*: phones is not a column of the export; did you mean phone\?\n/,
     );
   });
 
