@@ -54,7 +54,7 @@ export function outboxCommand(context: CommandContext): Command {
   });
   const outbox = createCommand('outbox').addCommand(list, { isDefault: true }).addCommand(show);
   const resume = { lines: frozenText, hasWorked: wasFrozen };
-  const retry = { lines: ({ meaning }: JsonObject) => [String(meaning)] };
+  const retry = { lines: ({ meaning }: JsonObject) => (typeof meaning === 'string' ? [meaning] : []) };
   return withOperations(context, outbox, outboxOperations, { resume, retry });
 }
 
