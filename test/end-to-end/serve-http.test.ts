@@ -65,6 +65,8 @@ test('serve promises nothing once its SQLite file was removed: a push is refused
     program.child.kill('SIGKILL');
   });
   const address = await addressOf(program);
+  const ready = async (): Promise<number> => (await request(`${address}/ready`)).statusCode;
+  await expect.poll(ready, { interval: 500 }).toBe(200); // A start that misses its file ends.
   rmSync(path);
   const wish = { operation: 'create', kind: 'clients', data: { code: 'NEW', name: 'New' } };
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
@@ -77,7 +79,6 @@ test('serve promises nothing once its SQLite file was removed: a push is refused
     503,
     expect.objectContaining({ code: 'mirror.absent' }),
   ]);
-  const ready = async (): Promise<number> => (await request(`${address}/ready`)).statusCode;
   await expect.poll(ready, { interval: 500 }).toBe(503);
 });
 
