@@ -32,7 +32,7 @@ test(`of ${ROUNDS * RACERS} starts on one SQLite file, ${RACERS} at once, one se
     expect(alive).toHaveLength(1);
     for (const { child, ended } of racers.filter((racer) => !alive.includes(racer))) {
       expect(child.exitCode).toBe(1);
-      expect((await ended).stderr).toContain('serves');
+      expect((await ended).stderr).toContain('already served');
     }
     alive[0]?.child.kill('SIGKILL'); // Nothing of it is left but its row.
     await alive[0]?.ended;
