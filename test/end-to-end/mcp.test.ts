@@ -96,10 +96,15 @@ const byStdio = (env: Env, argv: readonly string[] = [], era: Era = '2025'): Pro
     }),
   );
 
+/** Asks once more: on a loaded machine headers may take longer than the server waits for them. */
+const patientFetch = (...asked: Parameters<typeof fetch>): Promise<Response> =>
+  fetch(...asked).catch(() => fetch(...asked));
+
 const byHttp = (address: string, token: string, era: Era = '2025'): Promise<Client> =>
   connect(
     createClient(era),
     new StreamableHTTPClientTransport(new URL('/mcp', address), {
+      fetch: (url, init) => patientFetch(url, init),
       requestInit: { headers: { authorization: `Bearer ${token}`, connection: 'close' } },
     }),
   );

@@ -154,7 +154,7 @@ async function allOf(url: string): Promise<string> {
   try {
     const keys = await client.keys('*');
     const dumps = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
-    return [...keys, ...dumps.map((dump) => dump.toString('latin1'))].join('\n');
+    return [...keys, ...dumps.map((dump: Buffer | null) => dump?.toString('latin1') ?? '')].join('\n');
   } finally {
     client.disconnect();
   }
