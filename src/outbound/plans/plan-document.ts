@@ -138,12 +138,13 @@ export async function showPlan(
   id: number,
   approvals = 0,
 ): Promise<ShownPlan> {
+  const head = await planHead(session, kinds, id, approvals);
+  return { ...head, rows: (await readRowsWithEntries(session, id)).map(shownRow) };
+}
+
+async function planHead(session: Session, kinds: readonly Kind[], id: number, approvals: number) {
   const summary = await summarizePlan(session, kinds, id);
-  return {
-    ...summary,
-    next: nextOfPlan(summary, approvals),
-    rows: (await readRowsWithEntries(session, id)).map(shownRow),
-  };
+  return { ...summary, next: nextOfPlan(summary, approvals) };
 }
 
 const ROWS_A_TURN = 200;
@@ -155,8 +156,7 @@ export async function writePlan(
   id: number,
   approvals = 0,
 ): Promise<string> {
-  const summary = await summarizePlan(session, kinds, id);
-  const head = compactJson(documentOf(planSummary, { ...summary, next: nextOfPlan(summary, approvals) }));
+  const head = compactJson(documentOf(planSummary, await planHead(session, kinds, id, approvals)));
   const rows: string[] = [];
   for (const slice of inChunks(await readRowsWithEntries(session, id), ROWS_A_TURN)) {
     for (const row of slice) rows.push(compactJson(documentOf(planRow, shownRow(row))));
