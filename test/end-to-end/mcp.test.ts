@@ -56,8 +56,10 @@ async function databaseOf(database: 'sqlite' | 'postgres'): Promise<Env> {
 
 async function serveOn(env: Env): Promise<string> {
   const program = start(['serve'], { env });
-  onTestFinished(() => {
+  onTestFinished(async () => {
     program.child.kill('SIGKILL');
+    const { signal, stderr } = await program.ended;
+    expect(signal, stderr).toBe('SIGKILL');
   });
   return await new Promise((resolve) => {
     let output = '';

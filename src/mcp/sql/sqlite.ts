@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { SyncError, errorCode } from '../../lib/sync-error.ts';
+import { SyncError, isOurs } from '../../lib/sync-error.ts';
 import { refusedError, tooLargeError, tooLongError, type SqlAnswer, type SqlQuestion } from './question.ts';
 import type { ChildAnswer, ChildQuestion } from './sqlite-child.ts';
 
@@ -35,7 +35,7 @@ export async function readSqlite(
       child.once('message', (message) => {
         resolve(message as ChildAnswer);
       });
-      child.once('error', reject);
+      child.on('error', reject);
       child.once('exit', () => {
         resolve(null);
       });
@@ -59,8 +59,8 @@ function isTooLarge(pid: number | undefined): boolean {
     const memoryKb = Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
     return memoryKb > MOST_MEMORY_KB || temporaryBytes(`/proc/${pid}/fd`) > MOST_TEMPORARY_BYTES;
   } catch (error) {
-    if (!['ENOENT', 'ESRCH'].includes(errorCode(error))) throw error; // It has ended, or closed a file.
-    return false;
+    if (isOurs(error)) throw error;
+    return false; // It has ended, or closed a file; only root may look at a process that is just ending.
   }
 }
 
