@@ -3,13 +3,12 @@ import { errorText } from '../lib/sync-error.ts';
 import { LeaseError, OtherSourceError } from '../db/session/errors.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies, type SourceBinding } from '../store/kinds/source-binding.ts';
-import { requireTenant, sortKindsByCompany, type TenantGuard } from './land/guard-source.ts';
+import { holdUntilRecognized, sortKindsByCompany } from './land/guard-source.ts';
 import { withoutOffKinds } from './optional-kinds.ts';
 import type { PullParts, PullSettings } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
-import { sweepKind } from './sweep/sweep-kind.ts';
-import type { SweepRequest } from './sweep/begin-sweep.ts';
+import { sweepKind, type SweepRequest } from './sweep/sweep-kind.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { SourceError } from '../source/http/errors.ts';
 
@@ -86,17 +85,16 @@ export function unsweptReport(kind: ListedKind, why: Pick<KindReport, 'reason' |
 
 /** Finds the kinds that a pull would refuse as another company's, with the reasons; lands nothing. */
 export async function findForeignKinds(
-  parts: TenantGuard['parts'],
+  parts: Pick<PullParts, 'session' | 'source' | 'signal'>,
   kinds: readonly ListedKind[],
   binding: SourceBinding,
 ): Promise<ReadonlyMap<string, OtherSourceError>> {
   const foreign = new Map<string, OtherSourceError>();
   for (const kind of await sortKindsByCompany(parts.session, kinds)) {
-    const stop = new AbortController();
-    let ticks = 0;
-    const options = { thorough: false, tick: () => ++ticks, signal: stop.signal };
-    const tenants = await readCompanies(parts.session, kind, binding.isNew);
-    const responses = requireTenant(parts.source.sweep(kind, options), { parts, kind, binding, tenants });
+    const options = { tick: () => 0, signal: parts.signal };
+    const companies = await readCompanies(parts.session, kind, binding.isNew);
+    const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
+    const responses = holdUntilRecognized(parts, pages, { binding, companies });
     try {
       await responses.next(); // It comes once the list is recognised.
     } catch (error) {
@@ -105,7 +103,6 @@ export async function findForeignKinds(
         foreign.set(kind.name, error);
       } else if (!(error instanceof SourceError)) throw error; // An unreadable list does not refuse the pull.
     } finally {
-      stop.abort();
       await responses.return(undefined);
     }
   }

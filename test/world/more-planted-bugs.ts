@@ -16,7 +16,7 @@ import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
 import type { findLastBreak } from '../../src/outbound/last-break.ts';
 import type { landOwnWrite } from '../../src/outbound/attempt/land-own-write.ts';
-import type { hasOtherWrites } from '../../src/pull/run/sweep.ts';
+import type { hasOtherWrites } from '../../src/pull/run/reading.ts';
 import type { saveNextPageSize } from '../../src/pull/sweep/page-size.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */

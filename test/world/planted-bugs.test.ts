@@ -53,7 +53,7 @@ vi.mock('../../src/outbound/stopwatch.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/conclude-absences.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/oldest-rows.ts', planted.withDoubles);
-vi.mock('../../src/pull/run/sweep.ts', planted.withDoubles);
+vi.mock('../../src/pull/run/reading.ts', planted.withDoubles);
 vi.mock('../../src/pull/sweep/page-size.ts', planted.withDoubles);
 vi.mock('../../src/source/http/write-answer.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/list-page.ts', planted.withDoubles);

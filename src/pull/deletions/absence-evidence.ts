@@ -5,7 +5,7 @@ import { withUsableRetrieve, type RetrievableKind } from '../../catalog/kind.ts'
 import { SourceError, type SourceReason } from '../../source/http/errors.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Ticks, Sweep } from '../run/sweep.ts';
+import type { Ticks, Sweep } from '../run/reading.ts';
 
 /** The evidence that shows which live rows a list does not have. */
 export interface AbsenceEvidence extends Pick<Certificate, 'lastShown'> {
@@ -30,7 +30,7 @@ export interface AbsenceEvidence extends Pick<Certificate, 'lastShown'> {
  */
 export function chooseEvidence(
   { certification, spans: { lastShown }, hasTwoTokens }: ListCertification,
-  sweep: { readonly began: number | null; readonly before: number | null; readonly rows: number },
+  sweep: { readonly began: number; readonly before: number | null; readonly rows: number },
   noted: ReadonlyMap<string, Absence>,
 ): AbsenceEvidence | null {
   const { began, before, rows } = sweep;
@@ -45,7 +45,7 @@ export function chooseEvidence(
   const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
   const lacks = (id: string): boolean =>
     (before !== null || noted.has(id)) && (lastShown(id) ?? -Infinity) <= missedSince(id);
-  return { isCertified: false, sweep: began ?? 0, isEmpty: rows === 0, lastShown, lacks, missedSince };
+  return { isCertified: false, sweep: began, isEmpty: rows === 0, lastShown, lacks, missedSince };
 }
 
 /**
@@ -80,10 +80,7 @@ async function retrievePresence(
   ticks: Ticks,
 ): Promise<Presence> {
   try {
-    const { record } = await parts.source.retrieve(kind, id, {
-      tick: ticks.next,
-      ...(parts.signal && { signal: parts.signal }),
-    });
+    const { record } = await parts.source.retrieve(kind, id, { tick: ticks.next, signal: parts.signal });
     return record === null ? 'gone' : 'there';
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;

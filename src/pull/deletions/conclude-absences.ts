@@ -1,4 +1,4 @@
-import type { AbsentRow, DeletionRules, OldestRows } from '../../diff/absence.ts';
+import type { AbsentRow, OldestRows } from '../../diff/absence.ts';
 import { decideDeletions, type DeletionDecision } from '../../diff/decide-deletions.ts';
 import { HOLD_MIN_ROWS } from '../../diff/doubts.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
@@ -23,7 +23,7 @@ import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
 import { hasLeftAtOneEnd, readOldestRows } from './oldest-rows.ts';
-import { withLease, type Sweep } from '../run/sweep.ts';
+import { withLease, type Sweep } from '../run/reading.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The conclusions about rows that the list does not show. */
@@ -51,10 +51,10 @@ export async function readKnown(parts: PullParts, sweep: Sweep, list: ListCertif
   const { lastCompleteSweep, controlFailures: failures } = sweep.lease;
   const retrieval = parts.signal?.aborted
     ? { path: null, isUsable: false, failures }
-    : await retrievalMethod(parts, sweep, tally.latestId());
-  const before = retrieval.isUsable && !tally.hasHoles() ? lastCompleteSweep : null;
+    : await retrievalMethod(parts, sweep, tally.list.latestId);
+  const before = retrieval.isUsable && !tally.list.hasHoles ? lastCompleteSweep : null;
   const read = { began: sweep.began, before, rows: tally.counts().rows };
-  return { list, noted, retrieval, evidence: chooseEvidence(list, read, noted) };
+  return { list, noted, retrieval, holders: tally.holders, evidence: chooseEvidence(list, read, noted) };
 }
 
 /**
@@ -65,7 +65,7 @@ export async function concludeAbsences(
   parts: PullParts,
   sweep: Sweep,
   known: KnownAbsences,
-  { outside, rules }: { readonly outside: readonly string[]; readonly rules: DeletionRules },
+  outside: readonly string[],
 ): Promise<AbsenceConclusion> {
   const { evidence, noted, retrieval } = known;
   const { name } = sweep.kind;
@@ -84,7 +84,7 @@ export async function concludeAbsences(
     changedAt: parseInstant(changedAt),
     lastShown: lastShown(id) ?? 0,
   }));
-  const evident = { ...known, evidence, rules };
+  const evident = { ...known, evidence };
   const decided = { ...evident, ...(await decideAbsences(parts, sweep, evident, absent)) };
   const heldBefore = [...noted.values()].filter((absence) => absence.state === 'held').length;
   for (const id of decided.decision.toForget) noted.delete(id);
@@ -106,7 +106,6 @@ export async function concludeAbsences(
 
 interface EvidentAbsences extends KnownAbsences {
   readonly evidence: AbsenceEvidence;
-  readonly rules: DeletionRules;
 }
 
 interface DecidedAbsences extends EvidentAbsences {
@@ -118,7 +117,7 @@ interface DecidedAbsences extends EvidentAbsences {
 async function proveAbsences(
   parts: PullParts,
   sweep: Sweep,
-  { decision, retrieval: { path, failures }, noted, rules, oldest }: DecidedAbsences,
+  { decision, retrieval: { path, failures }, noted, oldest }: DecidedAbsences,
 ) {
   let deleted = await tombstoneRecords(parts, sweep, decision.tombstones, 'list');
   if (deleted > 0 && oldest?.isOutOfScope !== true) {
@@ -126,7 +125,7 @@ async function proveAbsences(
     await withLease(parts, sweep, (tx) => saveWaves(tx, sweep.kind.name, isWave ? oldest.waves + 1 : 0));
   }
   if (!path || decision.toRetrieve.length === 0) return { deleted, controlFailures: failures };
-  const request = { ...path, noted, rules, ids: decision.toRetrieve };
+  const request = { ...path, noted, rules: sweep.rules.deletions, ids: decision.toRetrieve };
   const result = await proveByRetrieving(parts, sweep, request);
   deleted += result.deleted;
   if (result.isControlFound) return { deleted, controlFailures: 0 };
@@ -172,8 +171,8 @@ async function noteAbsences(
 
 async function decideAbsences(
   { session, clock }: PullParts,
-  { kind, knownRows, holders }: Sweep,
-  { evidence, list, noted, retrieval, rules }: EvidentAbsences,
+  { kind, knownRows, rules: { deletions: rules } }: Sweep,
+  { evidence, list, noted, retrieval, holders }: EvidentAbsences,
   absent: readonly AbsentRow[],
 ) {
   const { isCertified, isEmpty } = evidence;

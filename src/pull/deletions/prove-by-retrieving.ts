@@ -5,7 +5,7 @@ import { saveAbsences } from '../../store/records/deletion-store.ts';
 import { writeTombstones } from '../../store/records/tombstone-store.ts';
 import { retrieveAbsent } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
-import { withLease, type Sweep } from '../run/sweep.ts';
+import { withLease, type Sweep } from '../run/reading.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 
 const RETRIEVED_AT_ONCE = 100;

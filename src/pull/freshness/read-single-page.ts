@@ -8,9 +8,9 @@ import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { landPages } from '../land/land-pages.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
-import { beginPage } from '../sweep/begin-sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
-import { requireTenant } from '../land/guard-source.ts';
+import { openReading } from '../sweep/open-reading.ts';
+import type { KindReading } from '../run/reading.ts';
+import { holdUntilRecognized } from '../land/guard-source.ts';
 
 /** How a reading between sweeps ended. */
 export type SinglePageResult =
@@ -47,9 +47,9 @@ export function createSinglePageReader(
     if (lease === null) return { is: 'not begun' };
     let end: SinglePageResult = { is: 'not begun' };
     try {
-      const reading = await beginPage(parts, { kind, page, binding, rules }, lease);
+      const reading = await openReading(parts, { kind, runId: null, binding, rules }, lease, page);
       if (lease.decodedAs !== decoderHash(reading.kind)) return end;
-      end = await requestPage(parts, reading, { kind, page }, onSend);
+      end = await requestPage(parts, reading, page, onSend);
       isConfirmed ||= binding.isConfirmed;
     } catch (error) {
       end = resultOfError(error);
@@ -67,19 +67,19 @@ export function createSinglePageReader(
 
 async function requestPage(
   parts: PullParts,
-  reading: Sweep,
-  { kind, page }: { readonly kind: ListedKind; readonly page: number },
+  reading: KindReading<ListedKind>,
+  page: number,
   onSend?: () => void,
 ): Promise<SinglePageResult> {
   const { session, source, clock, signal } = parts;
-  const { ticks, hashScope, pages: knownPages, tenants, binding } = reading;
+  const { kind, ticks, hashScope, pages: knownPages } = reading;
   const tick = (): number => {
     onSend?.();
     return ticks.next();
   };
   const options = { tick, signal, once: true, hashScope, knownPages } as const;
   const pages = source.pages(kind, { from: page, to: page }, options);
-  for await (const response of requireTenant(pages, { parts, kind, binding, tenants })) {
+  for await (const response of holdUntilRecognized(parts, pages, reading)) {
     const landings = await landPages(session, reading, [response], clock.now());
     const appeared = landings.flatMap((landing) => [...landing.created, ...landing.restored]).length;
     if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));

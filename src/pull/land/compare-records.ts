@@ -15,8 +15,7 @@ import {
   type StoredRow,
 } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { NO_RUN } from '../run/sweep.ts';
-import type { LandingSweep } from './land-together.ts';
+import type { LandingReading } from './land-together.ts';
 
 export interface AnswerTicks {
   /** The ticks at which an answer was requested and arrived. */
@@ -33,11 +32,11 @@ interface Received extends AnswerTicks {
 }
 
 /** Compares records with their rows. @returns With the ids of those that may be older than their rows, and are not compared. */
-export async function compareRecords(tx: Transaction, sweep: LandingSweep, received: Received) {
-  const { kind, sending, effects } = sweep;
+export async function compareRecords(tx: Transaction, reading: LandingReading, received: Received) {
+  const { kind, sending, effects } = reading;
   const { records, rows, sent, answered } = received;
-  const lagging = await readLaggingIds(tx, sweep, received);
-  const compare = sweep.isListed ? compareListed : compareRetrieved;
+  const lagging = await readLaggingIds(tx, reading, received);
+  const compare = reading.isListed ? compareListed : compareRetrieved;
   const shape = { kind, list: listViewOf(effects.fields) };
   const compared: RecordWithChange[] = [];
   const overtaken: string[] = [];
@@ -56,13 +55,13 @@ const LAG_MS = 60_000;
 /** Records that a reading between sweeps skips, because their list may lag behind our update. */
 async function readLaggingIds(
   tx: Transaction,
-  sweep: LandingSweep,
+  reading: LandingReading,
   { records, rows }: Received,
 ): Promise<ReadonlySet<string>> {
-  if (sweep.runId !== NO_RUN) return new Set();
-  const since = new Date(sweep.now.getTime() - LAG_MS);
+  if (reading.runId !== null) return new Set();
+  const since = new Date(reading.now.getTime() - LAG_MS);
   const ids = idsOf(records).filter((id) => String(rows.get(id)?.changedAt ?? '') >= formatInstant(since));
-  return readUpdatedSince(tx, sweep.kind.name, ids, since);
+  return readUpdatedSince(tx, reading.kind.name, ids, since);
 }
 
 function compareListed(

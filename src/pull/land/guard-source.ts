@@ -13,19 +13,10 @@ import { hasMoreLiveRows } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
+import type { KindReading } from '../run/reading.ts';
 import type { Session } from '../../db/session/session.ts';
 
-/** The companies that a kind's records may name. */
-interface CompaniesOfKind {
-  readonly kind: Kind;
-  readonly tenants: KindCompanies;
-}
-
-/** The facts that show which company the records of a kind belong to. */
-export interface TenantGuard extends CompaniesOfKind {
-  readonly parts: Pick<PullParts, 'session' | 'source' | 'signal'>;
-  readonly binding: SourceBinding;
-}
+type ServiceParts = Pick<PullParts, 'session' | 'source' | 'signal'>;
 
 /** This few rows may all have been replaced; if there are more, a list that shares none of them is another company's. */
 const ROWS_THAT_IDENTIFY = 20;
@@ -41,21 +32,23 @@ const PAGES_HELD_BACK = 50;
  *
  * @throws {OtherSourceError} Before any record of the foreign list has landed.
  */
-export async function* requireTenant(
+export async function* holdUntilRecognized(
+  parts: ServiceParts,
   responses: AsyncIterable<ListResponse>,
-  guard: TenantGuard,
+  { binding, companies }: Pick<KindReading, 'binding' | 'companies'>,
 ): AsyncGenerator<ListResponse> {
-  const { binding, kind, parts } = guard;
-  let isRecognized = binding.isNew || !(await hasMoreLiveRows(parts.session, kind.name, ROWS_THAT_IDENTIFY));
+  const { session } = parts;
+  const { kind } = companies;
+  let isRecognized = binding.isNew || !(await hasMoreLiveRows(session, kind, ROWS_THAT_IDENTIFY));
   let heldResponses: ListResponse[] = [];
   for await (const response of responses) {
-    const hasOwnCompany = requireCompany(guard, response);
-    const hasKnownRow = !isRecognized && (await isKnown(guard, response));
+    const hasOwnCompany = requireCompany(companies, response);
+    const hasKnownRow = !isRecognized && (await isKnown(session, kind, response));
     heldResponses.push(response);
     isRecognized ||= hasKnownRow;
     if (isRecognized) {
       binding.isConfirmed ||= hasOwnCompany || hasKnownRow;
-      await verifyTenant(parts, binding);
+      await confirmCompany(parts, binding);
       yield* heldResponses;
       heldResponses = [];
     } else if (heldResponses.length > PAGES_HELD_BACK) break;
@@ -64,36 +57,36 @@ export async function* requireTenant(
   const shown = heldResponses.reduce((sum, response) => sum + recordIdsOf(response.read()).length, 0);
   if (shown > 0)
     throw otherCompanyError(
-      `The list of ${kind.name} shows ${shown} ids, and this mirror has none of them: the list belongs to another company (the mirror has more than ${ROWS_THAT_IDENTIFY} live rows).`,
+      `The list of ${kind} shows ${shown} ids, and this mirror has none of them: the list belongs to another company (the mirror has more than ${ROWS_THAT_IDENTIFY} live rows).`,
     );
-  await verifyTenant(parts, binding);
+  await confirmCompany(parts, binding);
   yield* heldResponses; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
 /** Passes responses whose records name the kind's companies, if any; whether the mirror knows the records does not matter. */
 export async function* requireCompanies(
   responses: AsyncIterable<ListResponse>,
-  guard: CompaniesOfKind,
+  companies: KindCompanies,
 ): AsyncGenerator<ListResponse> {
   for await (const response of responses) {
-    requireCompany(guard, response);
+    requireCompany(companies, response);
     yield response;
   }
 }
 
 /**
- * Verifies the company for a list that does not name it: by other lists of this run, else by the first page of a kind
+ * Confirms the company for a list that does not name it: by other lists of this run, else by the first page of a kind
  * that names its company. If the token may read none of those, the question stays open.
  *
  * @throws {OtherSourceError}
  */
-export async function verifyTenant(parts: TenantGuard['parts'], binding: SourceBinding): Promise<void> {
+export async function confirmCompany(parts: ServiceParts, binding: SourceBinding): Promise<void> {
   if (binding.isNew || binding.isConfirmed) return;
   if (!binding.isCompanyRead) {
     const isShort = (kind: Kind): number => Number(kind.name === 'departments');
     for (const kind of LISTED_KINDS.filter(hasCompanyField).toSorted((a, b) => isShort(b) - isShort(a))) {
-      const tenants = await readCompanies(parts.session, kind, false);
-      if (tenants.isLearning || !(await isOurs({ parts, kind, binding, tenants }))) continue;
+      const companies = await readCompanies(parts.session, kind, false);
+      if (companies.isLearning || !(await isOurs(parts, kind, { binding, companies }))) continue;
       binding.isConfirmed = true;
       return;
     }
@@ -103,24 +96,26 @@ export async function verifyTenant(parts: TenantGuard['parts'], binding: SourceB
 }
 
 /** Whether the first page of a kind names a company of the mirror. */
-async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
-  const { source, signal } = guard.parts;
+async function isOurs(
+  { source, signal }: ServiceParts,
+  kind: ListedKind,
+  { binding, companies }: Pick<KindReading, 'binding' | 'companies'>,
+): Promise<boolean> {
   try {
-    const pages = source.pages(guard.kind, { from: 1, to: 1 }, { tick: () => 0, signal });
-    for await (const response of pages) if (requireCompany(guard, response)) return true;
+    const pages = source.pages(kind, { from: 1, to: 1 }, { tick: () => 0, signal });
+    for await (const response of pages) if (requireCompany(companies, response)) return true;
     return false;
   } catch (error) {
-    if (error instanceof OtherSourceError) guard.binding.refusal ??= error;
+    if (error instanceof OtherSourceError) binding.refusal ??= error;
     else if (!(error instanceof SourceError)) throw error;
     return false;
   }
 }
 
-async function isKnown(guard: TenantGuard, response: ListResponse): Promise<boolean> {
+async function isKnown(session: Session, kind: string, response: ListResponse): Promise<boolean> {
   if (response.isUnchanged) return true; // Records shown before belong to the same company.
   const ids = recordIdsOf(response.read());
-  const rows = await guard.parts.session.atomically((tx) => tx.readRowsById(guard.kind.name, ['id'], ids));
-  return rows.size > 0;
+  return (await session.atomically((tx) => tx.readRowsById(kind, ['id'], ids))).size > 0;
 }
 
 function recordIdsOf(records: readonly Json[]): string[] {
@@ -134,9 +129,9 @@ export async function sortKindsByCompany(
 ): Promise<ListedKind[]> {
   const ranks: ListedKind[][] = [[], [], [], []];
   for (const kind of kinds) {
-    const isNamed = hasCompanyField(kind);
-    let rank = isNamed ? 2 : 3;
-    if (isNamed && !(await readCompanies(session, kind, false)).isLearning) rank = 0;
+    const { areNamed, isLearning } = await readCompanies(session, kind, false);
+    let rank = areNamed ? 2 : 3;
+    if (areNamed && !isLearning) rank = 0;
     else if (await hasMoreLiveRows(session, kind.name, ROWS_THAT_IDENTIFY)) rank = 1;
     ranks[rank]?.push(kind);
   }
@@ -151,24 +146,23 @@ export async function sortKindsByCompany(
  * @throws {OtherSourceError}
  */
 export function requireCompany(
-  companiesOfKind: CompaniesOfKind,
+  { kind, areNamed, isLearning, ids }: KindCompanies,
   response: { readonly isUnchanged: boolean; readonly read: () => readonly Json[] },
 ): boolean {
-  const { kind, tenants } = companiesOfKind;
-  if (!hasCompanyField(kind)) return false;
+  if (!areNamed) return false;
   if (response.isUnchanged) return true;
-  const records = response.read();
-  if (tenants.isLearning) {
-    for (const company of companiesOf(records)) tenants.companies.add(company);
+  const named = companiesOf(response.read());
+  if (isLearning) {
+    for (const company of named) ids.add(company);
     return false;
   }
-  const named = companiesOf(records);
-  const owner = judgeCompany(named, tenants.companies);
+  const owner = judgeCompany(named, ids);
   if (owner === 'other') {
-    const listed = (ids: Iterable<string>): string => [...ids].slice(0, COMPANIES_SHOWN).join(', ');
-    const others = [...new Set(named)].filter((company) => !tenants.companies.has(company));
+    const listed = (companies: Iterable<string>): string =>
+      [...companies].slice(0, COMPANIES_SHOWN).join(', ');
+    const others = [...new Set(named)].filter((company) => !ids.has(company));
     throw otherCompanyError(
-      `The list of ${kind.name}: the token reads company ${listed(others)} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
+      `The list of ${kind}: the token reads company ${listed(others)} (system_id), and this mirror holds company ${listed(ids)}.`,
     );
   }
   return owner === 'own';

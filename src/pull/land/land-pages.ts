@@ -14,7 +14,7 @@ import {
 } from '../../store/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
-import { hasOtherWrites, type Sweep } from '../run/sweep.ts';
+import { hasOtherWrites, type KindReading } from '../run/reading.ts';
 import {
   answerOf,
   emptyLanding,
@@ -23,7 +23,7 @@ import {
   type AnswerToLand,
   type LandedRecords,
 } from './land-records.ts';
-import { landTogether, type LandingSweep } from './land-together.ts';
+import { landTogether, type LandingReading } from './land-together.ts';
 
 /** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
@@ -54,29 +54,31 @@ export const BATCH_LIMITS = {
  * Lands responses as they arrive, some in one transaction, and counts them.
  *
  * @returns The last of them; null where none came.
- * @throws {LeaseError} If another owner has taken the sweep over.
+ * @throws {LeaseError} If another owner has taken the kind over.
  */
 export async function landResponses(
-  parts: Pick<PullParts, 'session' | 'clock'>,
+  parts: Pick<PullParts, 'session' | 'clock' | 'signal'>,
   options: {
-    readonly sweep: Sweep;
+    readonly reading: KindReading;
     readonly tally: { readonly add: (landing: Landing) => void };
-    readonly responses: AsyncIterable<ListResponse>;
-    /** Aborted if landing fails: then requests under way are not awaited. */
-    readonly stop?: AbortController;
+    /** The signal fires if landing fails, too: then requests under way are not awaited. */
+    readonly read: (signal: AbortSignal) => AsyncIterable<ListResponse>;
     /** Called after each transaction, and awaited, with the last response that landed. */
     readonly onLanded?: (last: ListResponse) => unknown;
   },
 ): Promise<ListResponse | null> {
-  const { sweep, tally, responses, stop, onLanded } = options;
+  const { reading, tally, read, onLanded } = options;
+  const { session, clock, signal } = parts;
+  const stop = new AbortController();
   const stopOnError = (error: unknown): never => {
-    stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
+    stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
     throw error;
   };
+  const responses = read(signal ? AbortSignal.any([stop.signal, signal]) : stop.signal);
   let last: ListResponse | null = null;
-  const batches = parseBatches(sweep, batchByArrival(responses, BATCH_LIMITS), stopOnError);
+  const batches = parseBatches(reading, batchByArrival(responses, BATCH_LIMITS), stopOnError);
   for await (const batch of readAhead(batches)) {
-    const landings = await landBatch(parts.session, sweep, batch, parts.clock.now()).catch(stopOnError);
+    const landings = await landBatch(session, reading, batch, clock.now()).catch(stopOnError);
     for (const landing of landings) tally.add(landing);
     last = batch.at(-1)?.response ?? last;
     if (last !== null) await onLanded?.(last);
@@ -86,40 +88,43 @@ export async function landResponses(
 
 /** Parses batches: the next one while the database writes the one before it. */
 async function* parseBatches(
-  sweep: Sweep,
+  reading: KindReading,
   batches: AsyncIterable<readonly ListResponse[]>,
   onError: (error: unknown) => never,
 ): AsyncGenerator<readonly PageToLand[]> {
-  for await (const responses of batches) yield await parseBatch(sweep, responses).catch(onError);
+  for await (const responses of batches) yield await parseBatch(reading, responses).catch(onError);
 }
 
-async function parseBatch(sweep: Sweep, responses: readonly ListResponse[]): Promise<readonly PageToLand[]> {
+async function parseBatch(
+  reading: KindReading,
+  responses: readonly ListResponse[],
+): Promise<readonly PageToLand[]> {
   const pages: PageToLand[] = [];
-  for (const response of responses) pages.push(await parseUnlessKnown(sweep, response));
+  for (const response of responses) pages.push(await parseUnlessKnown(reading, response));
   return pages;
 }
 
 /**
  * Lands list responses in one transaction, in their order: all of them or none.
  *
- * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
+ * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
  */
 export async function landPages(
   session: Session,
-  sweep: Sweep,
+  reading: KindReading,
   responses: readonly ListResponse[],
   now: Date,
 ): Promise<readonly Landing[]> {
-  return landBatch(session, sweep, await parseBatch(sweep, responses), now);
+  return landBatch(session, reading, await parseBatch(reading, responses), now);
 }
 
 async function landBatch(
   session: Session,
-  sweep: Sweep,
+  reading: KindReading,
   batch: readonly PageToLand[],
   now: Date,
 ): Promise<readonly Landing[]> {
-  return landTogether(session, sweep, { now, isListed: true }, async (tx, landing) => {
+  return landTogether(session, reading, { now, isListed: true }, async (tx, landing) => {
     const landings: Landing[] = [];
     for (const group of groupAnswers(batch)) {
       const pages: PageToLand[] = [];
@@ -149,12 +154,12 @@ interface PageToLand extends AnswerToLand {
 
 /** Parses a response, unless its bytes, and so its records, are those of a stored page whose rows are as it left them. */
 async function parseUnlessKnown(
-  sweep: Sweep & Partial<Pick<LandingSweep, 'effects' | 'sending'>>,
+  reading: KindReading & Partial<Pick<LandingReading, 'effects' | 'sending'>>,
   response: ListResponse,
 ): Promise<PageToLand> {
   const { page, keys, isUnchanged } = response;
-  const stored = sweep.pages.get(page);
-  if (isUnchanged && stored !== undefined && !hasOtherWrites(keys, stored, sweep)) {
+  const stored = reading.pages.get(page);
+  if (isUnchanged && stored !== undefined && !hasOtherWrites(keys, stored, reading)) {
     const { ids, fields } = stored;
     const known = answerOf({ incoming: [], quarantined: [] }, response);
     return { ...known, response, isKnown: true, seen: keys, ids, fields };
@@ -185,7 +190,7 @@ export interface Landing extends LandedRecords {
   readonly content: NewPage | null | undefined;
 }
 
-function toLanding(sweep: LandingSweep, page: PageToLand, landed: LandedRecords): Landing {
+function toLanding(reading: LandingReading, page: PageToLand, landed: LandedRecords): Landing {
   const { response, seen, ids, quarantined } = page;
   if (page.isKnown)
     return {
@@ -193,11 +198,11 @@ function toLanding(sweep: LandingSweep, page: PageToLand, landed: LandedRecords)
       response,
       seen,
       fields: page.fields,
-      sighting: toSighting(sweep, response, ids),
+      sighting: toSighting(reading, response, ids),
       content: undefined,
     };
   const { sent, answered, rows, pageHash } = response;
-  const fields = [...page.fields].filter((name) => sweep.effects.fields.has(name));
+  const fields = [...page.fields].filter((name) => reading.effects.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
   const content =
@@ -206,7 +211,7 @@ function toLanding(sweep: LandingSweep, page: PageToLand, landed: LandedRecords)
   const rowless = quarantined.filter((record) => ['two_versions', 'too_deep'].includes(record.code));
   const rowlessIds = rowless.flatMap((record) => record.id ?? []);
   const shownIds = rowlessIds.length === 0 ? ids : formatIds([...seen, ...rowlessIds]);
-  return { ...landed, response, seen, fields, sighting: toSighting(sweep, response, shownIds), content };
+  return { ...landed, response, seen, fields, sighting: toSighting(reading, response, shownIds), content };
 }
 
 /**
@@ -215,7 +220,7 @@ function toLanding(sweep: LandingSweep, page: PageToLand, landed: LandedRecords)
  */
 async function saveContents(
   tx: Transaction,
-  { kind, state }: LandingSweep,
+  { kind, state }: LandingReading,
   landings: readonly Landing[],
 ): Promise<void> {
   const contents = new Map<number, NewPage | null>();
@@ -230,12 +235,12 @@ async function saveContents(
   await savePages(tx, kind.name, contents);
 }
 
-function toSighting(sweep: Sweep, response: ListResponse, ids: string): NewSighting {
+function toSighting(reading: KindReading, response: ListResponse, ids: string): NewSighting {
   const { page, sent, answered, rows, end, meta } = response;
   return {
-    kind: sweep.kind.name,
-    runId: sweep.runId,
-    sweep: sweep.began,
+    kind: reading.kind.name,
+    runId: reading.runId ?? 0,
+    sweep: reading.began,
     page,
     sent,
     answered,
@@ -243,6 +248,6 @@ function toSighting(sweep: Sweep, response: ListResponse, ids: string): NewSight
     rows,
     endRows: end?.rows ?? null,
     total: meta?.total ?? null,
-    sentAt: sweep.ticks.instantOf(sent),
+    sentAt: reading.ticks.instantOf(sent),
   };
 }

@@ -11,9 +11,9 @@ import { changeFields, saveFields } from '../../store/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../store/records/issue-store.ts';
 import { readStoredRows, writeRows, type RecordWithChange } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { NO_RUN, noteWrites, type Sweep } from '../run/sweep.ts';
+import { noteWrites, type KindReading } from '../run/reading.ts';
 import { compareRecords, idsOf, type AnswerTicks } from './compare-records.ts';
-import type { LandingSweep } from './land-together.ts';
+import type { LandingReading } from './land-together.ts';
 
 /** An answer whose records land. */
 export interface AnswerToLand extends SplitPage, AnswerTicks {
@@ -99,61 +99,60 @@ const ROWS_WRITTEN = { sqlite: 200, postgres: 800 };
  */
 export async function landGroup(
   tx: Transaction,
-  sweep: LandingSweep,
+  reading: LandingReading,
   answers: readonly AnswerToLand[],
 ): Promise<readonly LandedRecords[]> {
   const landed: LandedRecords[] = [];
   const ids = answers.flatMap(({ incoming }) => idsOf(incoming));
   const isShort = answers.reduce((sum, { text }) => sum + text, 0) <= MAX_TEXT; // Else the answer is alone.
-  const rowsOfAll = isShort ? await readStoredRows(tx, sweep.kind, ids) : null;
+  const rowsOfAll = isShort ? await readStoredRows(tx, reading.kind, ids) : null;
   const changes: RecordWithChange[] = [];
   for (const answer of answers) {
-    const { incoming, quarantined } = withoutSuppressed(answer, sweep.suppressed);
-    const result = { ...emptyLanding(), quarantined: await openNewIssues(tx, sweep, quarantined) };
+    const { incoming, quarantined } = withoutSuppressed(answer, reading.suppressed);
+    const result = { ...emptyLanding(), quarantined: await openNewIssues(tx, reading, quarantined) };
     landed.push(result);
     for (const records of slicesOf(incoming)) {
       await ownEventLoopTurn(); // A record of 100,000 fields takes long in each of these steps.
-      const rows = rowsOfAll ?? (await readStoredRows(tx, sweep.kind, idsOf(records)));
-      const { compared, overtaken } = await compareRecords(tx, sweep, { ...answer, records, rows });
-      noteResults(result, compared, sweep);
+      const rows = rowsOfAll ?? (await readStoredRows(tx, reading.kind, idsOf(records)));
+      const { compared, overtaken } = await compareRecords(tx, reading, { ...answer, records, rows });
+      noteResults(result, compared, reading);
       result.overtaken.push(...overtaken);
       const changed = compared.filter(({ change }) => change.is !== 'unchanged');
       await yieldToEventLoop();
-      await saveNewFields(tx, sweep, changed);
+      await saveNewFields(tx, reading, changed);
       await yieldToEventLoop();
       // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      changes.push(...(sweep.isListed ? changed : compared));
+      changes.push(...(reading.isListed ? changed : compared));
       if (!isShort || changes.length >= ROWS_WRITTEN[tx.dialect])
-        await writeChanges(tx, sweep, changes.splice(0));
+        await writeChanges(tx, reading, changes.splice(0));
     }
   }
-  await writeChanges(tx, sweep, changes);
+  await writeChanges(tx, reading, changes);
   return landed;
 }
 
 async function writeChanges(
   tx: Transaction,
-  sweep: LandingSweep,
+  reading: LandingReading,
   records: readonly RecordWithChange[],
 ): Promise<void> {
   if (records.length === 0) return;
-  const { kind, runId, lease, effects } = sweep;
-  refuseExcluded(kind, sweep.excluded);
+  const { kind, lease, effects } = reading;
+  refuseExcluded(kind, reading.excluded);
   const { misfits, rewritten } = await writeRows(tx, {
-    ...sweep,
+    ...reading,
     records,
     origin: 'service',
     standing: lease,
-    runId: runId === NO_RUN ? null : runId,
   });
   noteWrites(effects, rewritten);
-  sweep.hasFieldIssues ||= misfits > 0;
+  reading.hasFieldIssues ||= misfits > 0;
 }
 
 /** Opens the issues of records that cannot become a row, unless they are open. @returns The keys of all of them. */
 async function openNewIssues(
   tx: Transaction,
-  { kind, state, effects, now }: LandingSweep,
+  { kind, state, effects, now }: LandingReading,
   quarantined: SplitPage['quarantined'],
 ): Promise<readonly string[]> {
   const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
@@ -176,11 +175,15 @@ export const emptyLanding = (): LandedRecords => ({
 });
 
 /** Notes what has changed; a row rewritten without an event has not. */
-function noteResults(landed: LandedRecords, compared: readonly RecordWithChange[], sweep: Sweep): void {
+function noteResults(
+  landed: LandedRecords,
+  compared: readonly RecordWithChange[],
+  reading: KindReading,
+): void {
   for (const { id, change } of compared) {
     if (change.is === 'unchanged') continue;
     const fields =
-      change.is === 'changed' ? change.fields.filter((name) => !sweep.ignoredFields.has(name)) : null;
+      change.is === 'changed' ? change.fields.filter((name) => !reading.ignoredFields.has(name)) : null;
     if (fields !== null) landed.fieldsChanged.set(id, fields);
     if (fields?.length !== 0) landed[change.is].push(id);
   }
@@ -195,7 +198,7 @@ const LONGEST_EXAMPLE = 40;
  */
 async function saveNewFields(
   tx: Transaction,
-  { kind, lease, now, isListed, effects: { fields } }: LandingSweep,
+  { kind, lease, now, isListed, effects: { fields } }: LandingReading,
   changed: readonly RecordWithChange[],
 ): Promise<void> {
   const records = changed.map(({ record }) => record);

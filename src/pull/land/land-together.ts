@@ -6,21 +6,20 @@ import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { hasOpenFieldIssues } from '../../store/records/issue-store.ts';
 import { readDirtyRows } from '../../store/sightings/page-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { applyEffects, noEffects, noteWrites, type Sweep, type SweepState } from '../run/sweep.ts';
+import { applyEffects, noEffects, noteWrites, type KindReading, type ReadingState } from '../run/reading.ts';
 
-/** A sweep within a landing's transaction. */
-export interface LandingSweep extends Sweep {
+/** A reading within a landing's transaction. */
+export interface LandingReading extends KindReading {
   /** Ids of records that are kept out of the mirror; read in the transaction, because a person may add to them at any time. */
   readonly suppressed: ReadonlySet<string>;
   /** Ids that an outbox entry is changing, or has changed without an answer; every landing reads them again. */
   readonly sending: ReadonlySet<string>;
   /** Fields that the mirror keeps out by now and this process does not: with any, no row is written. */
   readonly excluded: readonly string[];
-  /** Rows are written with their search texts. */
   /** Issues of fields are open. */
   hasFieldIssues: boolean;
-  /** The changes of the transaction to the state of the sweep. */
-  readonly effects: SweepState;
+  /** The changes of the transaction to the state of the reading. */
+  readonly effects: ReadingState;
   /** The instant of landing. */
   readonly now: Date;
   /** Lists show the records; else they were retrieved one by one. */
@@ -28,19 +27,19 @@ export interface LandingSweep extends Sweep {
 }
 
 /**
- * Runs a landing as one transaction. Its effects on the state of the sweep are applied after the commit, since the work may run
+ * Runs a landing as one transaction. Its effects on the state of the reading are applied after the commit, since the work may run
  * again after a lost connection.
  *
- * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
+ * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
  */
 export async function landTogether<T>(
   session: Session,
-  sweep: Sweep,
+  reading: KindReading,
   { now, isListed }: { readonly now: Date; readonly isListed: boolean },
-  work: (tx: Transaction, landing: LandingSweep) => Promise<T>,
+  work: (tx: Transaction, landing: LandingReading) => Promise<T>,
 ): Promise<T> {
-  const { kind, lease, ticks, binding, tenants, state } = sweep;
-  const savedCompanies = tenants.companies.size;
+  const { kind, lease, ticks, binding, companies, state } = reading;
+  const savedCompanies = companies.ids.size;
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
     // Sent together: PostgreSQL answers all of them in the time of one.
@@ -52,16 +51,16 @@ export async function landTogether<T>(
       excludedSince(tx, kind),
       hasOpenFieldIssues(tx, kind.name),
     ]);
-    await bindSource(tx, binding, tenants);
+    await bindSource(tx, binding, companies);
     noteWrites(effects, dirty);
     const facts = { sending, suppressed, excluded, hasFieldIssues };
-    const result = await work(tx, { ...sweep, ...facts, effects, now, isListed });
+    const result = await work(tx, { ...reading, ...facts, effects, now, isListed });
     return { result, effects, tick };
   });
   ticks.advanceTo(tick);
   binding.isBound = true;
-  tenants.isReset = true;
-  tenants.saved = savedCompanies;
+  companies.isReset = true;
+  companies.saved = savedCompanies;
   applyEffects(state, effects);
   return result;
 }

@@ -26,20 +26,32 @@ const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, n
 
 export type Tally = ReturnType<typeof createTally>;
 
+/** A list, as its pages have shown it. */
+interface ShownList {
+  /** How it was wrapped and paged. */
+  shape: ListShape;
+  /** The highest page that had rows. */
+  lastPage: number;
+  /** A short page was followed by pages with rows. */
+  hasHoles: boolean;
+  /** The most rows of a whole list that came again as a later page. */
+  wholeRows: number;
+  /** A record of the page that was landed last; null if no page had any. */
+  latestId: string | null;
+}
+
 /** Counts the landed pages and records of a reading. */
 export function createTally() {
   const seen = createIdSet();
   const changedIds = createIdSet();
   const quarantined = new Set<string>();
+  const holders = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
   const pages = new Map<number, number>(); // The rows of each, as read last.
   const changes = { created: 0, updated: 0, restored: 0 };
-  let lastPage = 0;
-  let hasHoles = false;
-  let wholeListRows: number | null = null;
-  let latestId: string | null = null;
-  let shape: ListShape = { envelope: null, pageSize: null };
+  const shape = { envelope: null, pageSize: null };
+  const list: ShownList = { shape, lastPage: 0, hasHoles: false, wholeRows: 0, latestId: null };
 
   const addRecords = (ids: readonly string[], landed: LandedRecords): void => {
     changes.created += landed.created.length;
@@ -54,34 +66,28 @@ export function createTally() {
   return {
     add: (landing: Landing): void => {
       const { response, seen: ids } = landing;
-      const { page, walk } = response;
-      shape = mergeShape(shape, response);
+      const { page, walk, rows } = response;
       if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
-      if (response.rows > 0) lastPage = Math.max(lastPage, page);
-      latestId = ids.at(0) ?? latestId;
-      hasHoles ||= walk.hasHoles;
-      wholeListRows = walk.wholeListRows ?? wholeListRows;
+      list.shape = mergeShape(list.shape, response);
+      if (rows > 0) list.lastPage = Math.max(list.lastPage, page);
+      list.latestId = ids.at(0) ?? list.latestId;
+      list.hasHoles ||= walk.hasHoles;
+      list.wholeRows = Math.max(list.wholeRows, walk.wholeListRows ?? 0);
+      holders.add(response.holder);
       addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);
     },
     /** Counts records that were landed without a page. */
     addRecords,
+    list: list as Readonly<ShownList>,
     pages: () => pages.size,
     /** Records on the first page. */
     firstPageRows: () => pages.get(1) ?? 0,
-    /** The highest page that had rows. */
-    lastPage: () => lastPage,
-    /** A record of the page that was landed last; null if no page had any. */
-    latestId: () => latestId,
-    /** A short page was followed by pages with rows. */
-    hasHoles: () => hasHoles,
-    /** Rows of the whole list, where it came again as a later page; else null. */
-    wholeListRows: () => wholeListRows,
+    /** Whose tokens have asked for the pages, by their digests. */
+    holders: holders as ReadonlySet<string>,
     /** The ids of the records that were read. */
     ids: seen.ids,
     changes: () => changes.created + changes.updated + changes.restored,
-    /** How the list was wrapped and paged. */
-    shape: () => shape,
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */

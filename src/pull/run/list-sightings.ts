@@ -3,7 +3,7 @@ import { certify, type Certification } from '../../diff/certify.ts';
 import { spansOf, type Spans } from '../../diff/spans.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readSightings, type TimedSighting } from '../../store/sightings/sighting-store.ts';
-import type { Sweep } from './sweep.ts';
+import type { Sweep } from './reading.ts';
 
 /** The proven facts about a list after a sweep. */
 export interface ListCertification {

@@ -5,7 +5,7 @@ import { discoverColumns } from '../../views/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import { saveVolatileFields } from '../../store/runs/volatile-fields.ts';
 import { findRepeatedIds } from '../../diff/repeated-ids.ts';
-import { changeFields, readVanished, type KnownField } from '../../store/kinds/field-store.ts';
+import { changeFields, readVanished } from '../../store/kinds/field-store.ts';
 import {
   closeQuarantined,
   saveIssuesOf,
@@ -32,9 +32,9 @@ import {
 } from '../../store/sightings/sighting-store.ts';
 import type { PullParts } from '../run/parts.ts';
 import { saveNextPageSize } from './page-size.ts';
-import type { ReadingEnd, ListReading } from './read-list.ts';
+import type { ReadingEnd } from './read-list.ts';
 import type { AbsenceConclusion } from '../deletions/conclude-absences.ts';
-import type { Sweep } from '../run/sweep.ts';
+import type { Sweep } from '../run/reading.ts';
 import type { Tally } from '../land/tally.ts';
 import { findPresenceDrift } from '../../diff/field-drift.ts';
 import { readListShape, saveDrift, saveListShape } from '../../store/kinds/drift-store.ts';
@@ -48,19 +48,18 @@ const BASELINE_SWEEPS = 3;
 /** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
 export async function endSweep(
   parts: PullParts,
-  reading: ListReading,
+  sweep: Sweep,
   result: {
+    readonly tally: Tally;
     readonly ending: ReadingEnd;
     readonly concluded: AbsenceConclusion;
     readonly report: KindReport;
     readonly startedAt: Date;
-    readonly fieldsBefore: ReadonlyMap<string, KnownField>;
   },
 ): Promise<void> {
   const { session, clock, owner } = parts;
-  const { sweep, tally } = reading;
   const { kind, lease, began, runId, maxWholeRows } = sweep;
-  const { ending, concluded, report, startedAt, fieldsBefore } = result;
+  const { tally, ending, concluded, report, startedAt } = result;
   const isComplete = ending.state === 'complete';
   if (isComplete) await addDiscoveredColumns(parts, kind);
   const standing = nextStanding(sweep, tally, ending, clock.now());
@@ -77,22 +76,21 @@ export async function endSweep(
     });
     if (ending.state === 'complete') {
       const { certification, spans } = ending.list;
-      await noteDrift(tx, sweep, tally, { fieldsBefore, now });
+      await noteDrift(tx, sweep, tally, now);
       const { rows, created } = tally.counts();
       const swept = { changed: tally.fieldsChanged, rows: rows - created, ignored: sweep.ignoredFields };
       await saveVolatileFields(tx, kind.name, swept, now);
       const canHaveDoubles = !ending.list.isOfThisSweep && tally.isDoubled();
-      const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began ?? 0) : [];
+      const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began) : [];
       await saveIssuesOf(tx, kind.name, { code: 'on_two_pages', found: doubled, now });
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
-      const wholeListRows = tally.wholeListRows();
-      if (wholeListRows !== null && wholeListRows > maxWholeRows)
-        await writeMeta(tx, `whole.${kind.name}`, String(wholeListRows));
+      const { wholeRows } = tally.list;
+      if (wholeRows > maxWholeRows) await writeMeta(tx, `whole.${kind.name}`, String(wholeRows));
       if (kind.allowedAgain !== undefined) await deleteMeta(tx, `allowed.${kind.name}`);
-      const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > (began ?? 0);
+      const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > began;
       await noteCreatesShown(tx, kind.name, { startedAt, isShown });
       await closeQuarantined(tx, kind.name, tally.quarantined, now);
-      await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
+      await prunePages(tx, kind.name, tally.list.lastPage, began);
       await storeUnlisted(tx, kind.name, spans);
       if (report.state === 'certified') {
         const found = await readVanished(tx, kind);
@@ -100,21 +98,26 @@ export async function endSweep(
       }
       await wakeAfterSweep(tx, kind.name, now);
     }
-    await noteProof(tx, sweep, ending, now);
-    await saveNextPageSize(tx, parts, reading, ending);
+    await noteProof(tx, sweep, result, now);
+    await saveNextPageSize(tx, parts, { kind, tally, ending });
     await saveKindReport(tx, { runId, owner }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }
 
 /** Notes whose list it was; one of two tokens, or of a broken sweep, ends nowhere. */
-async function noteProof(tx: Transaction, { kind, began, holders }: Sweep, ending: ReadingEnd, now: Date) {
+async function noteProof(
+  tx: Transaction,
+  { kind, began }: Sweep,
+  { ending, tally }: { readonly ending: ReadingEnd; readonly tally: Tally },
+  now: Date,
+) {
   const hasTwoTokens = ending.state === 'complete' && ending.list.hasTwoTokens === true;
-  if ((ending.state === 'invalid' || hasTwoTokens) && began !== null) await clearEnds(tx, kind.name, began);
+  if (ending.state === 'invalid' || hasTwoTokens) await clearEnds(tx, kind.name, began);
   if (ending.state !== 'complete' || hasTwoTokens) return;
   const canRetrieve = withUsableRetrieve(kind) !== null; // Else two sweeps without a certificate prove nothing.
   const counts = ending.list.isOfThisSweep ? CERTIFIED_SWEEP : Number(canRetrieve);
-  for (const holder of holders) await saveHolder(tx, kind.name, { holder, counts }, now);
+  for (const holder of tally.holders) await saveHolder(tx, kind.name, { holder, counts }, now);
 }
 
 /** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */
@@ -127,7 +130,7 @@ function nextStanding(sweep: Sweep, tally: Tally, ending: ReadingEnd, now: Date)
   return {
     certifiedAt,
     baselineAt: lease.baselineAt ?? (isConcluded ? formatInstant(now) : null),
-    lastCompleteSweep: tally.hasHoles() || list.hasTwoTokens ? null : began,
+    lastCompleteSweep: tally.list.hasHoles || list.hasTwoTokens ? null : began,
     uncertifiedSweeps: list.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
   };
 }
@@ -162,34 +165,31 @@ export async function addDiscoveredColumns({ session, clock, logger }: PullParts
 }
 
 /** Notes drift in the service's answers: fields that appeared or vanished, and changes of envelope and paging. */
-async function noteDrift(
-  tx: Transaction,
-  sweep: Sweep,
-  tally: Tally,
-  { fieldsBefore, now }: { readonly fieldsBefore: ReadonlyMap<string, KnownField>; readonly now: Date },
-): Promise<void> {
+async function noteDrift(tx: Transaction, sweep: Sweep, tally: Tally, now: Date): Promise<void> {
   const { kind, lease, hasHoles: hadHoles } = sweep;
-  const drifts = findPresenceDrift(fieldsBefore, tally.fields);
+  const drifts = findPresenceDrift(sweep.fields, tally.fields);
   const fieldsWith = (code: string) =>
     drifts.filter((drift) => drift.code === code).map((drift) => drift.field);
   await changeFields(tx, kind.name, fieldsWith('vanished_field'), { vanishedAt: formatInstant(now) });
   await changeFields(tx, kind.name, fieldsWith('returned_field'), { vanishedAt: null });
   const before = await readListShape(tx, kind.name);
-  const shape = tally.shape();
+  const shape = tally.list.shape;
   await saveListShape(tx, kind.name, shape);
-  if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
+  if (tally.list.hasHoles && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
   const isFirst = lease.completeSweeps === 0; // The baseline for later ones, but for lists that come in no array.
   const isOdd = isUnusualEnvelope(shape.envelope ?? '');
   const fieldDrifts = isFirst ? [] : drifts.map((drift) => ({ kind: kind.name, ...drift }));
-  const shapeDrifts = (['envelope', 'pageSize'] as const)
-    .filter((part) => !isFirst || (isOdd && part === 'envelope'))
-    .filter((part) => before[part] !== shape[part])
-    .map((part) => ({
-      kind: kind.name,
-      code: part === 'envelope' ? ('envelope' as const) : ('page_size' as const),
-      field: null,
-      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
-    }));
+  const shapeDrifts = (
+    [
+      ['envelope', 'envelope'],
+      ['pageSize', 'page_size'],
+    ] as const
+  )
+    .filter(([part]) => (!isFirst || (isOdd && part === 'envelope')) && before[part] !== shape[part])
+    .map(([part, code]) => {
+      const detail = `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`;
+      return { kind: kind.name, code, field: null, detail };
+    });
   await saveDrift(tx, [...fieldDrifts, ...shapeDrifts], now);
 }
 

@@ -4,7 +4,9 @@ import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { deleteMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { latestReadings } from '../../store/runs/run-store.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { ListReading, ReadingEnd } from './read-list.ts';
+import type { ReadingEnd } from './read-list.ts';
+import type { Tally } from '../land/tally.ts';
+import type { ListedKind } from '../../catalog/kind.ts';
 
 /**
  * Sets the page size of a kind's list, where it is not that of the settings.
@@ -28,8 +30,7 @@ export async function restorePageSize(parts: PullParts, kind: string, isSweep: b
 export async function saveNextPageSize(
   tx: Transaction,
   parts: PullParts,
-  { kind, tally }: ListReading,
-  ending: ReadingEnd,
+  { kind, tally, ending }: { readonly kind: ListedKind; readonly tally: Tally; readonly ending: ReadingEnd },
 ): Promise<void> {
   const { wanted, answered } = parts.source.pageSizes;
   const latest = answered.get(kind.name) ?? wanted;

@@ -1,4 +1,3 @@
-import type { ListedKind } from '../../catalog/kind.ts';
 import { errorText } from '../../lib/sync-error.ts';
 import { awaitsSweep, readAbsences } from '../../store/records/deletion-store.ts';
 import { MirrorError, OtherSourceError } from '../../db/session/errors.ts';
@@ -9,10 +8,10 @@ import { SourceError } from '../../source/http/errors.ts';
 import { isTooSlow } from '../../source/paging/page-size.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import { certifyList, type ListCertification } from '../run/list-sightings.ts';
-import { requireTenant } from '../land/guard-source.ts';
+import { holdUntilRecognized } from '../land/guard-source.ts';
 import { landResponses } from '../land/land-pages.ts';
-import type { PullParts, ReadingRules } from '../run/parts.ts';
-import type { Sweep } from '../run/sweep.ts';
+import type { PullParts } from '../run/parts.ts';
+import type { Sweep } from '../run/reading.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The reason of a list that was refused because it belongs to another company. */
@@ -20,13 +19,6 @@ export const OTHER_SOURCE = 'other_source';
 
 /** Extra readings of a list in one sweep while a decision waits for a certificate. */
 const MAX_EXTRA_READINGS = 2;
-
-export interface ListReading {
-  readonly kind: ListedKind;
-  readonly rules: ReadingRules;
-  readonly sweep: Sweep;
-  readonly tally: Tally;
-}
 
 /** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
 export type ReadingEnd = { readonly reason: string | null; readonly detail: string | null } & (
@@ -38,19 +30,25 @@ export type ReadingEnd = { readonly reason: string | null; readonly detail: stri
 );
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
-export async function readList(parts: PullParts, reading: ListReading): Promise<ReadingEnd> {
+export async function readList(parts: PullParts, sweep: Sweep, tally: Tally): Promise<ReadingEnd> {
+  const { session, clock } = parts;
   try {
-    let last = await landWholeList(parts, reading, null);
-    let list = await certifyList(parts.session, reading.sweep);
+    let last = await landWholeList(parts, sweep, tally);
+    let list = await certifyList(session, sweep);
     for (let more = 0; more < MAX_EXTRA_READINGS && last !== null; more++) {
-      const canHaveMissed = more === 0 && !last.isCounted;
-      if (!(await needsAnotherReading(parts, reading, list, canHaveMissed))) break;
-      last = await landWholeList(parts, reading, last);
-      list = await certifyList(parts.session, reading.sweep);
+      if (
+        !(await needsAnotherReading(parts, {
+          sweep,
+          tally,
+          list,
+          canHaveMissed: more === 0 && !last.isCounted,
+        }))
+      )
+        break;
+      last = await landWholeList(parts, sweep, tally, last);
+      list = await certifyList(session, sweep);
     }
-    const { kind, sweep } = reading;
-    if (await isOfSeveral(parts.session, kind.name, sweep.holders, parts.clock.now()))
-      return endOfTwoTokens(list);
+    if (await isOfSeveral(session, sweep.kind.name, tally.holders, clock.now())) return endOfTwoTokens(list);
     if (!list.certification.certified) {
       const { reason, detail } = list.certification;
       return { state: 'complete', list, reason, detail };
@@ -59,7 +57,7 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
     const detail = `certified at ${list.certifiedAt ?? 'an earlier sweep'}, changed since`;
     return { state: 'complete', list, reason: 'certified_earlier', detail };
   } catch (error) {
-    return endOfError(error, parts, reading);
+    return endOfError(error, parts, sweep);
   }
 }
 
@@ -72,15 +70,15 @@ function endOfTwoTokens(list: ListCertification): ReadingEnd {
 }
 
 /** Turns an error that concerns this kind alone into the end of its reading. @throws Every other error. */
-function endOfError(error: unknown, parts: PullParts, reading: ListReading): ReadingEnd {
+function endOfError(error: unknown, { logger }: PullParts, { kind, binding }: Sweep): ReadingEnd {
   if (error instanceof OtherSourceError) {
-    reading.sweep.binding.refusal ??= error; // Kinds that do not name their company depend on it.
+    binding.refusal ??= error; // Kinds that do not name their company depend on it.
     return { state: 'invalid', reason: OTHER_SOURCE, detail: errorText(error), isTooSlow: false };
   }
   if (error instanceof MirrorError && error.code === `mirror.${EXCLUDED_SINCE}`)
     return { state: 'aborted', reason: EXCLUDED_SINCE, detail: errorText(error), isTooSlow: false };
   if (!(error instanceof SourceError)) throw error;
-  parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
+  logger.debug({ kind: kind.name, reason: error.reason, err: error }, 'sweep ended early');
   const ofPage = error.cause instanceof SourceError ? error.cause : error;
   return { state: error.state, reason: error.reason, detail: errorText(error), isTooSlow: isTooSlow(ofPage) };
 }
@@ -90,64 +88,43 @@ function endOfError(error: unknown, parts: PullParts, reading: ListReading): Rea
  * for; of a list that is known, only if it has no length and ends below the live rows: one look may have missed some.
  */
 async function needsAnotherReading(
-  parts: PullParts,
-  reading: ListReading,
-  list: ListCertification,
-  canHaveMissed: boolean,
+  { session, signal }: PullParts,
+  reading: {
+    readonly sweep: Sweep;
+    readonly tally: Tally;
+    readonly list: ListCertification;
+    readonly canHaveMissed: boolean;
+  },
 ): Promise<boolean> {
-  const { kind, rules, sweep, tally } = reading;
-  const { session, signal } = parts;
+  const { sweep, tally, list, canHaveMissed } = reading;
+  const { kind, rules, lease } = sweep;
   if (tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   const seen = tally.counts().rows;
   if (list.isOfThisSweep) {
     if (!canHaveMissed) return false;
     return (await countLiveRows(session, kind.name)) - (await readAbsences(session, kind.name)).size > seen;
   }
-  if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
+  if (lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
   return (await countLiveRows(session, kind.name)) > seen;
 }
 
 /** Lands every page in their order; returns the finished walk, or null without any response. */
 async function landWholeList(
   parts: PullParts,
-  reading: ListReading,
-  reopen: ListResponse['walk'] | null,
+  sweep: Sweep,
+  tally: Tally,
+  reopenFrom?: ListResponse['walk'],
 ): Promise<ListResponse['walk'] | null> {
-  const { kind, sweep, tally } = reading;
-  const { binding, tenants, knownRows, maxWholeRows, hashScope, pages, ticks, lease, hasHoles } = sweep;
-  const stop = new AbortController();
-  const list = noteHolders(
-    sweep,
-    parts.source.sweep(kind, {
-      knownRows,
-      maxWholeRows,
-      hasHoles,
-      hashScope,
-      signal: parts.signal ? AbortSignal.any([stop.signal, parts.signal]) : stop.signal,
-      knownPages: pages,
-      tick: ticks.next,
-      thorough: lease.completeSweeps === 0 || binding.isNew || hasHoles,
-      reopenFrom: reopen ?? undefined,
-    }),
-  );
-  const responses = requireTenant(list, { parts, kind, binding, tenants });
+  const { kind, binding, knownRows, maxWholeRows, hashScope, pages, ticks, lease, hasHoles } = sweep;
+  const thorough = lease.completeSweeps === 0 || binding.isNew || hasHoles;
+  const known = { knownRows, maxWholeRows, hasHoles, hashScope, knownPages: pages };
+  const read = (signal: AbortSignal) => {
+    const list = parts.source.sweep(kind, { ...known, thorough, reopenFrom, tick: ticks.next, signal });
+    return holdUntilRecognized(parts, list, sweep);
+  };
   const onLanded = ({ walk: { lastPage } }: ListResponse): void => {
     parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts() });
   };
-  try {
-    const last = await landResponses(parts, { sweep, tally, responses, stop, onLanded });
-    return last?.walk ?? null;
-  } finally {
-    stop.abort();
-  }
-}
-
-async function* noteHolders(
-  { holders }: Sweep,
-  list: AsyncIterable<ListResponse>,
-): AsyncGenerator<ListResponse> {
-  for await (const response of list) {
-    holders.add(response.holder);
-    yield response;
-  }
+  const last = await landResponses(parts, { reading: sweep, tally, read, onLanded });
+  return last?.walk ?? null;
 }

@@ -1,17 +1,22 @@
 import type { KindReport } from '../../store/runs/run-store.ts';
-import { beginSweep, type SweepRequest } from './begin-sweep.ts';
+import type { ListedKind } from '../../catalog/kind.ts';
+import { withReading, type ReadingRequest } from './open-reading.ts';
+import type { KindReading, Sweep } from '../run/reading.ts';
+import { hasDrift } from '../../store/kinds/drift-store.ts';
+import { readMeta } from '../../store/kinds/meta.ts';
+import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
 import { countTraffic } from '../run/record-run.ts';
-import { readList, type ReadingEnd, type ListReading } from './read-list.ts';
+import { readList, type ReadingEnd } from './read-list.ts';
 import {
   NO_ABSENCES,
   concludeAbsences,
   readKnown,
   type AbsenceConclusion,
 } from '../deletions/conclude-absences.ts';
-import { createTally } from '../land/tally.ts';
+import { createTally, type Tally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
@@ -26,16 +31,15 @@ import { liveIds } from '../../store/records/record-store.ts';
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const startedAt = parts.clock.now();
   const traffic = countTraffic(parts);
-  const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
-  const { kind, rules } = request;
-  const reading: ListReading = { kind, rules, sweep, tally: createTally() };
-  try {
-    const ending = await readList(parts, reading);
-    const { concluded, rowless } = await concludeSweep(parts, reading, ending);
-    const counts = reading.tally.counts();
+  return withReading(parts, request, 'whole', async (reading) => {
+    const sweep = await toSweep(parts, request, reading);
+    const tally = createTally();
+    const ending = await readList(parts, sweep, tally);
+    const { concluded, rowless } = await concludeSweep(parts, sweep, tally, ending);
+    const counts = tally.counts();
     const report: KindReport = {
-      kind: kind.name,
-      ...sweepOutcome(kind.name, ending, concluded, rowless),
+      kind: sweep.kind.name,
+      ...sweepOutcome(sweep.kind.name, ending, concluded, rowless),
       certifiedAt: ending.state === 'complete' ? ending.list.certifiedAt : null,
       ...counts,
       rows: counts.rows - rowless.suppressed,
@@ -43,16 +47,30 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
       deleted: concluded.deleted,
       ...traffic(),
     };
-    await endSweep(parts, reading, { ending, concluded, report, startedAt, fieldsBefore });
+    await endSweep(parts, sweep, { tally, ending, concluded, report, startedAt });
     return report;
-  } finally {
-    stopHeartbeat();
-  }
+  });
+}
+
+export type SweepRequest = ReadingRequest<ListedKind> & { readonly runId: number };
+
+/** Adds what only the reading of a whole list needs to know. */
+async function toSweep(
+  { session }: PullParts,
+  { kind: { name }, runId, rules, binding }: SweepRequest,
+  reading: KindReading<ListedKind>,
+): Promise<Sweep> {
+  const [knownRows, hasHoles, whole] = await Promise.all([
+    countLiveRows(session, name),
+    hasDrift(session, { kind: name, code: 'holes', field: null }),
+    binding.isNew ? null : readMeta(session, `whole.${name}`),
+  ]);
+  const known = { knownRows, hasHoles, maxWholeRows: Number(whole ?? 0) };
+  return { ...reading, ...known, runId, rules, began: reading.lease.tick };
 }
 
 /** Compares the mirror with a list that was read to its end, and concludes absences. */
-async function concludeSweep(parts: PullParts, reading: ListReading, ending: ReadingEnd) {
-  const { sweep, tally, rules } = reading;
+async function concludeSweep(parts: PullParts, sweep: Sweep, tally: Tally, ending: ReadingEnd) {
   const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
   const noConclusion = { ...NO_ABSENCES, controlFailures };
@@ -60,7 +78,7 @@ async function concludeSweep(parts: PullParts, reading: ListReading, ending: Rea
     return { concluded: noConclusion, rowless: { quarantined: 0, missing: 0, suppressed: 0 } };
   const { list } = ending;
   const known = await readKnown(parts, sweep, list, tally);
-  const comparison = compareLive(list.spans, known.evidence?.lacks ?? null, began ?? 0);
+  const comparison = compareLive(list.spans, known.evidence?.lacks ?? null, began);
   for await (const ids of readAhead(liveIds(parts.session, kind.name))) comparison.take(ids);
   const outside = comparison.outside();
   const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.
@@ -74,7 +92,7 @@ async function concludeSweep(parts: PullParts, reading: ListReading, ending: Rea
     suppressed: absent.length - missing.length,
   };
   if (parts.signal?.aborted) return { concluded: { ...noConclusion, waiting: outside.length }, rowless };
-  const concluded = await concludeAbsences(parts, sweep, known, { outside, rules: rules.deletions });
+  const concluded = await concludeAbsences(parts, sweep, known, outside);
   return { concluded, rowless };
 }
 

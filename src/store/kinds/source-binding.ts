@@ -44,17 +44,17 @@ export async function openSourceBinding(
 export async function bindSource(
   tx: Transaction,
   binding: SourceBinding,
-  tenants: KindCompanies,
+  companies: KindCompanies,
 ): Promise<void> {
-  const { kind, companies, saved, isReset } = tenants;
+  const { kind, ids, saved, isReset } = companies;
   const { baseUrl, isNew, isBound } = binding;
   const bound = isBound ? baseUrl : await boundUrl(tx);
   if (bound !== baseUrl) await writeMeta(tx, 'source.base_url', baseUrl);
   if (bound !== baseUrl && bound !== null) await resetLists(tx, sql`true`); // Another service's lists.
   if (isNew && !isReset) await resetLists(tx, sql`kind = ${kind}`);
-  if ((!isNew || isReset) && companies.size <= saved) return;
-  const ids = companies.size === 0 ? null : JSON.stringify([...companies]);
-  await tx.query(sql`update kind_state set system_ids = ${ids} where kind = ${kind}`);
+  if ((!isNew || isReset) && ids.size <= saved) return;
+  const systemIds = ids.size === 0 ? null : JSON.stringify([...ids]);
+  await tx.query(sql`update kind_state set system_ids = ${systemIds} where kind = ${kind}`);
 }
 
 /** Forgets the sightings and certificates of lists; rows, events and tick counters stay. */
@@ -75,7 +75,9 @@ export async function boundUrl(db: Queryable): Promise<string | null> {
 /** The companies (`system_id`) whose records one kind holds, as a sweep knows them; landing stores the new ones. */
 export interface KindCompanies {
   readonly kind: string;
-  readonly companies: Set<string>;
+  /** Its records name their company. */
+  readonly areNamed: boolean;
+  readonly ids: Set<string>;
   /** How many of them the mirror remembers. */
   saved: number;
   /** True if the mirror knew no company when the sweep began: every company that the list names is then the kind's. */
@@ -92,15 +94,12 @@ export function hasCompanyField(kind: Kind): boolean {
 }
 
 /** Reads the companies of a kind that the mirror remembers. */
-export async function readCompanies(
-  db: Queryable,
-  { name: kind }: Kind,
-  isNew: boolean,
-): Promise<KindCompanies> {
-  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${kind}`);
-  const companies = new Set(idsIn(row?.systemIds ?? null));
-  const { size } = companies;
-  return { kind, companies, saved: size, isLearning: size === 0, isReset: false };
+export async function readCompanies(db: Queryable, kind: Kind, isNew: boolean): Promise<KindCompanies> {
+  const { name } = kind;
+  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${name}`);
+  const ids = new Set(idsIn(row?.systemIds ?? null));
+  const known = { ids, saved: ids.size, isLearning: ids.size === 0, isReset: false };
+  return { kind: name, areNamed: hasCompanyField(kind), ...known };
 }
 
 /** Every kind with the companies that the mirror remembers for it. */

@@ -7,7 +7,7 @@ import type { Json } from '../../../src/lib/json/json.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { BATCH_LIMITS, landPages, landResponses, type Landing } from '../../../src/pull/land/land-pages.ts';
-import { createSweepState, createTicks, type Sweep } from '../../../src/pull/run/sweep.ts';
+import { createReadingState, createTicks, type KindReading } from '../../../src/pull/run/reading.ts';
 import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
 import { readCompanies } from '../../../src/store/kinds/source-binding.ts';
@@ -22,7 +22,7 @@ import { gate } from '../../store/temp-mirror.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
-async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
+async function sweepOf(session: Session, owner = 'us'): Promise<KindReading> {
   const kind = documentedKind('categories');
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
   await endLeases(session); // An earlier sweep of the test.
@@ -40,17 +40,14 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     lease,
     runId: 1,
     binding: claim,
-    knownRows: 0,
-    maxWholeRows: 0,
-    hasHoles: false,
     began: lease.tick,
-    holders: new Set<string>(),
+    fields: new Map(),
     hashScope: 'digestScope',
-    tenants: await readCompanies(session, kind, false),
+    companies: await readCompanies(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
-    state: createSweepState(await readDirtyRows(session, kind.name, 0), [], new Map()),
+    state: createReadingState(await readDirtyRows(session, kind.name, 0), [], new Map()),
   };
 }
 
@@ -77,7 +74,7 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
 
 async function landOne(
   session: Session,
-  sweep: Sweep,
+  sweep: KindReading,
   { response, now }: { response: ListResponse; now: Date },
 ): Promise<Landing> {
   const [landing] = await landPages(session, sweep, [response], now);
@@ -386,7 +383,7 @@ test('while a batch is written, the next one is parsed; it lands after it', asyn
   const landings: Landing[] = [];
   const tally = { add: (landing: Landing) => landings.push(landing) };
   const parts = { session: waiting, clock: fakeClock() };
-  await landResponses(parts, { sweep, tally, responses: responses() });
+  await landResponses(parts, { reading: sweep, tally, read: responses });
   expect(landings).toMatchObject([
     { created: ['1'], changed: [] },
     { created: [], changed: ['1'] },

@@ -29,9 +29,9 @@ async function bind(
   { acceptNew = false, kind = 'departments', company = '42' }: Binding = {},
 ): Promise<void> {
   const claim = await openSourceBinding(session, baseUrl, acceptNew);
-  const tenants = await readCompanies(session, kindNamed(kind), acceptNew);
-  if (tenants.isLearning && company !== null) tenants.companies.add(company);
-  await session.atomically((tx) => bindSource(tx, claim, tenants));
+  const companies = await readCompanies(session, kindNamed(kind), acceptNew);
+  if (companies.isLearning && company !== null) companies.ids.add(company);
+  await session.atomically((tx) => bindSource(tx, claim, companies));
 }
 
 const BOUND_KINDS = ['clients', 'departments'];

@@ -1,40 +1,46 @@
-import type { Kind } from '../../catalog/kind.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import type { Clock } from '../../lib/time/clock.ts';
+import type { KnownField } from '../../store/kinds/field-store.ts';
 import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
 import type { SourceBinding, KindCompanies } from '../../store/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../store/sightings/page-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import type { PullParts } from './parts.ts';
+import type { PullParts, ReadingRules } from './parts.ts';
 
-/** The run of a reading between sweeps, which belongs to none: its events name no run. */
-export const NO_RUN = 0;
-
-/** The fixed facts of a sweep, and the state that landing adds to. */
-export interface Sweep {
-  readonly kind: Kind;
+/** The fixed facts of a reading of a kind, and the state that landing adds to. */
+export interface KindReading<K extends Kind = Kind> {
+  readonly kind: K;
   readonly lease: KindLease;
-  readonly runId: number;
+  /** Null between sweeps: events of such a reading name no run. */
+  readonly runId: number | null;
   readonly binding: SourceBinding;
-  readonly tenants: KindCompanies;
+  readonly companies: KindCompanies;
   readonly ticks: Ticks;
-  /** The tick at which it began, which names it; null where only some pages are read. */
+  /** The tick at which its sweep began, which names it; null where only some pages or records are read. */
   readonly began: number | null;
+  /** Names the decoder and the settings under which a page may go unparsed. */
+  readonly hashScope: string;
+  /** Fields whose changes cause no events. */
+  readonly ignoredFields: ReadonlySet<string>;
+  /** The fields as known before it. */
+  readonly fields: ReadonlyMap<string, KnownField>;
+  /** The pages as last landed; landing does not change it. */
+  readonly pages: ReadonlyMap<number, StoredPage>;
+  readonly state: ReadingState;
+}
+
+/** A reading of a whole list, which may prove what the list lacks. */
+export interface Sweep extends KindReading<ListedKind> {
+  readonly runId: number;
+  readonly began: number;
+  readonly rules: ReadingRules;
   /** Pages of this list have had holes: only an empty page ends it. */
   readonly hasHoles: boolean;
   /** Live rows before the sweep. */
   readonly knownRows: number;
   /** The most rows in one response that had the whole list, whichever page was requested. */
   readonly maxWholeRows: number;
-  /** Whose tokens have asked for its list, by their digests. */
-  readonly holders: Set<string>;
-  /** Names the decoder and the settings under which a page may go unparsed. */
-  readonly hashScope: string;
-  /** Fields whose changes cause no events. */
-  readonly ignoredFields: ReadonlySet<string>;
-  /** The pages as last landed; landing does not change it. */
-  readonly pages: ReadonlyMap<number, StoredPage>;
-  readonly state: SweepState;
 }
 
 /** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */
@@ -59,7 +65,7 @@ export function createTicks(from: number, clock: Clock) {
 }
 
 /** The state of a list, as landing has learned it; a transaction collects its effects apart, in the same form, until it has landed. */
-export interface SweepState {
+export interface ReadingState {
   /** Rows written again since the oldest known page was landed, each with the response that wrote it last. */
   readonly dirty: Map<string, number>;
   /** The latest response that wrote any row. */
@@ -67,15 +73,15 @@ export interface SweepState {
   /** Keys of the open issues about whole records. */
   readonly quarantined: Set<string>;
   readonly fields: Map<string, SeenField & { readonly vanishedAt?: string | null }>;
-  /** The latest request whose response has landed in this sweep. */
+  /** The latest request whose response has landed in this reading. */
   newestSent: number;
 }
 
-export function createSweepState(
+export function createReadingState(
   dirty: DirtyRows,
   quarantined: Iterable<string>,
   fields: ReadonlyMap<string, SeenField>,
-): SweepState {
+): ReadingState {
   const known = { quarantined: new Set(quarantined), fields: new Map(fields) };
   const state = { dirty: new Map<string, number>(), latestWrite: 0, ...known, newestSent: 0 };
   noteWrites(state, dirty);
@@ -83,7 +89,7 @@ export function createSweepState(
 }
 
 /** Creates the effects of a transaction that has done nothing yet: few are collected, and nothing large is copied. */
-export function noEffects(state: SweepState): SweepState {
+export function noEffects(state: ReadingState): ReadingState {
   return {
     dirty: new Map(),
     latestWrite: state.latestWrite,
@@ -94,7 +100,7 @@ export function noEffects(state: SweepState): SweepState {
 }
 
 /** Applies the effects of a transaction once it has landed; one that was rolled back leaves no trace. */
-export function applyEffects(state: SweepState, effects: SweepState): void {
+export function applyEffects(state: ReadingState, effects: ReadingState): void {
   noteWrites(state, effects.dirty);
   for (const key of effects.quarantined) state.quarantined.add(key);
   for (const [field, seen] of effects.fields) state.fields.set(field, seen);
@@ -102,7 +108,7 @@ export function applyEffects(state: SweepState, effects: SweepState): void {
 }
 
 /** Notes which responses wrote rows. */
-export function noteWrites(state: SweepState, writes: DirtyRows): void {
+export function noteWrites(state: ReadingState, writes: DirtyRows): void {
   for (const [id, response] of writes) {
     state.dirty.set(id, Math.max(state.dirty.get(id) ?? 0, response));
     state.latestWrite = Math.max(state.latestWrite, response);
@@ -111,8 +117,8 @@ export function noteWrites(state: SweepState, writes: DirtyRows): void {
 
 /** The rows that were written, or are about to be, as far as it is known before a transaction or within it. */
 interface WrittenRows {
-  readonly state: SweepState;
-  readonly effects?: SweepState;
+  readonly state: ReadingState;
+  readonly effects?: ReadingState;
   readonly sending?: ReadonlySet<string>;
 }
 
@@ -133,19 +139,19 @@ export function hasOtherWrites(
 }
 
 /**
- * Runs a transaction of a sweep, and renews its lease.
+ * Runs a transaction of a reading, and renews its lease.
  *
- * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
+ * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
  */
 export async function withLease<T>(
   parts: PullParts,
-  sweep: Sweep,
+  reading: KindReading,
   work: (tx: Transaction, now: Date) => Promise<T>,
 ): Promise<T> {
-  const tick = sweep.ticks.latest();
+  const tick = reading.ticks.latest();
   const now = parts.clock.now();
   return parts.session.atomically(async (tx) => {
-    await renewLease(tx, sweep.lease, tick);
+    await renewLease(tx, reading.lease, tick);
     return work(tx, now);
   });
 }
