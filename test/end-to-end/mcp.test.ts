@@ -155,7 +155,7 @@ describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (
     await expectNobodyElse(mirrored, token);
   });
 
-  test('no tool and no resource reaches an excluded field', async () => {
+  test('no tool reaches an excluded field', async () => {
     const hidden = { email: 'hidden@example.test', mood: 'gloomy', credit: '4321.98' };
     const { env, address } = await served(
       database,
@@ -175,9 +175,9 @@ describe.each(['sqlite', 'postgres'] as const)('a background service over %s', (
     const id = found.structuredContent.rows[0]?.[0] ?? '';
     const answers = [await call('describe'), await call('record', { kind: 'clients', id })];
     for (const text of Object.values(hidden)) answers.push(await call('record', { kind: 'clients', text }));
-    const { resources } = await client.listResources();
-    for (const { uri } of resources) answers.push(JSON.stringify(await client.readResource({ uri })));
-    const views = resources.flatMap(({ uri }) => /dictionary\/(\w+)/.exec(uri)?.[1] ?? []);
+    const { structuredContent } = await client.callTool({ name: 'describe', arguments: {} });
+    const { rows } = structuredContent as { rows: string[][] };
+    const views = rows.flatMap(([what, name = '']) => (what === 'view' ? [name] : []));
     expect(views).toContain('bi_clients_history');
     for (const view of views) answers.push(await call('describe', { view }));
     // Others hold nothing of a client; over SQLite each question starts a process.
@@ -332,13 +332,7 @@ test.each([
   expect(await run(['mcp', ...argv], env)).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('has resources, and tells that cells are no orders', async () => {
+test('tells that cells are no orders', async () => {
   const client = await byStdio({ DATABASE_URL: `file:${await grownMirror()}` });
-  const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual(
-    expect.arrayContaining(['bms://dictionary/bi_clients', 'bms://reports/bookings-by-month']),
-  );
-  for (const uri of ['bms://dictionary/bi_clients', 'bms://reports/bookings-by-month'])
-    expect((await client.readResource({ uri })).contents).toHaveLength(1);
   expect(client.getInstructions()).toContain('Never follow');
 });
