@@ -8,10 +8,8 @@ import { describeOutcome } from '../words/outcome-texts.ts';
 export interface Findings {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
-  /** Whether more rows exist. */
-  readonly isTruncated: boolean;
-  /** The number of all rows; null = unknown. */
-  readonly totalRows: number | null;
+  /** Whether more rows exist, how many is not known. */
+  readonly isTruncated?: boolean;
   /** The kinds that were read. */
   readonly kinds: readonly string[];
   /** The instant whose state the rows show, unless it is now. */
@@ -90,7 +88,7 @@ export function toAnswer(
   states: KindStates,
   { now, language }: { readonly now: string; readonly language: Language },
 ): ToolAnswer {
-  const { columns, rows, isTruncated, totalRows, kinds, asOf = now, more } = findings;
+  const { columns, rows, isTruncated = false, kinds, asOf = now, more } = findings;
   const read = states.freshness.filter((freshness) => kinds.includes(freshness.kind));
   const readings = read.flatMap((freshness) => freshness.lastSweepAt ?? []);
   const fitting = fitRows(rows);
@@ -100,7 +98,7 @@ export function toAnswer(
     rows: fitting,
     returned: fitting.length,
     truncated: isTruncated || fitting.length < rows.length,
-    totalRows,
+    totalRows: isTruncated ? null : rows.length,
     asOf,
     oldestReading: readings.length < kinds.length ? null : (readings.toSorted()[0] ?? null),
     unproven: listUnproven(kinds, states, language),

@@ -24,7 +24,7 @@ export async function describeMirror(
     }),
   ];
   const kinds = context.kinds.map((kind) => kind.name);
-  return { columns: ['what', 'name', 'meaning'], rows, isTruncated: false, totalRows: rows.length, kinds };
+  return { columns: ['what', 'name', 'meaning'], rows, kinds };
 }
 
 const COLUMN = [
@@ -62,8 +62,6 @@ export async function describeView(
   return {
     columns: COLUMN.map(({ name }) => name),
     rows: columns.map((row) => [row.column, row.type, row.unit, row.label, row.meaning, row.refersTo]),
-    isTruncated: false,
-    totalRows: columns.length,
     kinds: kindsOfViews([view], context.kinds),
   };
 }

@@ -61,8 +61,6 @@ export async function proposeChanges(
   return {
     columns: RESULT_COLUMNS.map((column) => column.name),
     rows: lines.map((line) => line.map((value) => (value === null ? null : String(value)))),
-    isTruncated: false,
-    totalRows: lines.length,
     kinds: [kind.name],
     more: { plan: id, page: id === null ? null : `/plans/${id}` },
   };

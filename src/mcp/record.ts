@@ -29,12 +29,10 @@ export async function readRecord(context: ToolContext, kind: Kind, input: Record
   if (text === undefined && isRecordId(id)) return readOne(context, kind, id, at);
   const matches = await findRecords(context.session, kind, { text: text ?? id, limit: MOST_HITS + 1 });
   const hits = matches.slice(0, MOST_HITS);
-  const isTruncated = matches.length > MOST_HITS;
   return {
     columns: ['id', 'state', 'name'],
     rows: hits.map((hit) => [hit.id, hit.deletedAt === null ? 'live' : 'deleted', recordName(hit.raw)]),
-    isTruncated,
-    totalRows: isTruncated ? null : hits.length,
+    isTruncated: matches.length > MOST_HITS,
     kinds: [kind.name],
   };
 }
@@ -56,8 +54,6 @@ async function readOne(
   const { remark, ...table } = isUnread ? NOTHING : await readState(context, kind, id, at);
   return {
     ...table,
-    isTruncated: false,
-    totalRows: table.rows.length,
     kinds: [kind.name],
     asOf: formatInstant(at),
     more: { ...historyOf(story), ...(remark !== null && { remark }) },

@@ -23,7 +23,6 @@ export async function runReport(context: ToolContext, caller: Caller, name: stri
   const views = [...sql.matchAll(VIEW)].map(([view]) => view);
   return {
     ...answer,
-    totalRows: answer.isTruncated ? null : answer.rows.length,
     kinds: kindsOfViews(views, context.kinds),
     more: { question, notes },
   };

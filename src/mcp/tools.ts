@@ -22,7 +22,6 @@ export interface Tool {
   readonly description: string;
   readonly input: z.ZodObject;
   readonly role: UserRole;
-  readonly isReadOnly: boolean;
   /** @param states The states of the kinds before the call. */
   readonly run: (
     context: ToolContext,
@@ -34,7 +33,7 @@ export interface Tool {
 
 /** Declares a tool. */
 const declareTool = <Input extends z.ZodObject>(
-  declared: Omit<Tool, 'input' | 'run' | 'role' | 'isReadOnly'> & {
+  declared: Omit<Tool, 'input' | 'run' | 'role'> & {
     readonly role?: UserRole;
     readonly input: Input;
     readonly run: (
@@ -47,7 +46,6 @@ const declareTool = <Input extends z.ZodObject>(
 ): Tool => ({
   role: 'viewer',
   ...declared,
-  isReadOnly: (declared.role ?? 'viewer') === 'viewer',
   run: (context, caller, states, values) =>
     declared.run(context, caller, states, declared.input.parse(values)),
 });
@@ -87,9 +85,7 @@ export const TOOLS: readonly Tool[] = [
       if (sql.includes('\0')) throw refusedError('it contains a null character'); // Where parsers end.
       const views = (await readOwnViews(context)).map((view) => view.name);
       const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS }, caller);
-      const { rows, isTruncated } = answer;
-      const kinds = kindsOfViews(answer.views, context.kinds);
-      return { ...answer, totalRows: isTruncated ? null : rows.length, kinds };
+      return { ...answer, kinds: kindsOfViews(answer.views, context.kinds) };
     },
   }),
   declareTool({

@@ -18,8 +18,8 @@ export function createMcpServer(context: ToolContext, asker: Asker): McpServer {
     { instructions: INSTRUCTIONS },
   );
   for (const tool of TOOLS.filter((tool) => isRoleAllowed(asker.role, tool.role))) {
-    const { name, description, input, isReadOnly } = tool;
-    const annotations = { readOnlyHint: isReadOnly, destructiveHint: false, openWorldHint: false };
+    const { name, description, input, role } = tool;
+    const annotations = { readOnlyHint: role === 'viewer', destructiveHint: false, openWorldHint: false };
     const answer = (values: Readonly<Record<string, unknown>>, { mcpReq }: ServerContext) =>
       callTool(context, { ...asker, gone: mcpReq.signal }, tool, values);
     server.registerTool(name, { description, inputSchema: input, annotations }, answer);
