@@ -8,10 +8,10 @@ import type { RouteContext, Server } from '../http/server.ts';
 /** The routes of the API for all operations. */
 export function operationRoutes(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS) {
-    const { path, role, words, answer, status = 200 } = operation;
+    const { path, role, summary, answer, status = 200 } = operation;
     const [, part = ''] = path.split('/');
     const schema = {
-      summary: sentence(words.summary).slice(0, -1),
+      summary: sentence(summary).slice(0, -1),
       tags: [sentence(part).slice(0, -1)],
       ...inputOf(operation),
       response: { [status]: answer },

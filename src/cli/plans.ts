@@ -130,7 +130,7 @@ export const undoCommand = (context: CommandContext): Command =>
   decisionCommand(context, undoCorrections).option('--unproven', UNPROVEN);
 
 function decisionCommand(context: CommandContext, operation: AnyOperation): Command {
-  const command = createCommand(operation.name, operation.words.summary);
+  const command = createCommand(operation.name, operation.summary);
   command.argument('<plan>', 'number of the plan');
   const read = async (mirror: Mirror, id: string): Promise<Printout> => {
     const { session, config, options } = mirror;

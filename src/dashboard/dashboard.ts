@@ -95,7 +95,7 @@ const back = z
   .describe('the page to return to');
 
 function addForms(app: Server, context: RouteContext): void {
-  for (const operation of OPERATIONS.filter((operation) => operation.words.notice !== undefined)) {
+  for (const operation of OPERATIONS.filter((operation) => operation.notice !== undefined)) {
     const schema = {
       summary: `${operation.name} by a form`,
       tags: ['Pages'],

@@ -20,26 +20,20 @@ const decide =
     session.atomically((tx) => decideHold(tx, requireKind(kinds, kind).name, decision, only));
 
 export const approveDeletions = operation({
-  name: 'approve',
   path: '/deletions/:kind/approve',
   role: 'operator',
-  words: {
-    summary: 'each record is marked as deleted once the service proves that it is gone',
-    notice: 'Approved: each record is marked as deleted once the service proves that it is gone.',
-  },
+  summary: 'each record is marked as deleted once the service proves that it is gone',
+  notice: 'Approved: each record is marked as deleted once the service proves that it is gone.',
   input,
   answer,
   run: decide('approved'),
 });
 
 export const rejectDeletions = operation({
-  name: 'reject',
   path: '/deletions/:kind/reject',
   role: 'operator',
-  words: {
-    summary: 'the records stay live',
-    notice: 'Rejected: the records stay live. To undo this, approve the deletions.',
-  },
+  summary: 'the records stay live',
+  notice: 'Rejected: the records stay live. To undo this, approve the deletions.',
   input,
   answer,
   run: decide('rejected'),

@@ -29,20 +29,18 @@ export interface OperationContext {
 }
 
 interface Described {
-  /** The word of the command, and the last part of the address. */
+  /** The word of the command; the last part of the address, unless declared. */
   readonly name: string;
   /** The address of the API below `/v1`, and of the dashboard's form: `:id` is the member `id` of the input. */
   readonly path: string;
   /** Who may: an operator decides, an admin sets up. */
   readonly role: UserRole;
-  readonly words: {
-    /** The effect as a clause: `keep the records live`. */
-    readonly summary: MessageKey;
-    /** The effect as a sentence in the past; the dashboard has a form for the operations that have one. */
-    readonly notice?: MessageKey;
-    /** The same on a page, with the number `events` of the result as `{n}`. */
-    readonly counted?: MessageKey;
-  };
+  /** The effect as a clause: `keep the records live`. */
+  readonly summary: MessageKey;
+  /** The effect as a sentence in the past; the dashboard has a form for the operations that have one. */
+  readonly notice?: MessageKey;
+  /** The same on a page, with the number `events` of the result as `{n}`. */
+  readonly counted?: MessageKey;
   /** The page of the result, if it is not the form's page. */
   readonly resultPage?: (document: JsonObject) => string;
   /** The command takes the ids of several entries: all are decided, or none. */
@@ -55,7 +53,8 @@ interface Described {
 
 type Members = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
 
-interface Declared<Input extends Members, Answer extends z.ZodObject> extends Described {
+interface Declared<Input extends Members, Answer extends z.ZodObject> extends Omit<Described, 'name'> {
+  readonly name?: string;
   readonly input: Input;
   readonly answer: Answer;
   readonly run: (context: OperationContext, input: z.output<Input>) => Promise<DocumentOf<Answer>>;
@@ -70,16 +69,19 @@ export interface AnyOperation extends Described {
 
 export const operation = <Input extends Members, Answer extends z.ZodObject>(
   declared: Declared<Input, Answer>,
-): AnyOperation => ({
-  ...declared,
-  run: async (context, values) => {
-    const input = parseInput(declared.input, values);
-    const decision = { ...context.by, ...toDecision(declared, input) };
-    await context.session.makeDurable(); // A power cut must not undo a decision that was answered.
-    const session = withDecision(context.session, decision, context.clock.now());
-    return (await declared.run({ ...context, session }, input)) as JsonObject;
-  },
-});
+): AnyOperation => {
+  const described = { name: declared.path.replace(/.*\//, ''), ...declared };
+  return {
+    ...described,
+    run: async (context, values) => {
+      const input = parseInput(declared.input, values);
+      const decision = { ...context.by, ...toDecision(described, input) };
+      await context.session.makeDurable(); // A power cut must not undo a decision that was answered.
+      const session = withDecision(context.session, decision, context.clock.now());
+      return (await declared.run({ ...context, session }, input)) as JsonObject;
+    },
+  };
+};
 
 function parseInput<Input extends Members>(input: Input, values: unknown): z.output<Input> {
   const { data, error } = input.safeParse(values);

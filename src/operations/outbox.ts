@@ -17,13 +17,10 @@ async function documentOf(context: OperationContext, { entry, warning }: Decided
 }
 
 export const retryOutboxEntry = operation({
-  name: 'retry',
   path: '/outbox/:id/retry',
   role: 'operator',
-  words: {
-    summary: 'try the entry again, unless the service already has it',
-    notice: 'The retry is noted.',
-  },
+  summary: 'try the entry again, unless the service already has it',
+  notice: 'The retry is noted.',
   takesSeveral: true,
   input: entryPath.extend({
     overwrite: z
@@ -47,13 +44,10 @@ export const retryOutboxEntry = operation({
 });
 
 export const adoptOutboxEntry = operation({
-  name: 'adopt',
   path: '/outbox/:id/adopt',
   role: 'operator',
-  words: {
-    summary: 'link a create to the record that it made; nothing more is sent',
-    notice: 'Adopted: the entry is done; nothing more is sent.',
-  },
+  summary: 'link a create to the record that it made; nothing more is sent',
+  notice: 'Adopted: the entry is done; nothing more is sent.',
   input: entryPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
   run: async (context, input) => {
@@ -63,13 +57,10 @@ export const adoptOutboxEntry = operation({
 });
 
 export const abandonOutboxEntry = operation({
-  name: 'abandon',
   path: '/outbox/:id/abandon',
   role: 'operator',
-  words: {
-    summary: 'send nothing more for the entry',
-    notice: 'Abandoned: nothing more is sent for the entry.',
-  },
+  summary: 'send nothing more for the entry',
+  notice: 'Abandoned: nothing more is sent for the entry.',
   takesSeveral: true,
   input: entryPath,
   answer: decidedEntry,
@@ -80,10 +71,10 @@ export const abandonOutboxEntry = operation({
 });
 
 const resumeOutbox = operation({
-  name: 'resume',
   path: '/outbox/resume',
   role: 'operator',
-  words: { summary: 'resume sends after a database was restored', notice: 'Sends are no longer paused.' },
+  summary: 'resume sends after a database was restored',
+  notice: 'Sends are no longer paused.',
   input: z.strictObject({}),
   answer: z.object({
     wasFrozen: z.boolean(),

@@ -10,13 +10,10 @@ import { operation } from './operation.ts';
 export const planPath = z.strictObject({ id: wholeNumber(1).describe('number of the plan') });
 
 export const approveCorrections = operation({
-  name: 'approve',
   path: '/plans/:id/approve',
   role: 'operator',
-  words: {
-    summary: 'approve a plan that another user has made',
-    notice: 'Approved: the plan can be applied.',
-  },
+  summary: 'approve a plan that another user has made',
+  notice: 'Approved: the plan can be applied.',
   input: planPath,
   answer: shownPlan,
   run: async ({ session, kinds, clock, plans, by }, { id }) => {
@@ -26,14 +23,11 @@ export const approveCorrections = operation({
 });
 
 export const applyCorrections = operation({
-  name: 'apply',
   path: '/plans/:id/apply',
   role: 'operator',
-  words: {
-    summary:
-      'put exactly the rows of a plan into the outbox, unless one of its cells has changed in the mirror',
-    notice: 'Applied: its rows are in the outbox.',
-  },
+  summary:
+    'put exactly the rows of a plan into the outbox, unless one of its cells has changed in the mirror',
+  notice: 'Applied: its rows are in the outbox.',
   input: planPath,
   answer: shownPlan,
   run: async ({ session, kinds, clock, plans, by }, { id }) => {
@@ -45,13 +39,10 @@ export const applyCorrections = operation({
 export const UNPROVEN = 'also undo values that another user may have written';
 
 export const undoCorrections = operation({
-  name: 'undo',
   path: '/plans/:id/undo',
   role: 'operator',
-  words: {
-    summary: 'make a plan that undoes an applied plan, except for values that were changed since',
-    notice: 'This plan undoes the earlier one: review it, then apply it.',
-  },
+  summary: 'make a plan that undoes an applied plan, except for values that were changed since',
+  notice: 'This plan undoes the earlier one: review it, then apply it.',
   resultPage: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,

@@ -19,10 +19,8 @@ const pullOperation = operation({
   name: 'pull',
   path: '/pulls',
   role: 'operator',
-  words: {
-    summary: 'request a pull of these kinds (default: all)',
-    notice: 'Pull requested. It starts as soon as a background service is free.',
-  },
+  summary: 'request a pull of these kinds (default: all)',
+  notice: 'Pull requested. It starts as soon as a background service is free.',
   input: z.strictObject({
     kinds: z
       .array(kindText)
@@ -45,10 +43,8 @@ const backfillOperation = operation({
   name: 'backfill',
   path: '/backfills',
   role: 'operator',
-  words: {
-    summary: 'request that records of a kind are read again: by id, by page of the list, or all',
-    notice: 'Reading again requested. It starts as soon as a background service is free.',
-  },
+  summary: 'request that records of a kind are read again: by id, by page of the list, or all',
+  notice: 'Reading again requested. It starts as soon as a background service is free.',
   input: z.strictObject({
     kind: kindText,
     ids: z

@@ -52,10 +52,8 @@ export const addUser = operation({
   name: 'add',
   path: '/users',
   role: 'admin',
-  words: {
-    summary:
-      'add a user: a viewer reads, a writer also pushes, an operator also decides, an admin also administers',
-  },
+  summary:
+    'add a user: a viewer reads, a writer also pushes, an operator also decides, an admin also administers',
   input: z.strictObject({
     name: newName,
     role: role.default('viewer').describe(`${ROLES} (default: viewer)`),
@@ -79,10 +77,10 @@ export const addUser = operation({
 });
 
 const changeRole = operation({
-  name: 'role',
   path: '/users/:name/role',
   role: 'admin',
-  words: { summary: 'give a user another role', notice: 'The user has the new role.' },
+  summary: 'give a user another role',
+  notice: 'The user has the new role.',
   input: z.strictObject({ name: userName, role: role.describe(ROLES) }),
   answer: z.object({ name: z.string(), role }),
   run: async ({ session }, input) => {
@@ -94,10 +92,9 @@ const changeRole = operation({
 });
 
 export const rotateUser = operation({
-  name: 'rotate',
   path: '/users/:name/rotate',
   role: 'admin',
-  words: { summary: 'give a user a new token: the old one and all sessions end' },
+  summary: 'give a user a new token: the old one and all sessions end',
   input: z.strictObject({ name: userName }),
   answer: addedUser,
   run: async ({ session }, input) => {
@@ -111,13 +108,10 @@ export const rotateUser = operation({
 });
 
 export const removeUser = operation({
-  name: 'remove',
   path: '/users/:name/remove',
   role: 'admin',
-  words: {
-    summary: 'remove a user: the token and all sessions end',
-    notice: 'Removed: the token and all sessions have ended.',
-  },
+  summary: 'remove a user: the token and all sessions end',
+  notice: 'Removed: the token and all sessions have ended.',
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
   run: async ({ session }, { name }) => {

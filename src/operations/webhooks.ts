@@ -27,7 +27,7 @@ export const addWebhook = operation({
   name: 'add',
   path: '/webhooks',
   role: 'admin',
-  words: { summary: 'add an endpoint; it gets all events from now on' },
+  summary: 'add an endpoint; it gets all events from now on',
   input: z.strictObject({
     name: endpointName,
     url: z
@@ -65,13 +65,10 @@ export const addWebhook = operation({
 });
 
 const removeWebhook = operation({
-  name: 'remove',
   path: '/webhooks/:name/remove',
   role: 'admin',
-  words: {
-    summary: 'remove an endpoint and its deliveries',
-    notice: 'The endpoint is removed, with its deliveries.',
-  },
+  summary: 'remove an endpoint and its deliveries',
+  notice: 'The endpoint is removed, with its deliveries.',
   input: endpointInput,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
   run: async ({ session }, { name }) => {
@@ -81,36 +78,29 @@ const removeWebhook = operation({
 });
 
 const rotateWebhook = operation({
-  name: 'rotate',
   path: '/webhooks/:name/rotate',
   role: 'admin',
-  words: { summary: 'replace the secret of an endpoint; the old one stays valid for a day' },
+  summary: 'replace the secret of an endpoint; the old one stays valid for a day',
   input: endpointInput,
   answer: revealed,
   run: (context, input) => rotateSecret(context.session, input.name, context.clock.now()),
 });
 
 export const enableWebhook = operation({
-  name: 'enable',
   path: '/webhooks/:name/enable',
   role: 'operator',
-  words: {
-    summary: 'send the waiting deliveries, then the events since',
-    notice: 'Enabled: the waiting deliveries are sent.',
-  },
+  summary: 'send the waiting deliveries, then the events since',
+  notice: 'Enabled: the waiting deliveries are sent.',
   input: endpointInput,
   answer: endpointState,
   run: (context, input) => enableEndpoint(context.session, input.name, context.clock.now()),
 });
 
 export const disableWebhook = operation({
-  name: 'disable',
   path: '/webhooks/:name/disable',
   role: 'operator',
-  words: {
-    summary: 'keep the deliveries waiting until the endpoint is enabled',
-    notice: 'Disabled: nothing is sent until the endpoint is enabled.',
-  },
+  summary: 'keep the deliveries waiting until the endpoint is enabled',
+  notice: 'Disabled: nothing is sent until the endpoint is enabled.',
   input: endpointInput,
   answer: endpointState,
   run: (context, input) => disableEndpoint(context.session, input.name, context.clock.now()),
@@ -120,15 +110,12 @@ const isSeq = (value: unknown): boolean =>
   (typeof value === 'string' || isNumber(value as Json)) && /^\d{1,15}(?:\.0+)?$/.test(String(value));
 
 export const replayWebhook = operation({
-  name: 'replay',
   path: '/webhooks/:name/replay',
   role: 'operator',
-  words: {
-    summary: 'send the events again, after a number or since the last success; enables a disabled endpoint',
-    notice: 'The events are sent again.',
-    counted:
-      '{n, plural, =0 {There are no events to send again.} one {# event is sent again.} other {# events are sent again.}}',
-  },
+  summary: 'send the events again, after a number or since the last success; enables a disabled endpoint',
+  notice: 'The events are sent again.',
+  counted:
+    '{n, plural, =0 {There are no events to send again.} one {# event is sent again.} other {# events are sent again.}}',
   input: endpointInput.extend({
     after: z
       .custom<Json>(isSeq, 'expected the number of an event (seq), or 0')
@@ -146,10 +133,9 @@ export const replayWebhook = operation({
 });
 
 const testWebhook = operation({
-  name: 'test',
   path: '/webhooks/:name/test',
   role: 'operator',
-  words: { summary: 'send an endpoint one test event now; if it accepts it, also what waits' },
+  summary: 'send an endpoint one test event now; if it accepts it, also what waits',
   input: endpointInput,
   answer: z.object({
     name: z.string(),

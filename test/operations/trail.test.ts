@@ -153,7 +153,7 @@ function doorsTo({ stage, env, cookie }: Scene, path: string, n: number) {
   };
   return {
     api,
-    ...(operation.words.notice !== undefined && { page }),
+    ...(operation.notice !== undefined && { page }),
     ...(argv !== null && { command }),
   };
 }

@@ -102,7 +102,7 @@ function testLines(document: object): readonly string[] {
 
 function addCommand(context: CommandContext): Command {
   const about = (name: string): string => addWebhook.input.shape[name]?.description ?? '';
-  return createCommand(addWebhook.name, addWebhook.words.summary)
+  return createCommand(addWebhook.name, addWebhook.summary)
     .argument('<url>', about('url'))
     .requiredOption('--name <name>', about('name'))
     .option('--kinds <kinds>', about('kinds'), namesIn)

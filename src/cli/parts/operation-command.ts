@@ -76,7 +76,7 @@ function operationCommand(
   const members = Object.entries(operation.input.shape);
   const isOptional = ([, schema]: (typeof members)[number]): boolean => schema.safeParse(undefined).success;
   const needed = members.filter((member) => !isOptional(member));
-  const command = createCommand(operation.name, operation.words.summary);
+  const command = createCommand(operation.name, operation.summary);
   const isOfEntry = operation.path.startsWith('/outbox/:id/'); // Named by its key, too.
   const several = operation.takesSeveral ? '...' : '';
   for (const [name, schema] of needed) command.argument(`<${name}${several}>`, schema.description ?? '');
@@ -112,7 +112,7 @@ function operationCommand(
     await (inputs.length === 1 ? run(session, only) : runTogether(session, runAll));
     const printed = documents.flatMap((document) => {
       if (hasFailed?.(document) === true) context.exit(EXIT.failed);
-      const notice = hasWorked?.(document) === false ? null : operation.words.notice;
+      const notice = hasWorked?.(document) === false ? null : operation.notice;
       const texts = [notice, document['warning'], ...(lines?.(document, config) ?? [])];
       const entry = documents.length === 1 ? '' : `Entry ${compactJson(document['id'] ?? '')}: `;
       return texts.filter((text) => typeof text === 'string').map((text) => `${entry}${text}`);

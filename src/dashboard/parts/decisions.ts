@@ -62,7 +62,7 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string, 
 
 /** Lists the effects of operations, each after its name: `Abandon: send nothing more…`. */
 function effectsOf(translator: Translator, operations: readonly AnyOperation[]): string {
-  const effects = operations.map(({ name, words: { summary } }) => {
+  const effects = operations.map(({ name, summary }) => {
     const values = { decision: labelOf(translator, name), effect: translator.t(summary) };
     return translator.t('{decision}: {effect}.', values);
   });
@@ -105,8 +105,8 @@ const LATE: MessageKey =
 const ENTRY_OPERATIONS = {
   adopt: adoptOutboxEntry,
   retry: retryOutboxEntry,
-  overwrite: { ...retryOutboxEntry, name: 'overwrite', words: { summary: OVERWRITE } },
-  'stop waiting': { ...retryOutboxEntry, name: 'stop waiting', words: { summary: HURRY } },
+  overwrite: { ...retryOutboxEntry, name: 'overwrite', summary: OVERWRITE },
+  'stop waiting': { ...retryOutboxEntry, name: 'stop waiting', summary: HURRY },
   abandon: abandonOutboxEntry,
 };
 
@@ -192,7 +192,7 @@ const TRIED_AGAIN: MessageKey = 'bms-sync retries, and disables the endpoint if 
 /** The notice of an operation, null for an unknown one. @param done Its name in the decision log, and the number that it counts. */
 export function noticeFor({ t }: Translator, done = ''): Html | null {
   const [, name, n] = /^(.*?)(?: (\d+))?$/.exec(done) ?? [];
-  const { notice, counted } = OPERATIONS.find((operation) => trailName(operation) === name)?.words ?? {};
+  const { notice, counted } = OPERATIONS.find((operation) => trailName(operation) === name) ?? {};
   const text = n !== undefined && counted !== undefined ? t(counted, { n: Number(n) }) : notice && t(notice);
   return text === undefined ? null : html`<p class="notice" role="status">${text}</p>`;
 }
