@@ -1,7 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import { latestSeq } from '../store/records/change-store.ts';
 import { parseInstant } from '../lib/time/clock.ts';
-import type { KindStatus } from '../store/kinds/status-store.ts';
 import { oldestUnsettledSend } from '../store/outbox/attempts-and-links.ts';
 import { countDeliveries, type DeliveryState } from '../store/webhooks/delivery-queue.ts';
 import { listEndpoints, needsPerson } from '../store/webhooks/endpoint-store.ts';
@@ -12,11 +11,16 @@ import { readMirrorStatus } from '../checks/status.ts';
 export async function mirrorMetrics(context: RouteContext): Promise<string> {
   const { session, kinds, clock } = context;
   const registry = new Registry(); // A new one each time, so that removed labels leave no old value behind.
-  const add: AddGauge = (name, help, labelNames = []) =>
+  const add = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const now = clock.now();
   const status = await readMirrorStatus(session, kinds);
-  addKinds(add, status.kinds);
+  for (const [name, help, member] of OF_KINDS) {
+    const gauge = add(name, help, ['kind']);
+    for (const { kind, [member]: value } of status.kinds)
+      if (value !== null)
+        gauge.set({ kind }, typeof value === 'number' ? value : parseInstant(value).getTime() / 1000);
+  }
   const entries = add('bms_sync_outbox_entries', 'Entries of the outbox.', ['state']);
   for (const [state, count] of Object.entries(status.outbox)) entries.set({ state }, count);
   add(OLDEST_UNSETTLED, 'Age of the oldest send with an unknown outcome.').set(
@@ -47,43 +51,21 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   return await registry.metrics();
 }
 
-type AddGauge = (name: string, help: string, labelNames?: readonly string[]) => Gauge;
-
 const OLDEST_UNSETTLED = 'bms_sync_outbox_oldest_unsettled_age_seconds';
 
 /** Another machine's clock may be ahead. */
 const secondsSince = (instant: string | null, now: Date): number =>
   instant === null ? 0 : Math.max(0, (now.getTime() - parseInstant(instant).getTime()) / 1000);
 
-const secondsOf = (instant: string | null): number | null =>
-  instant === null ? null : parseInstant(instant).getTime() / 1000;
-
-function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
-  /** Null = no value yet. */
-  const addKind = (name: string, help: string, value: (status: KindStatus) => number | null): void => {
-    const gauge = add(name, help, ['kind']);
-    for (const status of statuses) {
-      const number = value(status);
-      if (number !== null) gauge.set({ kind: status.kind }, number);
-    }
-  };
-  addKind('bms_sync_rows', 'Live rows.', (status) => status.rows);
-  addKind('bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', (status) =>
-    secondsOf(status.lastSweepAt),
-  );
-  addKind('bms_sync_certified_timestamp_seconds', 'When the list was last known exactly.', (status) =>
-    secondsOf(status.certifiedAt),
-  );
-  addKind('bms_sync_last_change_timestamp_seconds', 'When a record last changed.', (status) =>
-    secondsOf(status.lastChangeAt),
-  );
-  addKind('bms_sync_open_issues', 'Open issues.', (status) => status.openIssues);
-  addKind(
-    'bms_sync_held_deletions',
-    'Deletions on hold, which wait for a decision.',
-    (status) => status.heldDeletions,
-  );
-}
+/** Gauges of each kind, each with the member that it shows: a number, or an instant, which is null before the first one. */
+const OF_KINDS = [
+  ['bms_sync_rows', 'Live rows.', 'rows'],
+  ['bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', 'lastSweepAt'],
+  ['bms_sync_certified_timestamp_seconds', 'When the list was last known exactly.', 'certifiedAt'],
+  ['bms_sync_last_change_timestamp_seconds', 'When a record last changed.', 'lastChangeAt'],
+  ['bms_sync_open_issues', 'Open issues.', 'openIssues'],
+  ['bms_sync_held_deletions', 'Deletions on hold, which wait for a decision.', 'heldDeletions'],
+] as const;
 
 const OLDEST_WAITING = 'bms_sync_webhook_oldest_waiting_age_seconds';
 const OLDEST_WAITING_HELP = 'Age of the oldest event or notification that waits; 0 if there is none.';

@@ -2,12 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { allKinds } from '../config/known-kinds.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { withFullStop } from '../lib/text/text.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { listPlans } from '../store/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import { applyCorrections, approveCorrections, undoCorrections, UNPROVEN } from '../operations/plans.ts';
@@ -32,14 +30,8 @@ import { outputFile, writeWhole } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { takeFirst, truncateText, textTable, type Printed } from './parts/io.ts';
-import { createEntriesProgress } from './parts/progress.ts';
-import {
-  commandLineDecider,
-  operationParts,
-  readingCommand,
-  type Printout,
-  type OpenMirror,
-} from './parts/operation-command.ts';
+import { createLine } from './parts/progress.ts';
+import { readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
   readonly kind?: string;
@@ -85,15 +77,15 @@ export function planCommand(context: CommandContext): Command {
 
 const MAX_LISTED = 50;
 
-async function planOfFile({ session, config, options }: Mirror, file: string): Promise<number | null> {
+async function planOfFile({ session, options, parts }: Mirror, file: string): Promise<number | null> {
   const { kind, allowNew, allowReordered } = options;
   const origin = basename(file);
   return makePlan(session, {
-    kinds: allKinds(config),
+    kinds: parts.kinds,
     sheet: await readSheet(origin, bytesOf(file)),
     origin,
-    createdBy: commandLineDecider().who,
-    now: systemClock.now(),
+    createdBy: parts.by.who,
+    now: parts.clock.now(),
     kind,
     allowNew,
     allowReordered,
@@ -133,34 +125,35 @@ function decisionCommand(context: CommandContext, operation: AnyOperation): Comm
   const command = createCommand(operation.name, operation.summary);
   command.argument('<plan>', 'number of the plan');
   const read = async (mirror: Mirror, id: string): Promise<Printout> => {
-    const { session, config, options } = mirror;
-    const wanted = { id, ...(options.unproven && { unproven: true }) };
-    const document = await operation.run(operationParts(context, config, session), wanted);
+    const wanted = { id, ...(mirror.options.unproven && { unproven: true }) };
+    const document = await operation.run(mirror.parts, wanted);
     return planAnswer(context, mirror, Number(document['id']));
   };
   return readingCommand(context, command, read, refuseOutput);
 }
 
 /** Refuses a file that cannot be written before anything is done. */
-function refuseOutput({ config, options }: Omit<Mirror, 'session'>): void {
+function refuseOutput({ config, options }: Pick<Mirror, 'config' | 'options'>): void {
   if (options.out !== undefined) outputFile(config.database.url, options.out);
 }
 
 /** The answer that shows a plan; with `--wait`, after its entries have ended. */
 async function planAnswer(
   context: CommandContext,
-  { session, config, options }: Mirror,
+  { session, config, options, parts }: Mirror,
   id: number,
 ): Promise<Printout> {
   const { wait, timeout = TIMEOUT_SECONDS, out } = options;
-  const kinds = allKinds(config);
+  const { kinds } = parts;
   let plan = await showPlan(session, kinds, id, config.plans.approvals);
   if (wait) {
     const entries = plan.rows.flatMap((row) => row.entry?.id ?? []);
     const { signal, stderr } = context.io;
-    const { onEnded, stop } = createEntriesProgress(entries.length, stderr);
-    const waiting = { clock: systemClock, timeoutMs: timeout * 1000, signal, onEnded };
-    await waitForEntries(session, entries, waiting).finally(stop);
+    let ended = 0;
+    const line = createLine(stderr, () => `${ended} of ${entries.length} entries have ended`);
+    const onEnded = (count: number): void => void (ended = count);
+    const waiting = { clock: parts.clock, timeoutMs: timeout * 1000, signal, onEnded };
+    await waitForEntries(session, entries, waiting).finally(line.stop);
     plan = await showPlan(session, kinds, id, config.plans.approvals);
     if (plan.rows.some((row) => row.entry !== null && row.entry.state !== 'done'))
       context.exit(EXIT.incomplete);

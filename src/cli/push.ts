@@ -129,15 +129,9 @@ async function checkAndStore(
     entry,
     outcome: outcomes.find((outcome) => outcome.id === entry.id),
   }));
+  const documents = pushed.map(({ entry, outcome }) => pushedDocument(entry, outcome));
   const texts = pushed.flatMap((entry) => [...pushedTexts(entry)]);
-  context.printResult(
-    options,
-    pushResult(
-      options,
-      pushed.map(({ entry, outcome }) => pushedDocument(entry, outcome)),
-    ),
-    texts,
-  );
+  context.printResult(options, pushResult(options, documents), texts);
 }
 
 const pushResult = (options: PushOptions, documents: readonly object[]): object | null =>

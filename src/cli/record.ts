@@ -10,20 +10,14 @@ import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { entryOf } from '../store/outbox/outbox-store.ts';
 import { NOT_FOUND, findRecords } from '../store/records/find-records.ts';
 import { recordName } from '../store/records/record-name.ts';
-import {
-  STORY_STATES,
-  noEventWords,
-  proofWords,
-  readRecordStory,
-  type RecordStory,
-} from '../store/records/record-story.ts';
+import { STORY_STATES, noEventWords, proofWords, type RecordStory } from '../store/records/record-story.ts';
 import { entryDocument, shownEntry } from '../outbound/decisions/entry-document.ts';
-import { jsonOrText, showStanding } from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, readShownStory } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
 import { truncateText, textTable, utc, type Printed } from './parts/io.ts';
-import { operationParts, readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
+import { readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
 
 export function recordCommand(context: CommandContext): Command {
   const command = createCommand('record')
@@ -33,17 +27,11 @@ export function recordCommand(context: CommandContext): Command {
       'id of the record, or words of its code, name, phone number or e-mail to search for',
     );
   const read = async (mirror: OpenMirror, name: string, words: string[]): Promise<Printout> => {
-    const { session, config } = mirror;
+    const { session, config, parts } = mirror;
     const kind = requireKnownKind(config, name);
     const wanted = words.join(' ');
-    const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
-    if (story !== null) {
-      const tried = story.entries.map((one) => one.entry);
-      const standing = await showStanding(operationParts(context, config, session), tried);
-      const entries = story.entries.map((one, at) => ({ ...one, entry: standing[at] ?? one.entry }));
-      const shown = { ...story, entries };
-      return [documentOf(shownStory, storyDocument(shown)), storyTexts(shown)];
-    }
+    const story = isRecordId(wanted) ? await readShownStory(parts, kind, wanted) : null;
+    if (story !== null) return [documentOf(shownStory, storyDocument(story)), storyTexts(story)];
     const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
     if (hits.length === 0) throw recordAbsent(kind, wanted);
     const records = hits.map(({ id, deletedAt, raw }) => ({ id, deletedAt, record: jsonOrText(raw) }));

@@ -11,11 +11,10 @@ import { statusDocument, type StatusDocument } from '../checks/status-document.t
 import { disappearedTexts } from './decisions/deletions.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
 import { textTable, utc, type Printed } from './parts/io.ts';
-import { operationParts, readingCommand } from './parts/operation-command.ts';
+import { readingCommand } from './parts/operation-command.ts';
 
 export function statusCommand(context: CommandContext): Command {
-  return readingCommand(context, createCommand('status'), async ({ session, config }) => {
-    const parts = operationParts(context, config, session);
+  return readingCommand(context, createCommand('status'), async ({ session, config, parts }) => {
     const { clock, plans } = parts;
     const frozen = await readPause(parts);
     const outlook = { schedules: schedulesOf(config), now: clock.now(), frozen, plans };

@@ -9,11 +9,10 @@ import {
   MOST_REFERRED,
   noEventWords,
   proofWords,
-  readRecordStory,
   STORY_STATES,
   type RecordStory,
 } from '../store/records/record-story.ts';
-import { showStanding } from '../outbound/decisions/entry-list.ts';
+import { readShownStory } from '../outbound/decisions/entry-list.ts';
 import { payloadText } from './outbox-page.ts';
 import { explain } from '../words/verdicts.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
@@ -36,14 +35,11 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ params: { kind: name, id }, reader }) => {
     const { t } = reader;
     const kind = requireKind(kinds, name);
-    const story = await readRecordStory(session, kind, id);
+    const story = await readShownStory(dashboard, kind, id);
     if (story === null)
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
-    const tried = story.entries.map((one) => one.entry);
-    const standing = await showStanding(dashboard, tried);
-    const entries = story.entries.map((one, at) => ({ ...one, entry: standing[at] ?? one.entry }));
     const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
     const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
     const body = html`<div class="body">
@@ -65,7 +61,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
           <div>${fieldPanel(kind.name, story, reader)} ${referredPanel(story, reader)}</div>
           <div>
             ${panel({ id: 'versions', title: t('Versions'), note }, versions)}
-            ${issuePanel(kind.name, story, reader)} ${entryPanel(entries, reader)}
+            ${issuePanel(kind.name, story, reader)} ${entryPanel(story.entries, reader)}
           </div>
         </div>
         ${listPanels(reader, kind.name, parseObjectText(story.row?.raw ?? null))}

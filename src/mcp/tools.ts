@@ -17,37 +17,23 @@ import { runReport } from './reports.ts';
 import { LONGEST_SQL, MOST_ROWS, QUERY_MS, refusedError } from './sql/question.ts';
 
 /** A tool that assistants may call. */
-export interface Tool {
+export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly description: string;
-  readonly input: z.ZodObject;
+  readonly input: Input;
   readonly role: UserRole;
   /** @param states The states of the kinds before the call. */
   readonly run: (
     context: ToolContext,
     caller: Caller,
     states: KindStates,
-    values: Readonly<Record<string, unknown>>,
+    input: z.output<Input>,
   ) => Promise<Findings>;
 }
 
-/** Declares a tool. */
-const declareTool = <Input extends z.ZodObject>(
-  declared: Omit<Tool, 'input' | 'run' | 'role'> & {
-    readonly role?: UserRole;
-    readonly input: Input;
-    readonly run: (
-      context: ToolContext,
-      caller: Caller,
-      states: KindStates,
-      input: z.output<Input>,
-    ) => Promise<Findings>;
-  },
-): Tool => ({
-  role: 'viewer',
-  ...declared,
-  run: (context, caller, states, values) =>
-    declared.run(context, caller, states, declared.input.parse(values)),
+const declareTool = <Input extends z.ZodObject>(tool: Tool<Input>): Tool => ({
+  ...tool,
+  run: (context, caller, states, values) => tool.run(context, caller, states, tool.input.parse(values)),
 });
 
 const MOST_CHANGES = 200;
@@ -60,6 +46,7 @@ const newValue = z.preprocess((value) => value ?? CLEARED, z.string());
 export const TOOLS: readonly Tool[] = [
   declareTool({
     name: 'describe',
+    role: 'viewer',
     description:
       'List views, reports and record kinds with their state; or, with a view, its columns and relations.',
     input: z.object({ view: z.string().optional() }),
@@ -70,12 +57,14 @@ export const TOOLS: readonly Tool[] = [
   }),
   declareTool({
     name: 'report',
+    role: 'viewer',
     description: 'Run a ready report over all rows. Prefer it to a query of your own.',
     input: z.object({ name: z.string().describe('as describe lists it') }),
     run: (context, caller, _states, { name }) => runReport(context, caller, name),
   }),
   declareTool({
     name: 'query',
+    role: 'viewer',
     description: 'Run one SQL select over the views. All values come back as text.',
     input: z.object({
       sql: z.string().max(LONGEST_SQL),
@@ -90,6 +79,7 @@ export const TOOLS: readonly Tool[] = [
   }),
   declareTool({
     name: 'record',
+    role: 'viewer',
     description:
       'Show a record with its history, now or at an instant; or find records by name, phone, e-mail or code.',
     input: z.object({

@@ -70,7 +70,7 @@ export interface AnyOperation extends Described {
 export const operation = <Input extends Members, Answer extends z.ZodObject>(
   declared: Declared<Input, Answer>,
 ): AnyOperation => {
-  const described = { name: declared.path.replace(/.*\//, ''), ...declared };
+  const described = { name: declared.path.slice(declared.path.lastIndexOf('/') + 1), ...declared };
   return {
     ...described,
     run: async (context, values) => {

@@ -13,12 +13,7 @@ import { outboxOperations } from '../../operations/outbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { takeFirst } from '../parts/io.ts';
-import {
-  operationParts,
-  type OpenMirror,
-  readingCommand,
-  withOperations,
-} from '../parts/operation-command.ts';
+import { readingCommand, withOperations, type OpenMirror } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
 const LISTED = 50;
@@ -34,10 +29,10 @@ export function outboxCommand(context: CommandContext): Command {
     .option('--all', 'list done and abandoned entries too: --state all')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATE_FILTERS))
     .option('--limit <n>', `maximum number (default: ${LISTED})`, parseWholeNumber);
-  readingCommand(context, list, async ({ session, config, options }: OpenMirror<ListOptions>) => {
+  readingCommand(context, list, async ({ session, options, parts }: OpenMirror<ListOptions>) => {
     const { all, state = all ? 'all' : 'open', limit } = options;
     const wanted = { states: statesOf(state), limit: limit ?? LISTED + 1 };
-    const read = await listOutbox(operationParts(context, config, session), wanted);
+    const read = await listOutbox(parts, wanted);
     const listed = { ...read, entries: takeFirst(read.entries, limit ?? LISTED, context.io) };
     const isOpenOnly = state === 'open' && limit !== 0;
     const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
@@ -47,9 +42,8 @@ export function outboxCommand(context: CommandContext): Command {
     '<id|key>',
     'the number of the entry, or its key; digits are a number first',
   );
-  readingCommand(context, show, async ({ session, config }, idOrKey: string) => {
-    const reader = operationParts(context, config, session);
-    const history = await readHistory(reader, await findEntryId(session, idOrKey));
+  readingCommand(context, show, async ({ session, parts }, idOrKey: string) => {
+    const history = await readHistory(parts, await findEntryId(session, idOrKey));
     return [historyDocument(history), historyTexts(history)];
   });
   const outbox = createCommand('outbox').addCommand(list, { isDefault: true }).addCommand(show);

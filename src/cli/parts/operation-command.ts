@@ -22,6 +22,7 @@ export interface OpenMirror<Options extends CommonOptions = CommonOptions> {
   readonly session: Session;
   readonly config: Config;
   readonly options: Options;
+  readonly parts: ReturnType<typeof operationParts>;
 }
 
 /** A document, and its texts for a person. */
@@ -35,7 +36,7 @@ export const readingCommand = <Options extends CommonOptions>(
   context: CommandContext,
   command: Command,
   read: (mirror: OpenMirror<Options>, ...args: never[]) => Promise<Printout>,
-  check?: (known: Omit<OpenMirror<Options>, 'session'>, ...args: never[]) => void,
+  check?: (known: Pick<OpenMirror<Options>, 'config' | 'options'>, ...args: never[]) => void,
 ): Command =>
   command.action(async () => {
     const options = command.optsWithGlobals<Options>();
@@ -43,7 +44,8 @@ export const readingCommand = <Options extends CommonOptions>(
     const args = command.processedArgs as never[];
     check?.({ config, options }, ...args);
     await using session = await openExistingMirror(config);
-    const answer = await read({ session, config, options }, ...args);
+    const parts = operationParts(context, config, session);
+    const answer = await read({ session, config, options, parts }, ...args);
     context.printResult(options, ...answer);
   });
 
@@ -86,10 +88,9 @@ function operationCommand(
   }
   type Options = CommonOptions & Readonly<Record<string, unknown>>;
   return readingCommand<Options>(context, command, async (mirror, ...args: readonly unknown[]) => {
-    const { session, config, options } = mirror;
+    const { session, config, options, parts } = mirror;
     const input = Object.fromEntries(members.map(([name]) => [name, options[name]]));
     for (const [index, [name]] of needed.entries()) input[name] = args[index];
-    const parts = operationParts(context, config, session);
     const inputs = operation.takesSeveral
       ? [...new Set(args[0] as readonly string[])].map((id) => ({ ...input, id }))
       : [input];

@@ -80,22 +80,12 @@ export function createExportProgress(what: string, stderr: Output) {
   return { onRows, stop: line.stop };
 }
 
-/** Shows on stderr how many entries of the outbox have ended. */
-export function createEntriesProgress(entries: number, stderr: Output) {
-  let ended = 0;
-  const line = createLine(stderr, () => `${ended} of ${entries} entries have ended`);
-  const onEnded = (count: number): void => {
-    ended = count;
-  };
-  return { onEnded, stop: line.stop };
-}
-
 const REDRAWN_EVERY_MS = 250;
 const LINE_EVERY_MS = 10_000;
 const CLEARED_LINE = '\r\u{1b}[2K';
 
 /** A line that is drawn again where it stands on a terminal, and a line every ten seconds elsewhere. @param text null = none yet. */
-function createLine(stderr: Output, text: () => string | null) {
+export function createLine(stderr: Output, text: () => string | null) {
   const isTerminal = stderr.isTTY === true;
   let isDrawn = false;
   const clear = (): void => {

@@ -17,6 +17,7 @@ import {
   type EntryState,
 } from '../../store/outbox/outbox-store.ts';
 import { findRecord } from '../../store/records/record-store.ts';
+import { readRecordStory, type RecordStory } from '../../store/records/record-story.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { readPossibleMatches } from '../attempt/possible-matches.ts';
@@ -147,6 +148,22 @@ async function listByUrgency(db: Queryable, states: readonly EntryState[], limit
     if (left > 0) entries.push(...(await listEntries(db, [state], left)));
   }
   return entries;
+}
+
+/** Reads the story of a record, with its entries as they stand; null where the mirror has no trace of the record. */
+export async function readShownStory(
+  reader: EntryReader,
+  kind: Kind,
+  id: string,
+): Promise<RecordStory | null> {
+  const story = await readRecordStory(reader.session, kind, id);
+  if (story === null) return null;
+  const tried = story.entries.map((one) => one.entry);
+  const standing = await showStanding(reader, tried);
+  return {
+    ...story,
+    entries: story.entries.map((one, at) => ({ ...one, entry: standing[at] ?? one.entry })),
+  };
 }
 
 /** An entry with everything that was tried for it. */
