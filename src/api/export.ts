@@ -66,7 +66,6 @@ export function exportRoutes(app: Server, context: RouteContext): void {
       format: isExcel ? 'csv' : format,
       isExcel,
       isRaw: false,
-      onRows: () => undefined,
       signal,
     };
     return reply

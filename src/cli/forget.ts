@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import type { Kind } from '../catalog/kind.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -9,6 +8,7 @@ import { saveDecision } from '../store/users/decision-store.ts';
 import {
   forgetRecord,
   planForgetting,
+  type Forgettable,
   type Forgotten,
   type ForgetPlan,
 } from '../store/records/forget-record.ts';
@@ -17,13 +17,6 @@ import { createCommand, EXIT, type CommonOptions, type CommandContext } from './
 import { printLine, type Io } from './parts/io.ts';
 import { commandLineDecider } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
-
-interface ForgetRequest {
-  readonly kind: Kind;
-  readonly id: string;
-  /** Forgets a record that the service still lists, and keeps it out from now on. */
-  readonly suppress: boolean;
-}
 
 export function forgetCommand(context: CommandContext): Command {
   return createCommand('forget')
@@ -48,13 +41,13 @@ export function forgetCommand(context: CommandContext): Command {
 }
 
 /** Lists what would be forgotten and refuses what must be kept. Closes the mirror before the question. */
-async function readForgetPlan(config: Config, wanted: ForgetRequest): Promise<ForgetPlan> {
+async function readForgetPlan(config: Config, wanted: Forgettable): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);
 }
 
 /** With a session of its own: the file is rewritten without one. */
-async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgotten> {
+async function eraseRecord(config: Config, wanted: Forgettable): Promise<Forgotten> {
   await using session = await openExistingMirror(config);
   await session.makeDurable(); // A power cut must not return a record that was reported as forgotten.
   const by = commandLineDecider();
@@ -68,7 +61,7 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
 }
 
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
-async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
+async function confirmForgetting(io: Io, request: Forgettable, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
   if (io.stdin.isTTY !== true) throw refuse('No terminal to ask for confirmation: add --yes.');
@@ -89,7 +82,7 @@ async function confirmForgetting(io: Io, request: ForgetRequest, plan: ForgetPla
 }
 
 function* reportLines(
-  request: ForgetRequest,
+  request: Forgettable,
   { row, ...traces }: Forgotten,
   scrubbed: boolean | null,
 ): Iterable<string> {

@@ -1,9 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import { sqlitePath } from '../db/open-session.ts';
-import type { Session } from '../db/session/session.ts';
-import type { Logger } from '../lib/log/logger.ts';
+import type { MirrorContext } from '../db/mirror-context.ts';
 import type { Language } from '../lib/text/translator.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { readMirroredKind } from '../store/kinds/field-store.ts';
@@ -16,11 +14,8 @@ import { createTurns } from './sql/turns.ts';
 type SqlReader = (question: SqlQuestion, caller: Pick<Caller, 'name' | 'gone'>) => Promise<SqlAnswer>;
 
 /** The parts that the tools work with. */
-export interface ToolContext {
-  readonly session: Session;
+export interface ToolContext extends MirrorContext {
   readonly kinds: readonly Kind[];
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly readSql: SqlReader;
   readonly readStale: () => Promise<readonly StaleKind[]>;
   /** The zone of instants that name none: the setting `schedules.timezone`. */

@@ -1,18 +1,14 @@
 import { basename } from 'node:path';
 import { SyncError } from '../lib/sync-error.ts';
 import { sanitizeLine } from '../lib/text/text.ts';
-import { makePlan } from '../outbound/plans/make-plan.ts';
+import { makePlan, type Spreadsheet } from '../outbound/plans/make-plan.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import type { OperationContext } from './operation.ts';
 
-interface Upload {
+interface Upload extends Pick<Spreadsheet, 'kind' | 'allowNew' | 'allowReordered'> {
   /** The name of the file; its ending shows a workbook. */
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** The kind, where the columns do not show it. */
-  readonly kind?: string | undefined;
-  readonly allowNew?: boolean | undefined;
-  readonly allowReordered?: boolean | undefined;
 }
 
 const LONGEST_NAME = 200;

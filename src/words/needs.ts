@@ -62,7 +62,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
   }),
   'outbox.unsent': ({ entries: n }, translator) => ({
     title: translator.t('{n, plural, one {# entry waits} other {# entries wait}} to be sent', { n }),
-    why: [translator.t(VERDICTS.writes_off.meaning), translator.t(TURN_WRITES_ON)],
+    why: [translator.t(VERDICTS.writes_off), translator.t(TURN_WRITES_ON)],
     page: '/outbox?state=ready',
     command: 'BMS_WRITES=on bms-sync serve',
   }),
@@ -102,7 +102,7 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
       facts.kinds === undefined
         ? translator.t('No list can be read.')
         : facts.kinds.length === 0
-          ? translator.t(VERDICTS.token_refused.meaning)
+          ? translator.t(VERDICTS.token_refused)
           : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
     ],
     effect: translator.t(REPLACE_TOKEN),

@@ -31,13 +31,6 @@ export interface NotedFacts {
     | undefined;
 }
 
-interface Verdict {
-  readonly meaning: MessageKey;
-  /** The meaning while the entry continues by itself, if that differs; then no action is needed. */
-  readonly onItsWay?: MessageKey;
-  readonly next?: readonly Step[];
-}
-
 type Step = (entry: VerdictFacts) => string;
 
 const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
@@ -61,160 +54,111 @@ const pushAgain = ({ id, kind, recordId }: VerdictFacts): string =>
 export const TURN_WRITES_ON: MessageKey =
   'Stop bms-sync serve if it is running, then start it with BMS_WRITES=on.';
 
-/** Every verdict that an entry can have, in the order in which an entry may meet them. */
+/** What every verdict means that an entry can have, in the order in which an entry may meet them. */
 export const VERDICTS = {
-  writes_off: {
-    meaning: 'Nothing is sent: no bms-sync serve is running with writes on (outbound.writes, BMS_WRITES=on).',
-    next: [() => TURN_WRITES_ON],
-  },
-  paused: {
-    meaning: 'Sends are paused until a user resumes them.',
-    next: [() => 'To see why: bms-sync status. After checking: bms-sync outbox resume'],
-  },
-  interrupted: {
-    meaning:
-      'The process that was sending it has ended. The next bms-sync serve with writes on looks for it before anything is sent again.',
-    next: [abandon],
-  },
-  waits: {
-    meaning: 'An earlier entry for the same record, or with the same natural key, comes first.',
-    next: [() => 'To see whether that one needs you: bms-sync outbox'],
-  },
-  awaits_sweep: {
-    meaning: 'A new sweep must show what the service already has before the create is sent; it is requested.',
-  },
-  kind_blocked: {
-    meaning:
-      'The user of this token may not write this kind in the service (403). bms-sync retries in five minutes, and when serve starts.',
-    next: [() => 'Check what the user of the token may write in the service.'],
-  },
-  unreachable: {
-    meaning: 'The service could not be reached; bms-sync retries automatically.',
-    next: [() => 'If it persists: bms-sync doctor'],
-  },
-  token_refused: {
-    meaning: 'The service refuses the token (401): nothing is sent until it accepts one.',
-    next: [() => `${REPLACE_TOKEN} The entry is then sent.`],
-  },
-  busy: { meaning: 'The service asked bms-sync to wait (429); the entry is sent again automatically.' },
-  ambiguous: {
-    meaning: 'Sent, outcome unknown: the next sweeps look for it before anything is sent again.',
-  },
-  no_answer: {
-    meaning: 'Sent many times, no answer has confirmed it, and the record does not show the change.',
-    onItsWay: 'Sent, and no answer has confirmed it: the record is read before anything is sent again.',
-  },
-  looking: {
-    meaning: 'Sent, outcome unknown, and not found so far; bms-sync searches until the time limit.',
-  },
-  found: {
-    meaning:
-      'Sent, outcome unknown, and not decided yet: the mirror has what may be it ({ids}), which adopting it confirms. Last looked for or sent at {at}.',
-  },
-  retry: {
-    meaning: 'A user requested a retry: bms-sync searches once more and sends it again if it is not there.',
-    next: [adopt],
-  },
-  conflict: {
-    meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
-    next: [overwrite, keepTheirs, pushAgain],
-  },
-  field_not_shown: {
-    meaning:
-      'The service no longer shows a field of this update, so nothing would prove it. bms-sync looks every hour, and sends nothing before.',
-    next: [pushAgain],
-  },
-  other_record: {
-    meaning:
-      'The id seems to belong to another record: the one to update was deleted, or its key and more have changed. Nothing more is sent.',
-    next: [isSame, pushAgain, abandon],
-  },
-  no_such_record: {
-    meaning: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
-    next: [abandon], // A retry, or the same push, would name the wrong id again.
-  },
-  forbidden: {
-    meaning: 'The service refuses this record (403), but lets the user of this token write or read others.',
-    onItsWay:
-      'The service refuses this record (403). bms-sync retries in five minutes, and after the next successful write.',
-  },
-  gone: {
-    meaning: 'The record to update no longer exists in the service; it is not created again.',
-    onItsWay: 'The service does not show the record to update; bms-sync searches once more.',
-  },
-  twins: {
-    meaning: 'More than one record matches the create exactly, or the only match was made by another entry.',
-  },
-  look_alike: {
-    meaning:
-      'It may be in the service: a new record there is a possible match, or could not be stored as a row.',
-  },
-  existed: {
-    meaning:
-      'A record with the same natural key existed before the send, or the service answered with such a record.',
-  },
-  lost_twice: {
-    meaning:
-      'Sent twice, no answer has confirmed it, and no record in the service matches it: something prevents it from arriving.',
-  },
-  alters_keys: {
-    meaning:
-      'No record in the service matches it. But the service changes the keys of this kind, so the record may be there unrecognised.',
-  },
-  other_source: {
-    meaning: 'It was sent to the service that this mirror copied before: no list can show its outcome.',
-  },
-  repeats: {
-    meaning: 'Equal records are allowed in this kind, so nothing shows whether one of them is this one.',
-  },
-  no_certificate: {
-    meaning:
-      'The time limit has passed and no sweep could certify the list: nobody knows whether the entry arrived.',
-    next: [pull, adopt, retry, abandon],
-  },
-  not_named: {
-    meaning:
-      'The service confirmed the create without naming the record, and the lists do not show it for certain. It is never sent again.',
-    next: [pull, adopt, abandon],
-  },
-  not_applied: {
-    meaning: 'The service accepted the update, but some fields did not change.',
-    onItsWay: 'The service accepted the update, but the record does not show it: it is sent once more.',
-    next: [retry, pushAgain, abandon],
-  },
-  invalid: {
-    meaning: 'It does not match the catalogue or the settings; the result has the reason.',
-    next: [pushAgain],
-  },
-  key_taken: {
-    meaning: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
-    next: [pushAgain],
-  },
-  service_refused: {
-    meaning: 'The service refused it; the result has its message.',
-    next: [pushAgain, retry],
-  },
-  sent: { meaning: 'Sent and confirmed by the service.' },
-  already_so: { meaning: 'The service already had these values; nothing was sent.' },
-  altered: {
-    meaning: 'Sent; the service created the record with other values than were sent; the result has them.',
-  },
-  adopted: { meaning: 'The record that it made was found in the service, or named by a user.' },
-  resent: { meaning: 'The first send was lost; it was sent again, and the service accepted it.' },
-} as const satisfies Record<string, Verdict>;
+  writes_off:
+    'Nothing is sent: no bms-sync serve is running with writes on (outbound.writes, BMS_WRITES=on).',
+  paused: 'Sends are paused until a user resumes them.',
+  interrupted:
+    'The process that was sending it has ended. The next bms-sync serve with writes on looks for it before anything is sent again.',
+  waits: 'An earlier entry for the same record, or with the same natural key, comes first.',
+  awaits_sweep:
+    'A new sweep must show what the service already has before the create is sent; it is requested.',
+  kind_blocked:
+    'The user of this token may not write this kind in the service (403). bms-sync retries in five minutes, and when serve starts.',
+  unreachable: 'The service could not be reached; bms-sync retries automatically.',
+  token_refused: 'The service refuses the token (401): nothing is sent until it accepts one.',
+  busy: 'The service asked bms-sync to wait (429); the entry is sent again automatically.',
+  ambiguous: 'Sent, outcome unknown: the next sweeps look for it before anything is sent again.',
+  no_answer: 'Sent many times, no answer has confirmed it, and the record does not show the change.',
+  looking: 'Sent, outcome unknown, and not found so far; bms-sync searches until the time limit.',
+  found:
+    'Sent, outcome unknown, and not decided yet: the mirror has what may be it ({ids}), which adopting it confirms. Last looked for or sent at {at}.',
+  retry: 'A user requested a retry: bms-sync searches once more and sends it again if it is not there.',
+  conflict: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
+  field_not_shown:
+    'The service no longer shows a field of this update, so nothing would prove it. bms-sync looks every hour, and sends nothing before.',
+  other_record:
+    'The id seems to belong to another record: the one to update was deleted, or its key and more have changed. Nothing more is sent.',
+  no_such_record: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
+  forbidden: 'The service refuses this record (403), but lets the user of this token write or read others.',
+  gone: 'The record to update no longer exists in the service; it is not created again.',
+  twins: 'More than one record matches the create exactly, or the only match was made by another entry.',
+  look_alike:
+    'It may be in the service: a new record there is a possible match, or could not be stored as a row.',
+  existed:
+    'A record with the same natural key existed before the send, or the service answered with such a record.',
+  lost_twice:
+    'Sent twice, no answer has confirmed it, and no record in the service matches it: something prevents it from arriving.',
+  alters_keys:
+    'No record in the service matches it. But the service changes the keys of this kind, so the record may be there unrecognised.',
+  other_source: 'It was sent to the service that this mirror copied before: no list can show its outcome.',
+  repeats: 'Equal records are allowed in this kind, so nothing shows whether one of them is this one.',
+  no_certificate:
+    'The time limit has passed and no sweep could certify the list: nobody knows whether the entry arrived.',
+  not_named:
+    'The service confirmed the create without naming the record, and the lists do not show it for certain. It is never sent again.',
+  not_applied: 'The service accepted the update, but some fields did not change.',
+  invalid: 'It does not match the catalogue or the settings; the result has the reason.',
+  key_taken: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
+  service_refused: 'The service refused it; the result has its message.',
+  sent: 'Sent and confirmed by the service.',
+  already_so: 'The service already had these values; nothing was sent.',
+  altered: 'Sent; the service created the record with other values than were sent; the result has them.',
+  adopted: 'The record that it made was found in the service, or named by a user.',
+  resent: 'The first send was lost; it was sent again, and the service accepted it.',
+} as const satisfies Record<string, MessageKey>;
 
-const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
+type VerdictName = keyof typeof VERDICTS;
 
-/** The text for an entry without a verdict, and what can be done where its verdict names nothing else. */
+/** What it means while the entry continues by itself, if that differs; then no action is needed. */
+const ON_ITS_WAY: { readonly [name in VerdictName]?: MessageKey } = {
+  no_answer: 'Sent, and no answer has confirmed it: the record is read before anything is sent again.',
+  forbidden:
+    'The service refuses this record (403). bms-sync retries in five minutes, and after the next successful write.',
+  gone: 'The service does not show the record to update; bms-sync searches once more.',
+  not_applied: 'The service accepted the update, but the record does not show it: it is sent once more.',
+};
+
+/** What a person can do; `NEXT_BY_STATE` for the others. */
+const NEXT: { readonly [name in VerdictName]?: readonly Step[] } = {
+  writes_off: [() => TURN_WRITES_ON],
+  paused: [() => 'To see why: bms-sync status. After checking: bms-sync outbox resume'],
+  interrupted: [abandon],
+  waits: [() => 'To see whether that one needs you: bms-sync outbox'],
+  kind_blocked: [() => 'Check what the user of the token may write in the service.'],
+  unreachable: [() => 'If it persists: bms-sync doctor'],
+  token_refused: [() => `${REPLACE_TOKEN} The entry is then sent.`],
+  retry: [adopt],
+  conflict: [overwrite, keepTheirs, pushAgain],
+  field_not_shown: [pushAgain],
+  other_record: [isSame, pushAgain, abandon],
+  no_such_record: [abandon], // A retry, or the same push, would name the wrong id again.
+  no_certificate: [pull, adopt, retry, abandon],
+  not_named: [pull, adopt, abandon],
+  not_applied: [retry, pushAgain, abandon],
+  invalid: [pushAgain],
+  key_taken: [pushAgain],
+  service_refused: [pushAgain, retry],
+};
+
+/** The text for an entry without a verdict. */
 const BY_STATE = {
-  ready: { meaning: 'It waits for its turn.' },
-  sending: { meaning: 'It is being sent.' },
-  unsettled: { meaning: 'Sent, outcome unknown: bms-sync looks for it.', next: [adopt, hurry] },
-  done: { meaning: 'It is done.' },
-  parked: { meaning: 'It needs a decision.', next: [adopt, retry, abandon] },
-  rejected: { meaning: 'It was refused.', next: [adopt, retry, abandon] },
-  abandoned: { meaning: 'A user abandoned it; nothing more is sent.' },
-} as const satisfies Record<string, Verdict>;
+  ready: 'It waits for its turn.',
+  sending: 'It is being sent.',
+  unsettled: 'Sent, outcome unknown: bms-sync looks for it.',
+  done: 'It is done.',
+  parked: 'It needs a decision.',
+  rejected: 'It was refused.',
+  abandoned: 'A user abandoned it; nothing more is sent.',
+} as const satisfies Record<string, MessageKey>;
+
+/** What can be done where the verdict names nothing else. */
+const NEXT_BY_STATE: { readonly [state in keyof typeof BY_STATE]?: readonly Step[] } = {
+  unsettled: [adopt, hurry],
+  parked: [adopt, retry, abandon],
+  rejected: [adopt, retry, abandon],
+};
 
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
 export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanation {
@@ -288,13 +232,15 @@ function verdictOf(facts: VerdictFacts): {
   readonly meaning: MessageKey;
   readonly next: readonly Step[];
 } {
-  const { state, verdict } = facts;
-  const byName = verdict === null ? undefined : BY_NAME.get(verdict);
-  const byState: Verdict = BY_STATE[state];
-  const { meaning, onItsWay, next = byState.next ?? [] }: Verdict = byName ?? byState;
-  if (onItsWay !== undefined && state === 'ready') return { meaning: onItsWay, next: [] };
+  const { state, verdict, settlement } = facts;
+  const name = verdict !== null && isVerdict(verdict) ? verdict : null;
+  const onItsWay = name !== null && state === 'ready' ? ON_ITS_WAY[name] : undefined;
+  if (onItsWay !== undefined) return { meaning: onItsWay, next: [] };
   const isOver = (step: Step): boolean =>
-    (step === hurry && facts.settlement?.hurried !== undefined) ||
-    (step === adopt && facts.recordId !== null);
+    (step === hurry && settlement?.hurried !== undefined) || (step === adopt && facts.recordId !== null);
+  const next = (name === null ? undefined : NEXT[name]) ?? NEXT_BY_STATE[state] ?? [];
+  const meaning = name === null ? BY_STATE[state] : VERDICTS[name];
   return { meaning, next: next.filter((step) => !isOver(step)) };
 }
+
+const isVerdict = (text: string): text is VerdictName => Object.hasOwn(VERDICTS, text);

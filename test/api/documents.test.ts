@@ -86,7 +86,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       notes: [expect.stringContaining('Sends are paused since 2026-03-01 12:00:00 UTC: restored.')],
     });
     expect(await jsonOf(await stage.get('/v1/outbox/1'))).toMatchObject({
-      ...{ state: 'ready', verdict: 'paused', meaning: VERDICTS.paused.meaning },
+      ...{ state: 'ready', verdict: 'paused', meaning: VERDICTS.paused },
       next: [expect.stringContaining('bms-sync outbox resume')],
     });
   });
@@ -394,7 +394,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const session = await open();
     const stage = await serveMirror(session, { sendCounter: { read: () => Promise.resolve(7) } });
     const found = { wasFrozen: true, reason: '7 sends were made from here, and this database knows of 0' };
-    const warning = `${VERDICTS.writes_off.meaning} (writes_off)`;
+    const warning = `${VERDICTS.writes_off} (writes_off)`;
     expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toMatchObject(found);
     expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false, warning });
     await session.atomically((tx) => freeze(tx, 'restored', NOON));

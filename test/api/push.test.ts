@@ -57,7 +57,7 @@ describe.each(ONE_DATABASE)('pushes that wait, over a mirror in %s', (_name, ope
     await stage.app.close();
     const answer = await waiting;
     expect([answer.status, answer.headers.get('preference-applied')]).toEqual([202, 'wait=30']);
-    const { meaning } = VERDICTS.writes_off; // The one reason why it waits.
+    const meaning = VERDICTS.writes_off; // The one reason why it waits.
     expect(await jsonOf(answer)).toMatchObject({
       ...{ state: 'ready', verdict: 'writes_off', meaning },
       notes: [`${meaning} (writes_off)`],

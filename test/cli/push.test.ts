@@ -16,7 +16,7 @@ import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10","adresse2":""}';
-const UNSENT = `${VERDICTS.writes_off.meaning} (writes_off)`;
+const UNSENT = `${VERDICTS.writes_off} (writes_off)`;
 const QUEUED = `Queued. ${UNSENT}\n`;
 
 /** A mirror with one client, never pulled; nobody sends what is pushed into it. */
@@ -229,7 +229,7 @@ describe('push --wait', () => {
     expect(ended.code).toBe(3);
     expect(ended.stderr).toBe('');
     expect(waits).not.toHaveBeenCalled();
-    const { meaning } = VERDICTS.writes_off;
+    const meaning = VERDICTS.writes_off;
     expect(document(ended)).toMatchObject({ id: 1, state: 'ready', verdict: 'writes_off', meaning });
     const again = await run([...keyed, '--wait'], { ...env, BMS_WRITES: writes });
     expect(again.stdout).toContain(`It is ready. ${meaning}\n`);

@@ -1,23 +1,17 @@
 import { sql } from 'drizzle-orm';
-import type { Logger } from '../../lib/log/logger.ts';
-import { formatInstant, systemClock, type Clock } from '../../lib/time/clock.ts';
+import { formatInstant, systemClock } from '../../lib/time/clock.ts';
 import { withTimeout } from '../../lib/time/deadline.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
+import type { MirrorContext } from '../../db/mirror-context.ts';
 import type { Session } from '../../db/session/session.ts';
 import { integerColumn, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 
 const HOURS = 48;
 
-interface CountParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /** Creates the counts of the pages; null while the first count takes longer than a page may. */
-export function createCounts(parts: CountParts) {
+export function createCounts(parts: MirrorContext) {
   const { session } = parts;
   return {
     rows: cachedCount(parts, async (kinds: readonly string[]) => {
@@ -41,7 +35,7 @@ const SHARE = 20;
 
 /** Caches a count; reads it again after a pause that grows with the time that reading takes. */
 function cachedCount<Argument, Value>(
-  parts: CountParts,
+  parts: MirrorContext,
   read: (argument: Argument) => Promise<Value>,
 ): (argument: Argument) => Promise<Value | null> {
   const { clock, logger } = parts;

@@ -23,7 +23,7 @@ import type { Dashboard } from './page.ts';
 import { planButton } from './plans.ts';
 import type { Reader } from './reader.ts';
 
-export interface NeedCard extends NeedWords {
+interface NeedCard extends NeedWords {
   readonly buttons: readonly DecisionButton[];
   /** All sends are paused, or the mirror may show wrong data. */
   readonly isGrave?: boolean;

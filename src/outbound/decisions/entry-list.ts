@@ -83,7 +83,7 @@ export async function readSendStop(reader: OutboxReader) {
   if (frozen !== null)
     return { verdict: 'paused', note: `${sentence(pauseText(frozen))} ${RESUME}` } as const;
   if (await hasLiveRole(reader.session, 'outbound')) return null;
-  return { verdict: 'writes_off', note: `${VERDICTS.writes_off.meaning} (writes_off)` } as const;
+  return { verdict: 'writes_off', note: `${VERDICTS.writes_off} (writes_off)` } as const;
 }
 
 type EntryReader = OutboxReader & { readonly kinds: readonly Kind[] };

@@ -28,7 +28,7 @@ import {
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 import type { Sheet, SheetCells } from './sheet-table.ts';
 
-interface Spreadsheet {
+export interface Spreadsheet {
   readonly kinds: readonly Kind[];
   readonly sheet: Sheet;
   /** The kind, where the columns do not show it. */

@@ -19,7 +19,7 @@ export interface ExportOptions {
   /** Writes the CSV that Excel opens where a comma stands before the decimals. */
   readonly isExcel: boolean;
   /** Called after each batch, with the number of its rows. */
-  readonly onRows: (rows: number) => void;
+  readonly onRows?: (rows: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ async function* trackedBatches(source: ExportSource, options: ExportOptions) {
   for await (const batch of source.batches) {
     if (options.signal.aborted) throw new StoppedError('Stopped before the last row.');
     yield batch;
-    options.onRows(batch.length);
+    options.onRows?.(batch.length);
   }
 }
 
@@ -51,7 +51,7 @@ export async function exportFile(source: ExportSource, path: string, options: Ex
   let rows = 0;
   const onRows = (more: number): void => {
     rows += more;
-    options.onRows(more);
+    options.onRows?.(more);
   };
   const bytes = await writeWhole(path, (draft) => exportDraft(source, draft, { ...options, onRows }));
   return { rows, bytes };

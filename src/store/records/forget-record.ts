@@ -13,7 +13,7 @@ import { readRecordStory } from './record-story.ts';
 import { findTraces, type RecordTraces } from './record-traces.ts';
 import { readStoredRows, writeRows, type StoredRow } from './stored-rows.ts';
 
-interface Forgettable {
+export interface Forgettable {
   readonly kind: Kind;
   readonly id: string;
   /** Forgets a record that the service still lists, and keeps it out from now on. */

@@ -113,7 +113,7 @@ describe('outbox list', () => {
       recordId: null,
       state: 'parked',
       verdict: 'twins',
-      meaning: VERDICTS.twins.meaning,
+      meaning: VERDICTS.twins,
       attempts: 1,
       nextAttemptAt: null,
       createdAt: expect.any(String) as string,
@@ -174,7 +174,7 @@ describe('outbox list', () => {
 });
 
 describe('while no process sends', () => {
-  const words = VERDICTS.writes_off.meaning;
+  const words = VERDICTS.writes_off;
   const serve = (path: string, ...roles: readonly string[]) =>
     within(path, (session) => saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }));
 
@@ -359,7 +359,7 @@ describe('a decision on an entry', () => {
     });
     expect(await run(['outbox', 'retry', '2'], env)).toEqual({
       code: 0,
-      stdout: `The retry is noted.\n${VERDICTS.writes_off.meaning}\n`,
+      stdout: `The retry is noted.\n${VERDICTS.writes_off}\n`,
       stderr: '',
     });
   });
@@ -385,9 +385,7 @@ describe('a decision on an entry', () => {
     expect(await run(['outbox', 'retry', '1', '3', '1'], env)).toEqual({
       code: 0,
       stdout: [1, 3]
-        .flatMap((id) =>
-          ['The retry is noted.', VERDICTS.writes_off.meaning].map((it) => `Entry ${id}: ${it}\n`),
-        )
+        .flatMap((id) => ['The retry is noted.', VERDICTS.writes_off].map((it) => `Entry ${id}: ${it}\n`))
         .join(''),
       stderr: '',
     });
@@ -449,7 +447,7 @@ describe('a decision on an entry', () => {
 
   test('resume lets sends go on, and says what had stopped them', async () => {
     const { path, env } = await outboxOf();
-    const warning = `${VERDICTS.writes_off.meaning} (writes_off)`;
+    const warning = `${VERDICTS.writes_off} (writes_off)`;
     expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({ wasFrozen: false, warning });
     expect((await run(['outbox', 'resume'], env)).stdout).toBe(`${warning}\nSends were not paused.\n`);
     const again = () => write(path, (tx) => freeze(tx, 'restored', NOON));
@@ -510,7 +508,8 @@ describe('every verdict', () => {
 
   test('that a person meets only once the entry is parked asks for nothing before', () => {
     const ready = explain({ ...about, state: 'ready', verdict: 'no_answer' });
-    expect(ready).toEqual({ meaning: VERDICTS.no_answer.onItsWay, next: [] });
+    expect(ready.meaning).toContain('the record is read before anything is sent again');
+    expect(ready.next).toEqual([]);
     expect(explain({ ...about, verdict: 'no_answer' }).next).not.toEqual([]);
   });
 

@@ -1,10 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { OPERATIONS } from '../../../src/operations/all.ts';
 import french from '../../../src/lib/text/locales/fr.json' with { type: 'json' };
 
 /** The texts that stand in the source as they are. */
-function literals(): ReadonlySet<string> {
+function literals(): Set<string> {
   const texts = new Set<string>();
   const collect = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node) || ts.isIdentifier(node)) texts.add(node.text); // A member may be a word that is shown.
@@ -17,6 +18,7 @@ function literals(): ReadonlySet<string> {
 
 test('every French text has its English one in the source, or is made from a name or a unit there', () => {
   const texts = literals();
+  for (const { name } of OPERATIONS) texts.add(name); // The last part of a path.
   const isLabel = (text: string): boolean => texts.has(text.charAt(0).toLowerCase() + text.slice(1)); // Of an operation.
   const isUnit = (text: string): boolean =>
     text.startsWith('0.0001 ') && texts.has(text.slice('0.0001 '.length));
