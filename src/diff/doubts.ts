@@ -23,6 +23,8 @@ interface SuspectList extends ListFacts {
 
 /** The doubts of a list, each as the code by which it holds all suspects together. The first that applies counts. */
 const LIST_DOUBTS: readonly ((list: SuspectList) => string | false | null | undefined)[] = [
+  // A list without rows says so itself, whatever else it looks like: it may be an error.
+  ({ doubt }) => doubt === 'empty' && doubt,
   // Services list the rows of the last months only: the oldest leave, few at a time.
   (list) => list.oldest && areOldest(list, list.oldest) && `${OLDER_THAN}${list.oldest.by}`,
   // The token of another user shows only what that user may see.
@@ -31,7 +33,7 @@ const LIST_DOUBTS: readonly ((list: SuspectList) => string | false | null | unde
   ({ suspects: { length }, live, holdAbove: { rows, share } }) =>
     length > Math.max(rows, share * live) && (rows > share * live ? `rows:${rows}` : `share:${share}`),
   ({ suspects: { length }, live }) => length >= HOLD_MIN_ROWS && 3 * length > live && 'third',
-  // A list without rows, or of a round number of rows as before, may be an error or a silent limit.
+  // A list of a round number of rows as before may have a silent limit.
   ({ doubt }) => doubt,
   // A list that is cut at one end drops a row for each one that comes. Where it alone can prove anything, it is not believed.
   ({ suspects, canRetrieve }) => !canRetrieve && isAnyReplaced(suspects) && REPLACED,

@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
   share:
     'more than {figure, number, ::percent .##} of the records left the list at once: deletions.holdAbove.share',
   third: 'more than a third of all records left the list at once',
-  empty: 'the list shows no records any more',
+  empty: 'the service returned an empty list',
   cut_off: 'the list may be cut off: it has the same round number of records as before, and states no total',
   rights: 'the list was read with the token of another user, who may see less',
   replaced: 'other records took their place at one end of the list, which may be cut off',

@@ -238,6 +238,7 @@ describe('a mass disappearance', () => {
     ['share:0.02', 21, { live: 1000 }],
     ['third', 3, { live: 8 }],
     ['empty', 1, { doubt: 'empty' }],
+    ['empty', 30, { doubt: 'empty', live: 30 }],
     ['cut_off', 1, { doubt: 'cut_off' }],
     ['replaced', 1, { isReplaced: true }],
     [undefined, 5, { live: 1000 }],

@@ -58,6 +58,11 @@ describe('deletions', () => {
     });
   });
 
+  test('name an empty answer of the service as the cause, whatever the number of records', async () => {
+    const { env } = await massDisappearance(40);
+    expect((await run(['deletions'], env)).stdout).toContain('clients: the service returned an empty list.');
+  });
+
   test('is what status says needs you', async () => {
     const { env } = await massDisappearance();
     const { kinds } = document(await run(['status', '--json'], env)) as { kinds: { kind: string }[] };
