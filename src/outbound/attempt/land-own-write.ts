@@ -67,6 +67,14 @@ export interface MirrorRow {
   readonly isListed: boolean;
 }
 
+/** Says why the mirror has no live row of `record 17 of clients`. */
+export function describeAbsent(row: MirrorRow | null | undefined, record: string): string {
+  if (!row) return `the mirror does not have ${record}`;
+  return row.isSuppressed
+    ? `${record} is kept out of the mirror: forgotten`
+    : `the mirror holds ${record} as deleted`;
+}
+
 const MIRROR_ROW = [
   textColumn('id'),
   textColumn('raw'),

@@ -3,6 +3,7 @@ import { recordId as readId } from '../../diff/compare-page.ts';
 import { hasNaturalKeyOf } from '../../diff/match.ts';
 import { compactJson, isArray, isObject, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { sentence } from '../../lib/text/text.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readAttempts, findCreator, moveLink, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { mirrorInstant } from '../../store/kinds/mirror-clock.ts';
@@ -19,7 +20,7 @@ import { readLiveOwners } from '../../store/runs/worker-store.ts';
 import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { payloadOf } from '../attempt/journal.ts';
-import { readOwnRows } from '../attempt/land-own-write.ts';
+import { describeAbsent, readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 import { explain } from '../../words/verdicts.ts';
 import { mergeUpdate, readBaseOfUpdate } from '../attempt/base.ts';
 
@@ -248,7 +249,7 @@ export async function adoptRecord(
     const { kind } = entry;
     const known = kinds.find((each) => each.name === kind); // An application may have stored anything by SQL.
     const row = known && (await readOwnRows(tx, kind, [recordId])).get(recordId);
-    if (known === undefined || row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
+    if (known === undefined || row?.isLive !== true) throw noRecord(entry, recordId, row);
     const link = { kind, recordId, outboxId: id };
     if (!(await saveLink(tx, link, now))) {
       const maker = await findCreator(tx, kind, recordId);
@@ -275,11 +276,12 @@ function hasNewMaker(
   return isOf(entry) && !isOf(former);
 }
 
-function noRecord(kind: string, recordId: string, isUnknown: boolean): SyncError {
-  const fact = isUnknown ? 'does not have' : 'holds as deleted';
-  return new SyncError(`The mirror ${fact} record ${recordId} of ${kind}.`, {
+function noRecord({ id, kind }: Entry, recordId: string, row: MirrorRow | undefined): SyncError {
+  return new SyncError(sentence(describeAbsent(row, `record ${recordId} of ${kind}`)), {
     code: 'outbox.no_record',
-    hint: `Read it first: bms-sync pull ${kind}, or bms-sync backfill ${kind} --ids ${recordId}`,
+    hint: row?.isSuppressed
+      ? `No pull returns it. To end the entry: bms-sync outbox abandon ${id}`
+      : `Read it first: bms-sync pull ${kind}, or bms-sync backfill ${kind} --ids ${recordId}`,
   });
 }
 

@@ -9,7 +9,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
 import { refuseDuplicates } from './duplicate-check.ts';
-import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
+import { describeAbsent, readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
 export type StoredEntry = DocumentOf<typeof storedEntry>;
@@ -190,14 +190,8 @@ type EarlierFacts = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId'
 
 function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   if (entry.operation === 'create' || entry.base !== null || row?.isLive === true) return [];
-  const record = `record ${entry.recordId ?? ''} of ${entry.kind.name}`;
-  return row === null
-    ? [`the mirror does not have ${record}: if the service does, its values are overwritten`]
-    : [
-        row.isSuppressed
-          ? `${record} is kept out of the mirror: forgotten`
-          : `the mirror holds ${record} as deleted`,
-      ];
+  const absent = describeAbsent(row, `record ${entry.recordId ?? ''} of ${entry.kind.name}`);
+  return [row === null ? `${absent}: if the service does, its values are overwritten` : absent];
 }
 
 function keyTaken(entry: CheckedEntry, earlier: EarlierFacts): SyncError {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/store/outbox/attempts-and-links.ts';
 import { readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
 import { claimEntry } from '../../../src/store/outbox/outbox-queue.ts';
+import { saveErasure } from '../../../src/store/records/erasure-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import type { EntryPatch, EntryState } from '../../../src/store/outbox/outbox-store.ts';
@@ -257,6 +258,12 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
         hint: `Read it first: bms-sync pull clients, or bms-sync backfill clients --ids ${recordId}`,
       });
     }
+    const erasure = { kind: 'clients', id: '502', by: 'ada', isSuppressed: true, now: NOON };
+    await session.atomically((tx) => saveErasure(tx, erasure));
+    expect(await thrownBy(() => adopt(session, id, '502'))).toMatchObject({
+      message: 'Record 502 of clients is kept out of the mirror: forgotten.',
+      hint: `No pull returns it. To end the entry: bms-sync outbox abandon ${id}`,
+    });
     expect(await readEntry(session, id)).toMatchObject({ state: 'parked', recordId: null, epoch: 0 });
     expect(await thrownBy(() => adopt(session, id, 'x'))).toBeInstanceOf(UsageError);
   });
