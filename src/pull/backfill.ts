@@ -104,8 +104,8 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
 }
 
 /** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
-async function release(tx: Transaction, { reading: { lease }, tally }: BackfillWork, now: Date) {
-  await releaseKind(tx, lease, { ...lease.before, isComplete: false, hasChanges: tally.changes() > 0, now });
+async function release(tx: Transaction, { reading: { lease } }: BackfillWork, now: Date) {
+  await releaseKind(tx, lease, { ...lease.before, isComplete: false, now });
 }
 
 const SHOWN_IDS = 20;

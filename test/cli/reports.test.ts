@@ -68,6 +68,27 @@ describe('status', () => {
     expect(asText.stdout).not.toContain('Outbox');
     expect(asText.stdout).not.toContain('Not certified');
   });
+
+  test('dates the last change of a kind by its latest event: a change without one does not count', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const env = {
+      ...settingsFor(sandbox, await grownMirror()),
+      BMS__DIFF__IGNORE_FIELDS: '{"clients":["fax"]}',
+    };
+    const lastChange = async (values: object): Promise<string> => {
+      sandbox.world.update('clients', sandbox.world.ids('clients')[0] ?? 0, values);
+      await run(['pull', 'clients'], env);
+      const { kinds } = document(await run(['status', '--json'], env)) as {
+        kinds: { kind: string; lastChangeAt: string }[];
+      };
+      return kinds.find(({ kind }) => kind === 'clients')?.lastChangeAt ?? '';
+    };
+    const first = await lastChange({});
+    expect(await lastChange({ fax: '514 555-0100' })).toBe(first);
+    const changed = await lastChange({ city: 'Alma' });
+    const [event = ''] = (await run(['changes', '--json'], env)).stdout.split('\n');
+    expect(JSON.parse(event)).toMatchObject({ kind: 'clients', observedAt: changed });
+  });
 });
 
 describe('runs', () => {

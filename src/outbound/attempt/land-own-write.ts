@@ -4,7 +4,7 @@ import { splitPage, withoutSuppressed } from '../../diff/compare-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { readListView, readMirroredKind } from '../../store/kinds/field-store.ts';
 import { excludedSince } from '../../store/kinds/exclusions.ts';
-import { saveLastChange, readStanding, jumpTick } from '../../store/kinds/kind-standing.ts';
+import { readStanding, jumpTick } from '../../store/kinds/kind-standing.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { compareRetrieved, readStoredRows, writeRows } from '../../store/records/stored-rows.ts';
 import { optionalBigint, optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
@@ -42,15 +42,13 @@ export async function landOwnWrite(tx: Transaction, parts: OutboundParts, readin
   const response = await jumpTick(tx, kind.name);
   const list = await readListView(tx, kind.name);
   const judged = compareRetrieved({ kind: mirrored, list }, stored, incoming, response);
-  const now = parts.clock.now();
-  if (judged.change.is !== 'unchanged') await saveLastChange(tx, kind.name, now);
   await writeRows(tx, {
     kind: mirrored,
     records: [judged],
     isListed: false,
     origin,
     runId: null,
-    now,
+    now: parts.clock.now(),
     standing: await readStanding(tx, kind.name),
     ignoredFields: new Set(parts.rules.ignoreFields[kind.name] ?? []),
   });

@@ -54,11 +54,10 @@ export function createSinglePageReader(
     } catch (error) {
       end = resultOfError(error);
     } finally {
-      const { is, found } = { found: 0, ...end };
-      const now = clock.now();
+      const isLanded = end.is === 'landed';
       await session.atomically(async (tx) => {
-        await releasePreemptible(tx, lease, found > 0, now);
-        if (is === 'landed') await noteAcceptance(tx, now);
+        await releasePreemptible(tx, lease);
+        if (isLanded) await noteAcceptance(tx, clock.now());
       });
     }
     return end;

@@ -87,7 +87,6 @@ export function createTally() {
     holders: holders as ReadonlySet<string>,
     /** The ids of the records that were read. */
     ids: seen.ids,
-    changes: () => changes.created + changes.updated + changes.restored,
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */

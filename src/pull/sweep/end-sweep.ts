@@ -70,7 +70,6 @@ export async function endSweep(
       state: report.state,
       reason: report.reason,
       isComplete,
-      hasChanges: tally.changes() + concluded.deleted > 0,
       controlFailures: concluded.controlFailures,
       now,
     });

@@ -120,11 +120,10 @@ export interface SweepEnd extends Partial<ListFacts> {
   readonly reason: string | null;
   /** True if the sweep reached the end of the list. */
   readonly isComplete: boolean;
-  readonly hasChanges: boolean;
   readonly now: Date;
 }
 
-/** Gives the lease back and records how the sweep ended. */
+/** Gives the lease back and records how the sweep ended. Until a kind has an event, its first reading counts as the last change. */
 export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
   const now = formatInstant(end.now);
   const release = sql`
@@ -132,7 +131,7 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
       ${assignments(STORED_AT_END, { ...lease, ...end })}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
       last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
-      last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
+      last_change_at = case when ${end.isComplete ? 1 : 0} = 1 then coalesce(last_change_at, ${now}) else last_change_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`;
   if (!(await hasRow(tx, release))) throw leaseLostError(lease);
 }
@@ -162,15 +161,9 @@ export async function claimPreemptible(
 }
 
 /** Gives the lease back; does nothing if a sweep has taken it over. */
-export async function releasePreemptible(
-  tx: Transaction,
-  lease: KindLease,
-  hasChanges: boolean,
-  now: Date,
-): Promise<void> {
+export async function releasePreemptible(tx: Transaction, lease: KindLease): Promise<void> {
   await tx.query(sql`
-    update kind_state set owner = null, lease_until = null, lease_yields = null,
-      last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${formatInstant(now)} else last_change_at end
+    update kind_state set owner = null, lease_until = null, lease_yields = null
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} and lease_yields = 1`);
 }
 

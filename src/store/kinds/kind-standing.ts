@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
+import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import {
@@ -66,11 +66,6 @@ export const lastReading = async (
 
 export const endedMs = ({ startedAt, durationMs }: Reading): number =>
   parseInstant(startedAt).getTime() + durationMs;
-
-/** Notes that one of our writes has changed a record of a kind; sweeps note their changes as they end. */
-export async function saveLastChange(tx: Transaction, kind: string, now: Date): Promise<void> {
-  await tx.query(sql`update kind_state set last_change_at = ${formatInstant(now)} where kind = ${kind}`);
-}
 
 /** More ticks than any sweep takes between two landings. */
 const TICK_JUMP = 1_000_000;

@@ -48,6 +48,7 @@ export async function appendChanges(tx: Transaction, changes: NewChanges): Promi
     };
   });
   await insertRows(tx, CHANGES, rows);
+  await tx.write(sql`update kind_state set last_change_at = ${at} where kind = ${changes.kind}`);
 }
 
 /** The events of a record since an instant, in short. */

@@ -29,7 +29,6 @@ const END: SweepEnd = {
   state: 'complete',
   reason: null,
   isComplete: true,
-  hasChanges: true,
   certifiedAt: null,
   baselineAt: null,
   controlFailures: 0,
@@ -203,7 +202,7 @@ async function swept(open: () => Promise<Session>, state = 'certified'): Promise
 }
 
 const released = (session: Session, lease: KindLease): Promise<void> =>
-  session.atomically((tx) => releasePreemptible(tx, lease, false, NOON));
+  session.atomically((tx) => releasePreemptible(tx, lease));
 
 describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
   test('leaves the standing of the kind as it is, and no run waits for it', async () => {

@@ -102,7 +102,7 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     await startRun(session, { command: 'pull', kinds, owner: 'hand', now: NOON });
     const held = await lease(session, 'clients');
     expect(await request(session, { kinds })).toMatchObject({ is: 'requested', served: ['clients'] });
-    const end = { state: 'complete', reason: null, isComplete: true, hasChanges: false, now: NOON } as const;
+    const end = { state: 'complete', reason: null, isComplete: true, now: NOON } as const;
     await session.atomically((tx) => releaseKind(tx, held, { ...held.before, ...end }));
     expect(await request(session, { slot: later(1) })).toMatchObject({ is: 'requested' });
   });
