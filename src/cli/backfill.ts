@@ -39,7 +39,10 @@ function* reportLines(report: BackfillReport): Iterable<string> {
   const { kind, rows, created, updated, restored, unchanged, quarantined, surplus, detail } = report;
   const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  const filled = report.state === 'complete' ? ' All their columns were filled again.' : '';
+  const filled =
+    report.state === 'complete'
+      ? ` All their columns were filled again. Repaired rows: ${report.repaired}.`
+      : '';
   yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.${filled}`;
   yield* absentTexts(report);
   if (detail !== null && report.reason !== 'interrupted') yield detail;

@@ -43,6 +43,8 @@ export interface BackfillRequest extends PullSettings {
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
   /** Live rows without a record in the service, as far as is known, which became tombstones. */
   readonly surplus: number;
+  /** Rows whose columns had other values than their records. */
+  readonly repaired: number;
   /** Requested records that the service does not have. */
   readonly missing: readonly string[];
   /** Records that were read and are kept out by `forget --suppress`: they count as no rows. */
@@ -82,21 +84,21 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
         throw error;
       });
       const isComplete = ending.state === 'complete';
-      const surplus = isComplete ? await correctRows(parts, request, work) : 0;
+      const corrected = isComplete ? await correctRows(parts, request, work) : { surplus: 0, repaired: 0 };
       const keptOut = await readSuppressed(session, kind.name);
       const suppressed = work.tally.ids().filter((id) => keptOut.has(id));
       const counts = work.tally.counts();
       const [rows, unchanged] = [counts.rows - suppressed.length, counts.unchanged - suppressed.length];
       const report = { kind: kind.name, ...ending, ...counts, rows, unchanged, ...traffic() };
       const detail = ending.detail ?? (absentTexts({ missing, suppressed }).join(' ') || null);
-      const kept = { ...report, detail, certifiedAt: null, deleted: surplus };
+      const kept = { ...report, detail, certifiedAt: null, deleted: corrected.surplus };
       if (isComplete) await addDiscoveredColumns(parts, reading.kind);
       await session.atomically(async (tx) => {
         await release(tx, work, clock.now());
         await saveKindReport(tx, { runId, owner }, kept, startedAt);
       });
       const state = ending.reason === 'interrupted' ? 'interrupted' : isComplete ? 'done' : 'incomplete';
-      return { state, result: { ...report, missing, suppressed, surplus } };
+      return { state, result: { ...report, missing, suppressed, ...corrected } };
     });
   });
   await prepareReports(parts, [kind]);
@@ -157,17 +159,17 @@ async function readPages(
 
 /**
  * Fills the columns and nested rows of all records that were read, from `_raw`; after the whole list, live rows that it did not show
- * and that are not records become tombstones: returns their number.
+ * and that are not records become tombstones. Returns the numbers of both.
  */
 async function correctRows(
   parts: PullParts,
   { kind, extent }: BackfillRequest,
   { reading, tally }: BackfillWork,
-): Promise<number> {
+): Promise<Pick<BackfillReport, 'surplus' | 'repaired'>> {
   const { session, clock } = parts;
   const readIds = tally.ids();
-  await refill(session, await readMirroredKind(session, kind), readIds, clock.now());
-  if ('ids' in extent || extent.pages.from > 1 || extent.pages.to < Infinity) return 0;
+  const repaired = await refill(session, await readMirroredKind(session, kind), readIds, clock.now());
+  if ('ids' in extent || extent.pages.from > 1 || extent.pages.to < Infinity) return { surplus: 0, repaired };
   const shown = new Set(readIds);
   const { lastShown } = spansOf(await readSightings(session, kind.name), []);
   const evidence = { knownFrom: reading.lease.knownFrom, lastShown };
@@ -183,7 +185,7 @@ async function correctRows(
       return ids.length;
     });
   }
-  return surplus;
+  return { surplus, repaired };
 }
 
 const RETRIEVED_AT_ONCE = 50;

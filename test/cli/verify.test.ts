@@ -191,7 +191,8 @@ describe('a mirror that was tampered with differs', () => {
     const needs = async () => (await run(['status'], env)).stdout;
     expect(await needs()).toContain(`1 record of ${kind} differs from the service`);
     const repaired = await run(['backfill', kind, '--ids', String(id)], env);
-    expect(repaired.stdout).toContain('All their columns were filled again.');
+    const rows = field === '_raw' ? 0 : 1; // Its text differs: it counts as updated.
+    expect(repaired.stdout).toContain(`All their columns were filled again. Repaired rows: ${rows}.`);
     expect(await needs()).not.toContain('differs from the service');
   });
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
@@ -7,7 +8,7 @@ import { batchesById } from '../../db/rows/slices.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, decoderHash, writtenColumns, rowWriter } from '../tables/kind-table.ts';
+import { OWN_COLUMNS, decoderHash, filledColumns, writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
 import { inChunks, joinWithCommas, sqlList } from '../../db/session/sql-text.ts';
 
@@ -60,13 +61,24 @@ interface Refill {
 const rowsATransaction = (kind: Kind): number =>
   Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
 
-/** Refills the columns of some records and their nested rows from `_raw`, whatever they hold. */
-export async function refill(session: Session, kind: Kind, ids: readonly string[], now: Date): Promise<void> {
+/** Refills the columns of some records and their nested rows from `_raw`. Returns how many rows had other values in their columns. */
+export async function refill(
+  session: Session,
+  kind: Kind,
+  ids: readonly string[],
+  now: Date,
+): Promise<number> {
   const most = Math.min(rowsATransaction(kind), 500);
+  const columns = filledColumns(kind, session.dialect);
+  let repaired = 0;
   for (const some of inChunks(ids, most))
-    await session.atomically((tx) =>
-      refillRows(tx, kind, sql`where k.id in (${sqlList(some)})`, { now, isNestedOnly: false }),
-    );
+    await session.atomically(async (tx) => {
+      const before = await tx.readRowsById(kind.name, columns, some);
+      await refillRows(tx, kind, sql`where k.id in (${sqlList(some)})`, { now, isNestedOnly: false });
+      for (const [id, values] of await tx.readRowsById(kind.name, columns, some))
+        if (!isDeepStrictEqual(before.get(id), values)) repaired++;
+    });
+  return repaired;
 }
 
 async function refillRows(tx: Transaction, kind: Kind, which: SQL, refill: Refill) {
