@@ -121,8 +121,7 @@ export async function landGroup(
       await yieldToEventLoop();
       await saveNewFields(tx, reading, changed);
       await yieldToEventLoop();
-      // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      changes.push(...(reading.isListed ? changed : compared));
+      changes.push(...changed);
       if (!isShort || changes.length >= ROWS_WRITTEN[tx.dialect])
         await writeChanges(tx, reading, changes.splice(0));
     }
