@@ -26,6 +26,7 @@ export interface NotedFacts {
   readonly hurried?: { readonly by: string; readonly at: string } | undefined;
   readonly resendAt?: string | undefined;
   readonly isSoon?: boolean | undefined;
+  readonly stop?: 'paused' | 'writes_off' | undefined;
   readonly awaits?:
     | { readonly since: string; readonly why: string; readonly records?: readonly string[] | undefined }
     | undefined;
@@ -163,7 +164,7 @@ const NEXT_BY_STATE: { readonly [state in keyof typeof BY_STATE]?: readonly Step
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
 export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanation {
   const { meaning, next } = verdictOf(entry);
-  const notes = [awaitedBy, resendTime, unprovenIn].map((note) => note(entry, translator));
+  const notes = [awaitedBy, resendTime, unprovenIn, stoppedBy].map((note) => note(entry, translator));
   const { settlement, updatedAt: at } = entry;
   const found = { ids: settlement?.ids?.join(', ') ?? '', at: at === undefined ? '' : translator.date(at) };
   return {
@@ -171,6 +172,9 @@ export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanatio
     next: next.map((step) => step(entry)),
   };
 }
+
+const stoppedBy = ({ settlement: { stop } = {} }: VerdictFacts, { t }: Translator): string | null =>
+  stop === undefined ? null : t(VERDICTS[stop]);
 
 /** Which fields of a finished update may be another user's work; null where all are proven to be ours. */
 function unprovenIn(facts: VerdictFacts, translator: Translator): string | null {

@@ -75,7 +75,7 @@ describe('status', () => {
       ...settingsFor(sandbox, await grownMirror()),
       BMS__DIFF__IGNORE_FIELDS: '{"clients":["fax"]}',
     };
-    const lastChange = async (values: object): Promise<string> => {
+    const lastChange = async (values: Record<string, string>): Promise<string> => {
       sandbox.world.update('clients', sandbox.world.ids('clients')[0] ?? 0, values);
       await run(['pull', 'clients'], env);
       const { kinds } = document(await run(['status', '--json'], env)) as {

@@ -31,7 +31,8 @@ export function* outboxTexts(
     return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, resendAt, payload];
   });
   yield textTable(names, rows);
-  if (entries.some((entry) => entry.verdict === 'writes_off')) yield `\n${VERDICTS.writes_off}`;
+  if (entries.some(({ verdict, settlement }) => [verdict, settlement.stop].includes('writes_off')))
+    yield `\n${VERDICTS.writes_off}`;
   for (const entry of entries) {
     const awaited = awaitedBy(entry);
     if (awaited !== null) yield `\nEntry ${entry.id}: ${awaited}`;

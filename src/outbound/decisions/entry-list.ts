@@ -89,8 +89,8 @@ export async function readSendStop(reader: OutboxReader) {
 type EntryReader = OutboxReader & { readonly kinds: readonly Kind[] };
 
 /**
- * Shows entries as they stand: one that is due has the verdict of what keeps it from being sent, one that waits for a reading has the
- * cause of today, one whose process has ended is sent by nobody, one with an unknown outcome has the records that the mirror shows by
+ * Shows entries as they stand: one that is due has the verdict of what keeps it from being sent, one that waits with another verdict
+ * has it as a note, one that waits for a reading has the cause of today, one whose process has ended is sent by nobody, one with an unknown outcome has the records that the mirror shows by
  * now, one that is being sent or was abandoned has no verdict of before, and a done one, which is only looked at for twins, no next attempt.
  */
 export async function showStanding(reader: EntryReader, entries: readonly Entry[]): Promise<Entry[]> {
@@ -120,7 +120,12 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
   for (const stored of entries) {
     const ids = await readNamesakes(db, kinds, stored);
     const verdict = ids.length > 0 ? 'found' : verdictNow(stored);
-    const settlement = stored.state === 'unsettled' ? { ...stored.settlement, ids } : stored.settlement;
+    const isWaiting = stored.state === 'ready' || stored.state === 'unsettled';
+    const settlement = {
+      ...stored.settlement,
+      ...(stored.state === 'unsettled' && { ids }),
+      stop: isWaiting && verdict !== stop?.verdict ? stop?.verdict : undefined,
+    };
     shown.push(withReasonNow({ ...stored, verdict, settlement }));
   }
   return shown;

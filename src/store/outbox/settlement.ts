@@ -55,6 +55,8 @@ const settlement = z
     hidden: names,
     /** Fields of a finished update that another user may have written. */
     unproven: names,
+    /** Never stored: what keeps the entry from going on at present, where its verdict says something else. */
+    stop: z.enum(['paused', 'writes_off']),
   })
   .partial()
   .readonly();

@@ -179,13 +179,17 @@ describe('while no process sends', () => {
     within(path, (session) => saveHeartbeat(session, { owner: 'elsewhere:1:a', roles }));
 
   test('what is due says so everywhere, beside a process that only pulls as well', async () => {
-    const { path, env } = await outboxOf({}, { verdict: 'waits' }, { state: 'done' }, { state: 'parked' });
+    const looking = { state: 'unsettled', verdict: 'looking' } as const;
+    const waiting = [{}, { verdict: 'waits' }];
+    const { path, env } = await outboxOf(...waiting, { state: 'done' }, { state: 'parked' }, looking);
+    const meaning = expect.stringMatching(/[.] Nothing is sent: no bms-sync serve is running/) as string;
     for (const roles of [[], ['pulls', 'http']]) {
       if (roles.length > 0) await serve(path, ...roles);
       expect(document(await run(['outbox', '--json'], env))).toMatchObject({
         entries: [
           { id: 4 },
-          { id: 2, verdict: 'waits' },
+          { id: 5, verdict: 'looking', meaning },
+          { id: 2, verdict: 'waits', meaning },
           { id: 1, state: 'ready', verdict: 'writes_off', meaning: words },
         ],
       });
