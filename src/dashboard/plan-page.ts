@@ -3,7 +3,6 @@ import { readPlanPage } from '../store/outbox/plan-store.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import {
-  nextOfPlan,
   PLAN_COUNTS_TEXT,
   shownRow,
   summarizePlan,
@@ -32,19 +31,18 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ params: { id }, query, user, reader }) => {
     const { t } = reader;
     const path = `/plans/${id}`;
-    const plan = await summarizePlan(session, kinds, id);
-    const read = await readPlanPage(session, id, query.after ?? 0, PAGE_ROWS + 1);
+    const plan = await summarizePlan(session, kinds, id, plans.approvals);
+    const read = await readPlanPage(session, id, { after: query.after ?? 0, limit: PAGE_ROWS + 1 });
     const rows = read.slice(0, PAGE_ROWS).map(shownRow);
     const ids = rows.flatMap((row) => row.recordId ?? []);
     const records = await readOwnRows(session, plan.kind, ids);
     const nameOf = (id: string | null): string => recordName(records.get(id ?? '')?.raw ?? null);
     const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
-    const next = nextOfPlan(plan, plans.approvals);
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
     const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
       <div id="plan" data-live>
-        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${next === null ? null : html`<p>${t(next)}</p>`} ${buttons} ${factsOf(plan, reader)}</div>`)}
+        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${plan.next === null ? null : html`<p>${t(plan.next)}</p>`} ${buttons} ${factsOf(plan, reader)}</div>`)}
         ${progress(plan, reader)}
       </div>
       ${panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}

@@ -3,7 +3,7 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { insertEntry } from '../store/outbox/entries.ts';
-import { readRowsWithEntries, insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { insertPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { readNameOf } from '../../src/diff/merge-update.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
@@ -136,7 +136,7 @@ export async function pushPlan(stage: Stage, update: UpdateOf): Promise<void> {
     if (error instanceof SyncError && error.code === 'plan.stale') return;
     throw error;
   }
-  const [followed] = await readRowsWithEntries(session, id);
+  const [followed] = await readPlanRows(session, id);
   plans.push(id);
   note(stage, { ...update, operation: 'update' }, followed?.entryId ?? null);
 }

@@ -1,5 +1,5 @@
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { readRowsWithEntries, readPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
+import { readPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
 import { parseCells } from '../../src/outbound/plans/judge-row.ts';
 import { undoPlan } from '../../src/outbound/plans/undo-plan.ts';
 import type { Stage } from './stage.ts';
@@ -24,7 +24,7 @@ export async function undoAll({ session, kinds, plans, timeline }: Stage): Promi
     });
     if (id === null) continue;
     const { kind } = await readPlan(session, id);
-    const [followed] = await readRowsWithEntries(session, plan);
+    const [followed] = await readPlanRows(session, plan);
     for (const row of await readPlanRows(session, id))
       for (const { field } of parseCells(row.cells))
         undone.push({ kind, recordId: row.recordId ?? '', field, entry: followed?.entryId ?? null });

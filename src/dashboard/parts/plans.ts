@@ -1,11 +1,6 @@
 import type { Html } from '../../http/html.ts';
 import type { Translator } from '../../lib/text/translator.ts';
-import {
-  isOwnPlan,
-  nextOfPlan,
-  type PlanRules,
-  type PlanSummary,
-} from '../../outbound/plans/plan-document.ts';
+import { isOwnPlan, type PlanRules, type PlanSummary } from '../../outbound/plans/plan-document.ts';
 import type { DecisionButton } from './decisions.ts';
 import { badge } from './layout.ts';
 
@@ -21,7 +16,7 @@ export function planButtons(
   const { t } = translator;
   const { id, state, approvedBy } = plan;
   if (state === 'applied') return [planButton(id, 'Undo', translator)];
-  if (nextOfPlan(plan, rules.approvals) === null) return [];
+  if (plan.next === null) return [];
   if (rules.approvals > 0 && approvedBy === null)
     return isOwnPlan(plan, rules) ? [] : [planButton(id, 'Approve', translator)];
   const question = t('{n, plural, one {# record} other {# records}} will be changed. Continue?', {

@@ -7,10 +7,12 @@ import { inChunks } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
   closePlan,
-  readChangedRows,
+  isChangedUpdate,
+  planRowSlices,
   readPlan,
   saveEntriesOfRows,
   type PlanRow,
+  type StoredPlan,
 } from '../../store/outbox/plan-store.ts';
 import { firstSeqSince, readPasts } from '../../store/records/change-store.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
@@ -41,16 +43,17 @@ export async function applyPlan(
   const kind = kinds.find((kind) => kind.name === plan.kind);
   if (kind === undefined) throw planAltered(id);
   if (approvals > 0 && plan.approvedBy === null) throw unapproved(id);
-  const refuseStale = async (db: Queryable, rows: readonly PlanRow[]): Promise<void> => {
-    const stale = await staleCells(db, await readMirroredKind(db, kind), rows, plan.createdAt);
+  const refuseStale = async (db: Queryable, since: string): Promise<void> => {
+    const stale = await findStale(db, kind, plan, since);
     if (stale.length > 0) throw outdated(id, stale);
   };
   await judgeThenStore(
     session,
     { kind, now },
     async () => {
-      const wanted = (await readUnalteredPlan(session, id)).rows.filter(isWanted);
-      await refuseStale(session, wanted);
+      const { rows } = await readUnalteredPlan(session, id);
+      const wanted = rows.filter((row) => row.cells !== '[]'); // A row without cells is refused as a whole.
+      await refuseStale(session, plan.createdAt);
       const mirrored = await readMirroredKind(session, kind);
       const checked: CheckedEntry[] = [];
       for (const slice of inChunks(wanted, ROWS_A_SLICE)) {
@@ -61,15 +64,12 @@ export async function applyPlan(
     },
     async (tx, checked, since) => {
       if (!(await closePlan(tx, id, by, now))) return;
-      await refuseStale(tx, await readChangedRows(tx, plan, since, await firstSeqSince(tx, since)));
+      await refuseStale(tx, since);
       await storeInTransaction(tx, checked, { now, by });
       await saveEntriesOfRows(tx, id);
     },
   );
 }
-
-/** A row without cells is refused as a whole. */
-const isWanted = (row: PlanRow): boolean => row.cells !== '[]';
 
 const unapproved = (id: number): SyncError =>
   new SyncError(`Plan ${id} waits for the approval of another user.`, {
@@ -97,19 +97,20 @@ function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
   return { ...request, id: recordId, base: Object.fromEntries(cells.map((cell) => [cell.field, cell.old])) };
 }
 
-/** Finds the cells of a plan whose records have changed, each as a sentence. @param since When the plan was made. */
-export async function staleCells(
+/** Finds the cells of a plan that the mirror shows otherwise by now, each as a sentence, among the records that changed since an instant. */
+export async function findStale(
   db: Queryable,
-  kind: Kind,
-  rows: readonly PlanRow[],
+  declared: Kind,
+  plan: StoredPlan,
   since: string,
 ): Promise<readonly string[]> {
   const stale: string[] = [];
-  const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
-  for (const slice of inChunks(updates, ROWS_A_SLICE)) {
+  const kind = await readMirroredKind(db, declared);
+  const changed = isChangedUpdate(kind.name, since, await firstSeqSince(db, since));
+  for await (const slice of planRowSlices(db, plan.id, changed)) {
     const ids = slice.map((update) => update.recordId ?? '');
     const records = await readOwnRows(db, kind.name, ids);
-    const pasts = await readPasts(db, kind.name, ids, since);
+    const pasts = await readPasts(db, kind.name, ids, plan.createdAt);
     for (const row of slice) {
       const id = row.recordId ?? '';
       const record = records.get(id);

@@ -5,20 +5,16 @@ import { compactJson, type Json } from '../../lib/json/json.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import type { Session } from '../../db/session/session.ts';
-import { inChunks } from '../../db/session/sql-text.ts';
-import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
   countPlanRows,
+  planRowSlices,
   plansToApprove,
-  readChangedRows,
   readPlan,
-  readRowsWithEntries,
-  type PlanRowWithEntry,
-  type StoredPlan,
+  readPlanRows,
+  type PlanRow,
 } from '../../store/outbox/plan-store.ts';
 import { isSameUserName } from '../../store/users/user-store.ts';
-import { firstSeqSince } from '../../store/records/change-store.ts';
-import { staleCells } from './apply-plan.ts';
+import { findStale } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
 
 /** Counts the rows of a plan, as a sentence. */
@@ -71,20 +67,27 @@ export const shownPlan = planSummary.extend({ rows: z.array(planRow) });
 export type ShownPlan = DocumentOf<typeof shownPlan>;
 
 /** A plan without its rows. */
-export type PlanSummary = Omit<ShownPlan, 'rows' | 'next'>;
+export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
 
-/** Reads a plan and counts its rows; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
-export async function summarizePlan(
-  session: Session,
-  kinds: readonly Kind[],
-  id: number,
-): Promise<PlanSummary> {
+/**
+ * Reads a plan and counts its rows; `stale`: why an open one can no longer be applied; `next`: who acts next on it, null once it is
+ * applied or stale, or changes nothing.
+ *
+ * @param approvals How many it needs. @throws {SyncError} `plan.absent`
+ */
+export async function summarizePlan(session: Session, kinds: readonly Kind[], id: number, approvals = 0) {
   const plan = await readPlan(session, id);
   const kind = kinds.find((kind) => kind.name === plan.kind);
-  const stale = plan.state === 'open' && kind ? await findStale(session, kind, plan) : [];
+  const stale = plan.state === 'open' && kind ? await findStale(session, kind, plan, plan.createdAt) : [];
   const state = stale.length > 0 ? ('stale' as const) : plan.state;
-  return { ...plan, state, stale, counts: await countPlanRows(session, id) };
+  const counts = await countPlanRows(session, id);
+  const isWaiting = state === 'open' && counts.updates + counts.creates > 0;
+  const step = approvals > 0 && plan.approvedBy === null ? NEEDS_APPROVAL : CAN_BE_APPLIED;
+  return { ...plan, state, stale, counts, next: isWaiting ? step : null };
 }
+
+const NEEDS_APPROVAL: MessageKey = 'Another user must approve it before it can be applied.';
+const CAN_BE_APPLIED: MessageKey = 'It can be applied.';
 
 /** How many other people must approve a plan, and who looks at it, if they have a name. */
 export interface PlanRules {
@@ -96,14 +99,6 @@ export interface PlanRules {
 export const isOwnPlan = ({ createdBy }: PlanSummary, { user }: PlanRules): boolean =>
   user ? isSameUserName(user.name, createdBy) : false;
 
-/** Who acts next on a plan, as a sentence; null once it is applied or stale, or changes nothing. */
-export function nextOfPlan({ state, counts, approvedBy }: PlanSummary, approvals: number): MessageKey | null {
-  if (state !== 'open' || counts.updates + counts.creates === 0) return null;
-  return approvals > 0 && approvedBy === null
-    ? 'Another user must approve it before it can be applied.'
-    : 'It can be applied.';
-}
-
 const MOST_WAITING = 20;
 const PLANS_NAMED = 3;
 
@@ -112,42 +107,22 @@ export async function readWaitingPlans(session: Session, kinds: readonly Kind[],
   const waiting: PlanSummary[] = [];
   for (const id of rules.approvals === 0 ? [] : await plansToApprove(session, MOST_WAITING)) {
     const plan = await summarizePlan(session, kinds, id);
-    const isOpen = plan.state === 'open' && plan.counts.updates + plan.counts.creates > 0;
-    if (isOpen && !isOwnPlan(plan, rules)) waiting.push(plan);
+    if (plan.next !== null && !isOwnPlan(plan, rules)) waiting.push(plan);
     if (waiting.length === PLANS_NAMED) break;
   }
   return waiting;
 }
 
-async function findStale(session: Session, kind: Kind, plan: StoredPlan): Promise<readonly string[]> {
-  const { createdAt } = plan;
-  const firstSeq = await firstSeqSince(session, createdAt);
-  const changed = await readChangedRows(session, plan, createdAt, firstSeq);
-  if (changed.length === 0) return [];
-  return staleCells(session, await readMirroredKind(session, kind), changed, createdAt);
-}
-
-/**
- * Reads a plan with all its rows and the states of their entries.
- *
- * @param approvals How many it needs. @throws {SyncError} `plan.absent`
- */
+/** Reads a plan with all its rows and the states of their entries. */
 export async function showPlan(
   session: Session,
   kinds: readonly Kind[],
   id: number,
   approvals = 0,
 ): Promise<ShownPlan> {
-  const head = await planHead(session, kinds, id, approvals);
-  return { ...head, rows: (await readRowsWithEntries(session, id)).map(shownRow) };
+  const summary = await summarizePlan(session, kinds, id, approvals);
+  return { ...summary, rows: (await readPlanRows(session, id)).map(shownRow) };
 }
-
-async function planHead(session: Session, kinds: readonly Kind[], id: number, approvals: number) {
-  const summary = await summarizePlan(session, kinds, id);
-  return { ...summary, next: nextOfPlan(summary, approvals) };
-}
-
-const ROWS_A_TURN = 200;
 
 /** Writes the same as JSON. All of a hundred thousand rows in one turn of the event loop would hold up all others for seconds. */
 export async function writePlan(
@@ -156,9 +131,9 @@ export async function writePlan(
   id: number,
   approvals = 0,
 ): Promise<string> {
-  const head = compactJson(documentOf(planSummary, await planHead(session, kinds, id, approvals)));
+  const head = compactJson(documentOf(planSummary, await summarizePlan(session, kinds, id, approvals)));
   const rows: string[] = [];
-  for (const slice of inChunks(await readRowsWithEntries(session, id), ROWS_A_TURN)) {
+  for await (const slice of planRowSlices(session, id)) {
     for (const row of slice) rows.push(compactJson(documentOf(planRow, shownRow(row))));
     await ownEventLoopTurn();
   }
@@ -169,7 +144,7 @@ export async function writePlan(
 export type ShownRow = DocumentOf<typeof planRow>;
 
 /** Shows a stored row. */
-export function shownRow(row: PlanRowWithEntry): ShownRow {
+export function shownRow(row: PlanRow): ShownRow {
   const { position, operation, recordId, refusal, entryId, state, verdict } = row;
   const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
   return { position, operation, recordId, refusal, cells: parseCells(row.cells), entry };

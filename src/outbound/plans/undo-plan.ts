@@ -11,17 +11,17 @@ import { readRows as readAll, type RowOf } from '../../db/rows/rows.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
   insertPlan,
+  planRowSlices,
   readPlan,
-  readPlanPage,
-  type PlanRowWithEntry,
   type NewPlanRow,
+  type PlanRow,
 } from '../../store/outbox/plan-store.ts';
 import { parseSettlement } from '../../store/outbox/settlement.ts';
 import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { parseCells, type PlannedCell } from './judge-row.ts';
-import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
+import { judgeThenStore } from './judge-then-store.ts';
 
 /**
  * Makes the plan that returns the values that an applied plan changed, except values that were changed since. Returns its number.
@@ -50,7 +50,7 @@ export async function undoPlan(
 
 async function judgeUndo(db: Queryable, kind: Kind, id: number, includesUnproven: boolean) {
   const rows: NewPlanRow[] = [];
-  for (let slice = await readPlanPage(db, id, -1, ROWS_A_SLICE); slice.length > 0;) {
+  for await (const slice of planRowSlices(db, id)) {
     const applied = slice.filter((row) => row.entryId !== null);
     const ids = applied.flatMap((row) => row.recordId ?? []);
     const records = await readOwnRows(db, kind.name, ids);
@@ -62,7 +62,6 @@ async function judgeUndo(db: Queryable, kind: Kind, id: number, includesUnproven
       if (cells.length > 0 || refusal !== null)
         rows.push({ position, operation: 'update', recordId, cells: compactJson(cells), refusal });
     }
-    slice = await readPlanPage(db, id, slice.at(-1)?.position ?? -1, ROWS_A_SLICE);
   }
   return rows;
 }
@@ -74,7 +73,7 @@ interface SeenTarget {
 }
 
 /** The cells of a row to undo, and why other cells stay. */
-async function undoRow(db: Queryable, kind: Kind, row: PlanRowWithEntry, seen: SeenTarget) {
+async function undoRow(db: Queryable, kind: Kind, row: PlanRow, seen: SeenTarget) {
   const { record } = seen;
   const id = row.recordId ?? '';
   const reason = reasonToKeep(row, record);
@@ -125,7 +124,7 @@ const newValueOf = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? nul
 
 const isSameJson = (value: Json, other: Json): boolean => canonicalJson(value) === canonicalJson(other);
 
-function reasonToKeep(row: PlanRowWithEntry, record?: MirrorRow): string | null {
+function reasonToKeep(row: PlanRow, record?: MirrorRow): string | null {
   const { operation, recordId, entryId, state, verdict } = row;
   if (state === null || (state === 'done' && verdict === null)) return 'its entry is no longer kept';
   if (state !== 'done') return `its entry ${entryId ?? ''} is ${state}`;

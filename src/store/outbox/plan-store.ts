@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { inSlices } from '../../db/rows/slices.ts';
 import { bigint, optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -21,8 +22,7 @@ import {
 import { PLANS, PLAN_ROWS } from '../tables/plan-tables.ts';
 
 export type StoredPlan = RowOf<typeof PLANS>;
-export type PlanRow = Omit<RowOf<typeof PLAN_ROWS>, 'planId'>;
-export type NewPlanRow = Omit<PlanRow, 'entryId'>;
+export type NewPlanRow = Omit<RowOf<typeof PLAN_ROWS>, 'planId' | 'entryId'>;
 
 /** A plan to store. `createdAt`: when its rows began to be compared, if not now; what has changed since is checked later. */
 type NewPlan = Pick<StoredPlan, 'kind' | 'origin' | 'createdBy'> & {
@@ -75,31 +75,6 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   });
 }
 
-/** Reads the rows of a plan by their positions. */
-export const readPlanRows = (db: Queryable, id: number): Promise<PlanRow[]> =>
-  inPages((after) =>
-    select(
-      db,
-      PLAN_ROWS,
-      sql`where plan_id = ${id} and position > ${after} order by position limit ${ROWS_A_QUERY}`,
-    ),
-  );
-
-const ROWS_A_QUERY = 500;
-
-/** Reads rows page by page: a statement over all rows would hold up everybody else. */
-async function inPages<Row extends { readonly position: number }>(
-  read: (after: number) => Promise<Row[]>,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let size = ROWS_A_QUERY; size === ROWS_A_QUERY;) {
-    const page = await read(rows.at(-1)?.position ?? -1);
-    rows.push(...page);
-    size = page.length;
-  }
-  return rows;
-}
-
 const ROW_WITH_ENTRY = [
   ...PLAN_ROWS.columns,
   optionalText('state'),
@@ -108,28 +83,41 @@ const ROW_WITH_ENTRY = [
 ] as const;
 
 /** A row of a plan with the state, the verdict and the settlement of its entry; of an entry whose key alone is kept, there is a state only. */
-export type PlanRowWithEntry = RowOf<typeof ROW_WITH_ENTRY>;
+export type PlanRow = RowOf<typeof ROW_WITH_ENTRY>;
 
 const withEntries = sql`plan_rows r
   left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id`;
 
-/** Reads rows of a plan behind a position, each with what has become of its entry. */
+/** Reads rows of a plan behind a position, each with what has become of its entry. @param which Only these rows `r`. */
 export const readPlanPage = (
   db: Queryable,
   id: number,
-  after: number,
-  limit: number,
-): Promise<PlanRowWithEntry[]> =>
+  { after, limit, which = sql`true` }: { after: number; limit: number; which?: SQL },
+): Promise<PlanRow[]> =>
   readRows(
     db,
     ROW_WITH_ENTRY,
     sql`select r.*, coalesce(o.state, k.state) as state, o.verdict, o.settlement from ${withEntries}
-      where r.plan_id = ${id} and r.position > ${after} order by r.position limit ${limit}`,
+      where r.plan_id = ${id} and r.position > ${after} and ${which} order by r.position limit ${limit}`,
   );
 
-/** Reads all rows of a plan as `readPlanPage` does. */
-export const readRowsWithEntries = (db: Queryable, id: number): Promise<PlanRowWithEntry[]> =>
-  inPages((after) => readPlanPage(db, id, after, ROWS_A_QUERY));
+const ROWS_A_SLICE = 200;
+
+/** Yields the rows of a plan in slices, all or these: a statement over all of them would hold up everybody else. */
+export const planRowSlices = (db: Queryable, id: number, which?: SQL) =>
+  inSlices(
+    ROWS_A_SLICE,
+    (after) => readPlanPage(db, id, { after, limit: ROWS_A_SLICE, ...(which && { which }) }),
+    -1,
+    (row) => row.position,
+  );
+
+/** Reads all rows of a plan. */
+export async function readPlanRows(db: Queryable, id: number): Promise<PlanRow[]> {
+  const rows: PlanRow[] = [];
+  for await (const slice of planRowSlices(db, id)) rows.push(...slice);
+  return rows;
+}
 
 const COUNTS = [bigint('updates'), bigint('creates'), bigint('refusals')];
 
@@ -159,30 +147,18 @@ export async function countPlanRows(db: Queryable, id: number) {
 }
 
 /**
- * Reads the updates of a plan whose records may have changed since an instant: the records have events since, are deleted, or
- * bear a later instant, as a change of an ignored field does, which has no event.
+ * Whether a row `r` is an update whose record may have changed since an instant: it has events since, is deleted, or bears a later
+ * instant, as a change of an ignored field does, which has no event.
  *
  * @param firstSeq The first event since then.
  */
-export async function readChangedRows(
-  db: Queryable,
-  plan: Pick<StoredPlan, 'id' | 'kind'>,
-  since: string,
-  firstSeq: number,
-): Promise<PlanRow[]> {
-  const events = sql`select record_id from changes where seq >= ${firstSeq} and kind = ${plan.kind}`;
-  const columns = PLAN_ROWS.columns.map((column) => sql`r.${sql.identifier(column.name)}`);
-  return inPages((after) =>
-    readRows(
-      db,
-      PLAN_ROWS.columns,
-      sql`select ${sql.join(columns, sql`, `)} from plan_rows r
-        left join ${sql.identifier(plan.kind)} m on m.id = cast(r.record_id as bigint)
-        where r.plan_id = ${plan.id} and r.position > ${after} and r.operation = 'update' and r.cells <> '[]'
-          and (m.id is null or m._deleted_at is not null or m._changed_at >= ${since} or r.record_id in (${events}))
-        order by r.position limit ${ROWS_A_QUERY}`,
-    ),
-  );
+export function isChangedUpdate(kind: string, since: string, firstSeq: number): SQL {
+  const events = sql`select record_id from changes where seq >= ${firstSeq} and kind = ${kind}`;
+  const unchanged = sql`
+    select 1 from ${sql.identifier(kind)} m
+    where m.id = cast(r.record_id as bigint) and m._deleted_at is null and m._changed_at < ${since}`;
+  const isChanged = sql`(r.record_id in (${events}) or not exists (${unchanged}))`;
+  return sql`r.operation = 'update' and r.cells <> '[]' and ${isChanged}`;
 }
 
 /** Removes plans with their rows. @param condition What follows `delete from plans where`. */
