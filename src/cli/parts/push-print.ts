@@ -2,7 +2,7 @@ import { compactJson, plainJson, type JsonObject } from '../../lib/json/json.ts'
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { explain } from '../../words/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
-import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
+import type { Preview } from '../../outbound/intake/preview.ts';
 import { textTable, type Printed } from './io.ts';
 
 type PushedEntry = Extract<Preview, { readonly operation: 'create' }>;
@@ -60,7 +60,7 @@ function* updateTexts(updated: Updated): Iterable<Printed> {
   if (request !== null) yield* requestTexts(request);
 }
 
-function* requestTexts(shown: RequestShown): Iterable<Printed> {
+function* requestTexts(shown: NonNullable<Preview['request']>): Iterable<Printed> {
   yield `${shown.method} ${shown.path}`;
   yield `${compactJson(shown.body)}\n`;
 }

@@ -4,15 +4,16 @@ import { tryParseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { sentence } from '../../lib/text/text.ts';
 import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
-import { readAttempts, findCreator, type Attempt } from '../../store/outbox/attempts-and-links.ts';
+import { readAttempts, findCreator } from '../../store/outbox/attempts-and-links.ts';
 import { readBlocks } from '../../store/outbox/outbox-queue.ts';
 import { findEnded, findEndedByKeys } from '../../store/outbox/ended-entries.ts';
 import {
+  countInStates,
   entriesAfter,
   findByKeys,
+  findEntries,
   findEntry,
   listEntries,
-  type EntriesWanted,
   type Entry,
   type EntryState,
 } from '../../store/outbox/outbox-store.ts';
@@ -25,7 +26,7 @@ import { readPause, type OutboxReader } from '../freeze.ts';
 import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { readFreshness } from '../../store/kinds/status-store.ts';
-import { RESUME, pauseText } from '../../store/outbox/freeze-store.ts';
+import { RESUME, pauseText, type Frozen } from '../../store/outbox/freeze-store.ts';
 import { hasLiveRole, readLiveOwners } from '../../store/runs/worker-store.ts';
 import { describeOutcome } from '../../words/outcome-texts.ts';
 import { VERDICTS } from '../../words/verdicts.ts';
@@ -60,7 +61,9 @@ export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
  */
 export async function listOutbox(
   reader: EntryReader,
-  wanted: Omit<EntriesWanted, 'after'> & {
+  wanted: {
+    readonly states: readonly EntryState[];
+    readonly limit: number;
     readonly after?: number | undefined;
     readonly key?: string | undefined;
   },
@@ -72,14 +75,19 @@ export async function listOutbox(
       ? (await listByKey(db, key)).filter((entry) => states.includes(entry.state))
       : after === undefined
         ? await listByUrgency(db, states, limit)
-        : await entriesAfter(db, { states, after, limit });
-  const entries = await showStanding(reader, read);
-  return { entries, blockedKinds: await readBlocks(db), frozen: await readPause(reader) };
+        : await entriesAfter(db, states, limit, after);
+  const frozen = await readPause(reader);
+  const entries = await showStanding(reader, read, frozen);
+  return { entries, blockedKinds: await readBlocks(db), frozen };
 }
 
-/** What keeps all entries from being sent at present: a verdict and a note, neither stored; null where a process at work sends. */
-export async function readSendStop(reader: OutboxReader) {
-  const frozen = await readPause(reader);
+/**
+ * What keeps all entries from being sent at present: a verdict and a note, neither stored; null where a process at work sends.
+ *
+ * @param pause Why sends are paused, where it has just been read.
+ */
+export async function readSendStop(reader: OutboxReader, pause?: Frozen | null) {
+  const frozen = pause === undefined ? await readPause(reader) : pause;
   if (frozen !== null)
     return { verdict: 'paused', note: `${sentence(pauseText(frozen))} ${RESUME}` } as const;
   if (await hasLiveRole(reader.session, 'outbound')) return null;
@@ -93,9 +101,13 @@ type EntryReader = OutboxReader & { readonly kinds: readonly Kind[] };
  * has it as a note, one that waits for a reading has the cause of today, one whose process has ended is sent by nobody, one with an unknown outcome has the records that the mirror shows by
  * now, one that is being sent or was abandoned has no verdict of before, and a done one, which is only looked at for twins, no next attempt.
  */
-export async function showStanding(reader: EntryReader, entries: readonly Entry[]): Promise<Entry[]> {
+export async function showStanding(
+  reader: EntryReader,
+  entries: readonly Entry[],
+  pause?: Frozen | null,
+): Promise<Entry[]> {
   const { session: db, kinds } = reader;
-  const stop = await readSendStop(reader);
+  const stop = await readSendStop(reader, pause);
   const living = await readLiveOwners(db);
   const isTokenRefused = (await readMeta(db, 'source.refused')) !== null;
   const readings = new Map((await readFreshness(db)).map((reading) => [reading.kind, reading]));
@@ -171,15 +183,7 @@ export async function readShownStory(
   };
 }
 
-/** An entry with everything that was tried for it. */
-export interface EntryHistory {
-  readonly entry: Entry;
-  readonly attempts: readonly Attempt[];
-  /** Whether the link of the record names this entry as its creator. */
-  readonly isMaker: boolean;
-  /** The records that a create may have made. */
-  readonly candidates: readonly Candidate[];
-}
+export type EntryHistory = Awaited<ReturnType<typeof readHistory>>;
 
 /** A record that a create may have made. */
 export interface Candidate {
@@ -202,8 +206,13 @@ export async function findEntryId(db: Queryable, idOrKey: string): Promise<numbe
   return entry.id;
 }
 
-/** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
-export async function readHistory(reader: EntryReader, id: number): Promise<EntryHistory> {
+/**
+ * Reads an entry with everything that was tried for it, the first records that a create may have made, and whether the link of its
+ * record names it as the creator (`isMaker`).
+ *
+ * @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry.
+ */
+export async function readHistory(reader: EntryReader, id: number) {
   const { session: db } = reader;
   const found = await findEntry(db, id);
   if (found === null) throw await entryGoneError(db, id);
@@ -240,7 +249,8 @@ export function jsonOrText(text: string | null): Json {
 }
 
 const POLL_MS = 500;
-const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned'];
+/** The states of entries that go on by themselves. */
+const IN_PROGRESS: readonly EntryState[] = ['ready', 'sending', 'unsettled'];
 
 /** Waits until these entries are done or need a person, or the time is up; returns their states. */
 export async function waitForEntries(
@@ -256,21 +266,11 @@ export async function waitForEntries(
 ): Promise<Entry[]> {
   const { clock, timeoutMs, signal, onEnded } = waiting;
   const deadline = clock.monotonicMs() + timeoutMs;
-  const isOver = (): boolean => signal.aborted || clock.monotonicMs() >= deadline;
-  const hasEnded = async (id: number): Promise<boolean> => {
-    const entry = await findEntry(db, id);
-    return entry === null || ENDED.includes(entry.state);
-  };
-  for (const [index, id] of ids.entries()) {
-    onEnded?.(index);
-    while (!(await hasEnded(id)) && !isOver())
-      await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, deadline - clock.monotonicMs())), waiting);
-    if (isOver()) break;
+  for (;;) {
+    const left = await countInStates(db, ids, IN_PROGRESS);
+    onEnded?.(ids.length - left);
+    const leftMs = deadline - clock.monotonicMs();
+    if (left === 0 || signal.aborted || leftMs <= 0) return findEntries(db, ids);
+    await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, leftMs)), waiting);
   }
-  const entries: Entry[] = [];
-  for (const id of ids) {
-    const entry = await findEntry(db, id);
-    if (entry !== null) entries.push(entry);
-  }
-  return entries;
 }

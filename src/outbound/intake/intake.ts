@@ -72,20 +72,18 @@ export async function storeInTransaction(
 ): Promise<StoredEntry[]> {
   const rows = await readUpdatedRows(tx, entries);
   const repeated = await readRepeated(tx, entries);
-  const fresh = new Map<string, CheckedEntry>();
-  for (const entry of entries) if (!repeated.has(entry) && !fresh.has(entry.key)) fresh.set(entry.key, entry);
-  const alike = await refuseDuplicates(tx, [...fresh.values()]);
-  const ids = await insertAll(tx, [...fresh.values()], rows, push);
-  const taken = entries.filter((entry) => fresh.has(entry.key) && !ids.has(entry.key)); // Inserted by SQL meanwhile.
-  for (const [entry, stored] of await readRepeated(tx, taken)) repeated.set(entry, stored);
-  return entries.map((entry) => {
-    const first = fresh.get(entry.key) ?? entry;
-    const stored = repeated.get(entry) ?? toStoredEntry(first, rowOf(rows, first), ids, alike.get(first));
-    if (first === entry) return stored;
-    const base = first.base ?? rowOf(rows, first)?.raw ?? null;
-    const request = requestHash({ ...first, kind: first.kind.name });
-    return toRepeatedEntry(entry, stored, { request, base: baseHash(base) });
-  });
+  const first = new Map<string, CheckedEntry>();
+  for (const entry of entries) if (!repeated.has(entry) && !first.has(entry.key)) first.set(entry.key, entry);
+  const fresh = [...first.values()];
+  const alike = await refuseDuplicates(tx, fresh);
+  const ids = await insertAll(tx, fresh, rows, push);
+  // Their key is that of an earlier one of these requests, or was inserted by SQL meanwhile.
+  const isRepeated = (entry: CheckedEntry) => first.get(entry.key) !== entry || !ids.has(entry.key);
+  const others = entries.filter((entry) => first.has(entry.key) && isRepeated(entry));
+  for (const [entry, stored] of await readRepeated(tx, others)) repeated.set(entry, stored);
+  return entries.map(
+    (entry) => repeated.get(entry) ?? toStoredEntry(entry, rowOf(rows, entry), ids, alike.get(entry)),
+  );
 }
 
 async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
@@ -97,15 +95,12 @@ async function savePush(tx: Transaction, stored: readonly StoredEntry[], by: Dec
 
 /** The mirror's rows for requests without a base from their author. */
 async function readUpdatedRows(tx: Transaction, entries: readonly CheckedEntry[]) {
-  const ids = new Map<string, string[]>();
-  for (const { operation, base, kind, recordId } of entries) {
-    if (operation === 'create' || base !== null || recordId === null) continue;
-    const idsOfKind = ids.get(kind.name) ?? [];
-    idsOfKind.push(recordId);
-    ids.set(kind.name, idsOfKind);
-  }
+  const updates = entries.filter(({ operation, base }) => operation === 'update' && base === null);
   const rows = new Map<string, ReadonlyMap<string, MirrorRow>>();
-  for (const [kind, idsOfKind] of ids) rows.set(kind, await readOwnRows(tx, kind, idsOfKind));
+  for (const [kind, ofKind] of Map.groupBy(updates, (entry) => entry.kind.name)) {
+    const ids = ofKind.flatMap((entry) => entry.recordId ?? []);
+    rows.set(kind, await readOwnRows(tx, kind, ids));
+  }
   return rows;
 }
 
@@ -152,21 +147,16 @@ async function readRepeated(tx: Transaction, entries: readonly CheckedEntry[]) {
   const repeated = new Map<CheckedEntry, StoredEntry>();
   for (const entry of entries) {
     const before = byKey.get(entry.key);
-    if (before !== undefined) repeated.set(entry, toRepeatedEntry(entry, before, hashesOf(entry, before)));
+    if (before !== undefined) repeated.set(entry, toRepeatedEntry(entry, before));
   }
   return repeated;
 }
 
 /** What an earlier entry was requested to do. A base that was read since the push is not compared. */
-function hashesOf(entry: CheckedEntry, earlier: Entry | EndedEntry): RequestHashes {
+function hashesOf(entry: CheckedEntry, earlier: Entry | EndedEntry) {
   if ('requestHash' in earlier) return { request: earlier.requestHash, base: earlier.baseHash };
   const base = hasFirstBase(earlier) ? earlier.base : entry.base;
   return { request: requestHash(earlier), base: baseHash(base) };
-}
-
-interface RequestHashes {
-  readonly request: string;
-  readonly base: EndedEntry['baseHash'];
 }
 
 /**
@@ -175,7 +165,8 @@ interface RequestHashes {
  *
  * @throws {SyncError} `outbox.key_taken`.
  */
-function toRepeatedEntry(entry: CheckedEntry, earlier: EarlierFacts, hashes: RequestHashes): StoredEntry {
+function toRepeatedEntry(entry: CheckedEntry, earlier: Entry | EndedEntry): StoredEntry {
+  const hashes = hashesOf(entry, earlier);
   const isSame = requestHash({ ...entry, kind: entry.kind.name }) === hashes.request;
   const hasOtherBase = entry.base !== null && baseHash(entry.base) !== hashes.base;
   if (!isSame || hasOtherBase) throw keyTaken(entry, earlier);
@@ -186,15 +177,13 @@ function toRepeatedEntry(entry: CheckedEntry, earlier: EarlierFacts, hashes: Req
 
 const ABANDONED = 'It was abandoned and will not be sent. To send it after all: push it with another key.';
 
-type EarlierFacts = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
-
 function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   if (entry.operation === 'create' || entry.base !== null || row?.isLive === true) return [];
   const absent = describeAbsent(row, `record ${entry.recordId ?? ''} of ${entry.kind.name}`);
   return [row === null ? `${absent}: if the service does, its values are overwritten` : absent];
 }
 
-function keyTaken(entry: CheckedEntry, earlier: EarlierFacts): SyncError {
+function keyTaken(entry: CheckedEntry, earlier: Entry | EndedEntry): SyncError {
   const owner = `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
   const place = entry.where === null ? '' : `${entry.where}: `;
   return new SyncError(`${place}The key "${entry.key}" belongs to ${owner}.`, {

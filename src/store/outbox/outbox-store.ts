@@ -14,6 +14,7 @@ import {
   pickColumns,
   readInChunks,
   readRows,
+  readTexts,
   select,
   type RowOf,
 } from '../../db/rows/rows.ts';
@@ -143,19 +144,26 @@ export async function listEntries(
   return entriesWhere(db, latest);
 }
 
-export interface EntriesWanted {
-  readonly states: readonly EntryState[];
-  /** Only entries with a higher id; 0 for all. */
-  readonly after: number;
-  readonly limit: number;
+/** The first entries after an id that are in these states, in the order of their ids. */
+export async function entriesAfter(
+  db: Queryable,
+  states: readonly EntryState[],
+  limit: number,
+  after: number,
+): Promise<Entry[]> {
+  return entriesWhere(db, sql`state in (${sqlList(states)}) and id > ${after} order by id limit ${limit}`);
 }
 
-/** The first entries after an id that are in these states, in the order of their ids. */
-export async function entriesAfter(db: Queryable, wanted: EntriesWanted): Promise<Entry[]> {
-  return entriesWhere(
-    db,
-    sql`id > ${wanted.after} and state in (${sqlList(wanted.states)}) order by id limit ${wanted.limit}`,
+/** Finds the entries with these numbers, in their order. */
+export const findEntries = (db: Queryable, ids: readonly number[]): Promise<Entry[]> =>
+  readInChunks(ids, (some) => entriesWhere(db, sql`id in (${some}) order by id`));
+
+/** Counts those of these entries that are in one of these states. */
+export async function countInStates(db: Queryable, ids: readonly number[], states: readonly EntryState[]) {
+  const found = await readInChunks(ids, (some) =>
+    readTexts(db, sql`select id from outbox where id in (${some}) and state in (${sqlList(states)})`),
   );
+  return found.length;
 }
 
 /** The number of entries by state; states without any are left out. */
