@@ -10,17 +10,10 @@ type Updated = Extract<Preview, { readonly operation: 'update' }>;
 
 export function previewDocument(preview: Preview): JsonObject {
   const { kind, operation, notes, request } = preview;
-  const shared = { dryRun: true, operation, kind, notes, request: request && { ...request } };
-  if (preview.operation === 'create')
-    return {
-      ...shared,
-      alike: preview.alike.map((alike) => ({ recordId: alike.recordId, match: alike.match })),
-    };
+  const shared = { dryRun: true, operation, kind, notes, request };
+  if (preview.operation === 'create') return { ...shared, alike: preview.alike };
   const { recordId, merge } = preview;
-  const conflicts = (merge?.is === 'conflict' ? merge.conflicts : []).map((conflict) => {
-    const { field, base, remote, wanted } = conflict;
-    return { field, base, remote, wanted };
-  });
+  const conflicts = merge?.is === 'conflict' ? merge.conflicts : [];
   return { ...shared, recordId, against: 'mirror', merge: merge?.is ?? null, conflicts };
 }
 

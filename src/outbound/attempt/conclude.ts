@@ -79,6 +79,15 @@ export async function finishEntry(
   await addNotification(tx, entryNotification(state, ended, now));
 }
 
+/** Parks a create beside the records that it may double, or may have made. */
+export const parkBeside = (
+  tx: Transaction,
+  { entry, now }: { readonly entry: Entry; readonly now: Date },
+  verdict: string,
+  ids: readonly string[],
+): Promise<void> =>
+  finishEntry(tx, entry, { state: 'parked', verdict, result: { ids }, settlement: { ids }, now });
+
 /** Puts an entry back for a later try. */
 export async function scheduleRetry(
   tx: Transaction,

@@ -12,7 +12,13 @@ import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { newRecordsSince, type LiveRecord } from '../../store/records/record-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { releaseEntry, finishEntry, scheduleRetry, postponeIfBlocked } from '../attempt/conclude.ts';
+import {
+  releaseEntry,
+  finishEntry,
+  parkBeside,
+  scheduleRetry,
+  postponeIfBlocked,
+} from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { payloadOf, type JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
@@ -116,9 +122,7 @@ async function claimCreate(
   const ids = await findSameRecords(tx, unsettled, lastBreak);
   if (ids.length === 0)
     return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
-  const found = { ids };
-  const end = { state: 'parked', verdict: 'existed', result: found, settlement: found } as const;
-  await finishEntry(tx, entry, { ...end, now });
+  await parkBeside(tx, unsettled, 'existed', ids);
   return { step: 'ended' };
 }
 

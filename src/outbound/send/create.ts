@@ -10,12 +10,13 @@ import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../store/outbox/outbox-queue.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
+import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import { saveDuplicates } from '../../store/records/issue-store.ts';
 import { wasLiveAt } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { finishEntry, releaseEntry } from '../attempt/conclude.ts';
+import { finishEntry, parkBeside, releaseEntry } from '../attempt/conclude.ts';
 import { grade, hasFailed, isCreated, isProvenCreated } from '../attempt/grade.ts';
 import {
   recordFailure,
@@ -60,17 +61,16 @@ export async function sendCreate(
       return recordFailure(tx, parts, entry, { answer, graded, now });
     await closeWithAnswer(tx, entry, { grade: isMade ? 'made' : 'ambiguous', answer, now });
     // The mirror is searched, and the create is not sent again until its absence is certain.
-    await releaseEntry(tx, entry, {
-      state: 'unsettled',
-      verdict: 'ambiguous',
-      result: null,
-      // Notes about an earlier send do not apply to this one.
-      settlement: { ...(named && { named: named.id }), ...(hasFailed(answer) && { hasFailed: true }) },
-      nextAttemptAt: formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules))),
-      ...startElapsed(parts.waits.stopwatch),
-      now,
-    });
+    const noted = { ...(named && { named: named.id }), ...(hasFailed(answer) && { hasFailed: true }) };
+    await releaseEntry(tx, entry, { ...unsettledNow(parts, noted), now });
   });
+}
+
+/** The state of an entry whose send has just been lost. Notes about an earlier send do not apply to this one. */
+export function unsettledNow({ clock, rules, waits }: OutboundParts, settlement: SettlementNotes) {
+  const nextAttemptAt = formatInstant(new Date(clock.now().getTime() + firstSearchMs(rules)));
+  const unknown = { state: 'unsettled', verdict: 'ambiguous', result: null } as const;
+  return { ...unknown, settlement, nextAttemptAt, ...startElapsed(waits.stopwatch) };
 }
 
 /** The record that an answer names. Without `shown` it is an id alone: a record's, or a job's. */
@@ -160,11 +160,9 @@ async function finishAccepted(
     await dropBlock(tx, kind.name, now);
     const wasThere = await wasLiveAt(tx, kind.name, { id, ...watermarkOf(entry) });
     await closeWithAnswer(tx, entry, { grade: wasThere ? 'ambiguous' : 'done', answer, now });
-    const found = { ids: [id] };
-    const parked = { state: 'parked', result: found, settlement: found, now } as const;
-    if (wasThere) return finishEntry(tx, entry, { ...parked, verdict: 'existed' });
+    if (wasThere) return parkBeside(tx, { entry, now }, 'existed', [id]);
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return finishEntry(tx, entry, { ...parked, verdict: 'twins' });
+      return parkBeside(tx, { entry, now }, 'twins', [id]);
     if (isWhole)
       await landOwnWrite(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, canBeNew: true });
     const altered = await readAltered(tx, { kind, entry, shown }, now);

@@ -27,6 +27,8 @@ export interface SettlementFacts {
   readonly isDoubtful: boolean;
   /** Records of the list that cannot become rows, by name: they bar the certificate. */
   readonly unreadable: readonly string[];
+  /** A person has seen all of these and decided against them: they bar it no longer. */
+  readonly acceptsQuarantine: boolean;
   /** Records that answers to our creates named, and that no later list has shown. */
   readonly unlistedIds: readonly string[];
   /** Why even a list that was certified does not show what became of it; null = it does. */
@@ -85,21 +87,26 @@ const ASK_AGAIN_MS = 60_000;
 /** Complete sweeps that must show a record where none certifies; the first may have missed a twin that moved. */
 const SWEEPS_TO_ADOPT = 2;
 
-function hasShownAll({ readings }: SettlementFacts): boolean {
-  const complete = readings.filter(({ state }) => state === 'certified' || state === 'complete');
-  return complete.length >= SWEEPS_TO_ADOPT || hasCertified(readings);
+function hasShownAll(facts: SettlementFacts): boolean {
+  const complete = facts.readings.filter(({ state }) => state === 'certified' || state === 'complete');
+  return complete.length >= SWEEPS_TO_ADOPT || hasCertified(facts);
 }
 
-const hasCertified = (readings: readonly Reading[]): boolean =>
-  readings.some((reading) => reading.state === 'certified');
+const hasCertified = (facts: SettlementFacts): boolean =>
+  facts.readings.some((reading) => isCertified(reading, facts));
+
+const isCertified = (reading: Reading, { acceptsQuarantine }: Pick<SettlementFacts, 'acceptsQuarantine'>) =>
+  reading.state === 'certified' || (acceptsQuarantine && reading.reason === 'quarantined');
 
 /** The latest sweep; none is one that found the kind being read by another process. */
 export const latestReading = (readings: readonly Reading[]): Reading | undefined =>
   readings.findLast((reading) => reading.state !== 'busy');
 
 /** Whether the latest sweep proves what the list lacks. */
-export const isListKnown = ({ readings, doubt }: Pick<SettlementFacts, 'readings' | 'doubt'>): boolean =>
-  latestReading(readings)?.state === 'certified' && doubt === null;
+export function isListKnown(facts: SettlementFacts): boolean {
+  const latest = latestReading(facts.readings);
+  return latest !== undefined && isCertified(latest, facts) && facts.doubt === null;
+}
 
 /** Whether the search that is due now has begun. */
 const isSearched = (facts: SettlementFacts): boolean =>
@@ -169,7 +176,7 @@ function waitOrPark(facts: SettlementFacts): Settlement {
   const wait: Settlement = { is: 'wait', untilMs: next, needsSweep: false };
   if (due === null) return wait;
   const begins = !isSearched(facts);
-  if (!begins && !isFinal(facts) && hasCertified(readings)) return wait;
+  if (!begins && !isFinal(facts) && hasCertified(facts)) return wait;
   const isExpected = elapsedMs < due + SWEEPS_PER_SEARCH * ASK_AGAIN_MS;
   if (begins || (readings.length === 0 ? isExpected : readings.length < SWEEPS_PER_SEARCH)) {
     const untilMs = Math.min(next, elapsedMs + ASK_AGAIN_MS); // A run that fails as a whole does not wake the entry.

@@ -3,9 +3,8 @@ import { closeAttempt, readAttempts } from '../../store/outbox/attempts-and-link
 import { changeEntry, findEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
 import { ownedEntries } from '../../store/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { startElapsed } from '../stopwatch.ts';
-import { firstSearchMs } from './decide-settlement.ts';
 import type { OutboundParts } from '../parts.ts';
+import { unsettledNow } from './create.ts';
 
 /**
  * Takes entries back from owners that are gone: a send that is open in the journal may have arrived.
@@ -37,16 +36,7 @@ async function recoverEntry(tx: Transaction, parts: OutboundParts, id: number, e
 
 function recoveredState(parts: OutboundParts, entry: Entry, isOpen: boolean): EntryPatch {
   if (entry.state !== 'sending') return {};
-  const now = parts.clock.now();
-  if (entry.operation === 'update')
-    return { state: 'ready', nextAttemptAt: formatInstant(now), ...(isOpen && { verdict: 'no_answer' }) };
-  const nextAttemptAt = formatInstant(new Date(now.getTime() + firstSearchMs(parts.rules)));
-  return {
-    state: 'unsettled',
-    verdict: 'ambiguous',
-    result: null,
-    settlement: {},
-    nextAttemptAt,
-    ...startElapsed(parts.waits.stopwatch),
-  };
+  if (entry.operation === 'create') return unsettledNow(parts, {});
+  const nextAttemptAt = formatInstant(parts.clock.now());
+  return { state: 'ready', nextAttemptAt, ...(isOpen && { verdict: 'no_answer' }) };
 }

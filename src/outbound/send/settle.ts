@@ -12,7 +12,7 @@ import { readUnreadable } from '../../store/records/issue-store.ts';
 import { hasQuarantinedSince } from '../../store/records/record-store.ts';
 import { isPullOpen, requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { releaseEntry, finishEntry } from '../attempt/conclude.ts';
+import { releaseEntry, finishEntry, parkBeside } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
 import { watermarkOf, type JournalledRequest } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
@@ -49,7 +49,9 @@ export async function settle(
   unsettled: Unsettled,
 ): Promise<JournalledRequest | null> {
   const { kind, entry: stored, now } = unsettled;
-  const entry = { ...stored, ...updateElapsed(parts.waits.stopwatch, stored) };
+  const elapsed = updateElapsed(parts.waits.stopwatch, stored);
+  const entry = { ...stored, ...elapsed };
+  await changeEntry(tx, { ...entry, patch: elapsed, now });
   const { knownFrom } = await readStanding(tx, kind.name);
   if (knownFrom > 0 && watermarkOf(entry).tick <= knownFrom) {
     // It was sent to a service that the mirror no longer holds the data of: no list will show what became of it.
@@ -67,8 +69,7 @@ export async function settle(
   }
   // If the service only delays it, the person's decision still holds at the next attempt.
   const settlement = { ...entry.settlement, isAskedFor: facts.isAskedFor };
-  const { elapsedMs, elapsedAt } = entry;
-  await changeEntry(tx, { ...entry, patch: { settlement, elapsedMs, elapsedAt }, now });
+  await changeEntry(tx, { ...entry, patch: { settlement }, now });
   return journalCreate(tx, parts, kind, entry);
 }
 
@@ -91,7 +92,8 @@ async function readSettlementFacts(
   const stoodMs = await readStoodMs(tx, unsettled, attempts.at(-1)?.closedAt ?? null);
   const searched = await readSearch(tx, parts, unsettled, stoodMs);
   const facts = {
-    ...(await readTrust(tx, unsettled, searched.readings, { isAskedFor, certifiedAt })),
+    readings: searched.readings,
+    ...(await readTrust(tx, unsettled, latestReading(searched.readings), { isAskedFor, certifiedAt })),
     elapsedMs: entry.elapsedMs,
     search: searched.search,
     isReading: searched.search !== null && (await isPullOpen(tx, kind.name, searched.search.run)),
@@ -152,20 +154,17 @@ const PARTIAL: MessageKey = 'its list shows only a part of its records';
 async function readTrust(
   tx: Transaction,
   unsettled: Unsettled,
-  found: readonly Reading[],
+  latest: Reading | undefined,
   { isAskedFor, certifiedAt }: { readonly isAskedFor: boolean; readonly certifiedAt: string | null },
-): Promise<Pick<SettlementFacts, 'readings' | 'unreadable' | 'unlistedIds' | 'doubt'>> {
+): Promise<Pick<SettlementFacts, 'acceptsQuarantine' | 'unreadable' | 'unlistedIds' | 'doubt'>> {
   const kind = unsettled.kind.name;
   const { barring = [] } = unsettled.entry.settlement;
   const isNew = (name: string): boolean => !isAskedFor || !barring.includes(name);
   const all = await readUnreadable(tx, kind);
-  const isSeen = all.length > 0 && !all.some(isNew) && (await readAbsences(tx, kind)).size === 0;
-  const readings = found.map((reading) =>
-    isSeen && reading.reason === 'quarantined' ? { ...reading, state: 'certified', reason: null } : reading,
-  );
+  const acceptsQuarantine = all.length > 0 && !all.some(isNew) && (await readAbsences(tx, kind)).size === 0;
   const unlistedIds = certifiedAt === null ? [] : (await unlistedLinks(tx, kind, certifiedAt)).filter(isNew);
-  const doubt = unlistedIds.length > 0 ? HIDDEN : reasonToDoubt(latestReading(readings), isAskedFor);
-  return { readings, unreadable: isSeen ? [] : all, unlistedIds, doubt };
+  const doubt = unlistedIds.length > 0 ? HIDDEN : reasonToDoubt(latest, isAskedFor);
+  return { acceptsQuarantine, unreadable: acceptsQuarantine ? [] : all, unlistedIds, doubt };
 }
 
 function reasonToDoubt(latest: Reading | undefined, isAskedFor: boolean): MessageKey | null {
@@ -187,8 +186,6 @@ async function applySettlement(
 ): Promise<void> {
   const { entry, now } = unsettled;
   if (decision.is === 'wait') return scheduleSearch(tx, unsettled, facts, decision);
-  const { elapsedMs, elapsedAt } = entry;
-  await changeEntry(tx, { ...entry, patch: { elapsedMs, elapsedAt }, now });
   if (decision.is === 'adopt') return adoptMatch(tx, unsettled, decision.id);
   // Records that a person has decided against stay excluded.
   const { named, ...noted } = entry.settlement;
@@ -207,10 +204,8 @@ async function applySettlement(
 }
 
 async function adoptMatch(tx: Transaction, { kind, entry, now }: Unsettled, id: string): Promise<void> {
-  const found = { ids: [id] };
-  const twins = { state: 'parked', verdict: 'twins', result: found, settlement: found, now } as const;
   if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-    return finishEntry(tx, entry, twins);
+    return parkBeside(tx, { entry, now }, 'twins', [id]);
   const row = (await readOwnRows(tx, kind.name, [id])).get(id);
   const altered = await readAltered(tx, { kind, entry, shown: parseObject(row?.raw ?? '{}') }, now);
   const result = { recordId: id, ...(altered.length > 0 && { altered }) };
@@ -238,7 +233,6 @@ async function scheduleSearch(
   wait: Extract<Settlement, { readonly is: 'wait' }>,
 ): Promise<void> {
   const { kind, entry, now } = unsettled;
-  const { elapsedMs, elapsedAt } = entry;
   const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
   const run = wait.needsSweep ? await requestPull(tx, pull) : null;
   const { due } = searchTimes(facts);
@@ -247,7 +241,7 @@ async function scheduleSearch(
   const isWaiting = search !== null && !isListKnown(facts);
   const awaits = isWaiting ? await awaitReading(tx, unsettled, facts) : undefined;
   const afterMs = (untilMs: number): string =>
-    formatInstant(new Date(now.getTime() + Math.max(0, untilMs - elapsedMs)));
+    formatInstant(new Date(now.getTime() + Math.max(0, untilMs - entry.elapsedMs)));
   const resendMs = searchTimes({ ...facts, elapsedMs: waitMs(facts) - 1 }).next; // At a look: only these conclude.
   const resend = !facts.isCreationConfirmed && {
     resendAt: afterMs(resendMs),
@@ -258,8 +252,6 @@ async function scheduleSearch(
     verdict: isRetryRequested(entry) ? 'retry' : 'looking',
     settlement: { ...entry.settlement, ...(search && { search }), awaits, ...resend },
     nextAttemptAt: afterMs(wait.untilMs),
-    elapsedMs,
-    elapsedAt,
     now,
   });
 }

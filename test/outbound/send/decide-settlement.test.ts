@@ -45,6 +45,7 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   repeats: false,
   isDoubtful: false,
   unreadable: [],
+  acceptsQuarantine: false,
   unlistedIds: [],
   doubt: null,
   isAskedFor: false,
