@@ -83,7 +83,12 @@ async function correct(world: Sandbox['world'], { database }: Config): Promise<v
     refusal,
   } as const;
   await using session = await openSession(database.url);
-  const plan = { kind: 'clients', origin: 'clients.xlsx', createdBy: 'Ada', now: systemClock.now() };
+  const plan = {
+    kind: 'clients',
+    origin: 'clients.xlsx',
+    createdBy: 'Ada',
+    createdAt: formatInstant(systemClock.now()),
+  };
   await session.atomically((tx) => insertPlan(tx, plan, [...rows, refused]));
 }
 

@@ -56,14 +56,13 @@ export async function freezeIfRestored(
   now: Date,
   logger: Logger,
 ): Promise<void> {
-  const counterSends = await sendCounter.read();
-  if (counterSends === null)
+  const outside = await readOutside(session, sendCounter);
+  if (outside.counterSends === null)
     logger.warn('cannot check whether a back-up was restored: the counter of the last send is unreadable');
-  const place = await databaseIdentity(session);
   const found = await session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
-    const cause = await causeToFreeze(tx, { counterSends, place, notes: sendCounter.notes });
-    if (cause === null) await writeMeta(tx, 'outbox.place', place);
+    const cause = await causeToFreeze(tx, outside);
+    if (cause === null) await writeMeta(tx, 'outbox.place', outside.place);
     else {
       const { reason, unknown } = cause;
       await freeze(tx, reason, now, unknown);
@@ -88,17 +87,16 @@ export async function readPause({ session, sendCounter }: OutboxReader): Promise
 }
 
 async function findFreeze(session: Session, sendCounter: CounterReader): Promise<Frozen | null> {
-  const counterSends = await sendCounter.read(); // Before the database: a `serve` at work counts there first.
-  const place = await databaseIdentity(session);
-  const frozen = await readFrozen(session);
-  return frozen ?? (await causeToFreeze(session, { counterSends, place, notes: sendCounter.notes }));
+  const outside = await readOutside(session, sendCounter);
+  return (await readFrozen(session)) ?? causeToFreeze(session, outside);
 }
 
-interface Outside {
-  readonly counterSends: number | null;
-  readonly place: string;
-  readonly notes: SendCounter['notes'];
+/** What stands beside the database. It is read before the database: a `serve` at work counts here first. */
+async function readOutside(session: Session, { read, notes }: CounterReader) {
+  return { counterSends: await read(), place: await databaseIdentity(session), notes };
 }
+
+type Outside = Awaited<ReturnType<typeof readOutside>>;
 
 async function causeToFreeze(db: Queryable, { counterSends, place, notes }: Outside): Promise<Frozen | null> {
   const since = null;
@@ -127,14 +125,14 @@ async function causeToFreeze(db: Queryable, { counterSends, place, notes }: Outs
  * @returns The cause of the freeze; null if there was none.
  */
 export async function resumeSends(session: Session, sendCounter: CounterReader): Promise<Frozen | null> {
-  const place = await databaseIdentity(session);
   const frozen = await findFreeze(session, sendCounter);
-  const counterSends = (await sendCounter.read()) ?? 0;
+  const { place, counterSends } = await readOutside(session, sendCounter);
   return await session.atomically(async (tx) => {
     if (frozen !== null) await renewLog(tx);
     await deleteMeta(tx, 'outbox.frozen');
     await writeMeta(tx, 'outbox.place', place);
-    if (counterSends > (await readSendCount(tx))) await writeMeta(tx, 'outbox.sends', String(counterSends));
+    const sends = counterSends ?? 0;
+    if (sends > (await readSendCount(tx))) await writeMeta(tx, 'outbox.sends', String(sends));
     const highest = await findHighestUnknownLink(tx);
     if (highest !== null) {
       await skipEntryIds(tx, highest);

@@ -4,7 +4,7 @@ import { insertUser } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';
 import { DATABASES } from '../store/databases.ts';
-import { NOON, putRecords } from '../store/temp-mirror.ts';
+import { NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 
 /** Plan 1 of Ada's: a client gets another name and a credit of many digits; a second row is refused. */
 const storePlan = (session: Session) =>
@@ -14,10 +14,11 @@ const storePlan = (session: Session) =>
       '[{"field":"name","old":"Zoé","new":"=Zoé; Co"},{"field":"credit","old":1.10,"new":12345678901234567.80}]';
     const changed = { position: 2, operation: 'update', recordId: '17', cells, refusal: null } as const;
     const refused = { ...changed, position: 3, recordId: '18', cells: '[]', refusal: 'it is gone' };
-    return insertPlan(tx, { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', now: NOON }, [
-      changed,
-      refused,
-    ]);
+    return insertPlan(
+      tx,
+      { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', createdAt: NOON_TEXT },
+      [changed, refused],
+    );
   });
 
 describe.each(DATABASES)('over a mirror in %s', (_name, open) => {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
+import { formatInstant } from '../../src/lib/time/clock.ts';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { axeFindings } from './axe.ts';
 import { openStage, type BrowserStage } from './stage.ts';
@@ -31,7 +32,12 @@ beforeAll(async () => {
     refusal: 'it is gone',
   } as const;
   await using session = await openSession(url);
-  const plan = { kind: 'clients', origin: 'clients.xlsx', createdBy: 'Ada', now: new Date() };
+  const plan = {
+    kind: 'clients',
+    origin: 'clients.xlsx',
+    createdBy: 'Ada',
+    createdAt: formatInstant(new Date()),
+  };
   await session.atomically((tx) => insertPlan(tx, plan, [...rows, refused]));
 });
 

@@ -73,7 +73,7 @@ async function everything(session: Session): Promise<void> {
     await freeze(tx, 'the mirror has creates that are not in its outbox', NOON);
     const change = { position: 2, operation: 'update', recordId: '7', refusal: 'it is gone' } as const;
     const cells = '[{"field":"code","old":"C-7","new":"C-77"}]';
-    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', now: NOON };
+    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', createdAt: NOON_TEXT };
     await insertPlan(tx, plan, [{ ...change, cells }]);
     await insertUser(tx, { name: 'Marie', role: 'operator', token: MARIE });
   });

@@ -5,7 +5,7 @@ import { insertUser } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { serveMirror } from '../http/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
-import { NOON, putRecords } from '../store/temp-mirror.ts';
+import { NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 
 const cells = (from: string, to: string): string => JSON.stringify([{ field: 'name', old: from, new: to }]);
 
@@ -24,7 +24,7 @@ const storePlan = (session: Session, clients: number, createdBy = 'Ada') =>
       return { ...row, cells: cells(`Old ${id}`, `<b>New ${id}</b>`) };
     });
     const refused = { position: clients + 2, operation: 'update', recordId: '999', cells: '[]' } as const;
-    const head = { kind: 'clients', origin: 'clients.csv', createdBy, now: NOON };
+    const head = { kind: 'clients', origin: 'clients.csv', createdBy, createdAt: NOON_TEXT };
     return insertPlan(tx, head, [...changed, { ...refused, refusal: 'record 999 is <gone>' }]);
   });
 

@@ -10,7 +10,7 @@ import { insertUser } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
 import { serveMirror, signIn, type Stage } from '../http/stage.ts';
-import { NOON, putRecords } from '../store/temp-mirror.ts';
+import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { run, type Env } from '../support/command-line.ts';
 import { GROWN_URLS } from '../support/grown-urls.ts';
 
@@ -88,7 +88,7 @@ async function scene(url: string): Promise<Scene> {
   await session.atomically(async (tx) => {
     await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
-    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', now: NOON };
+    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', createdAt: NOON_TEXT };
     const cells = '[{"field":"name","old":null,"new":"Zénobie"}]';
     const row = { position: 2, operation: 'update', recordId: '17', cells, refusal: null } as const;
     await insertPlan(tx, plan, [row]);

@@ -3,6 +3,7 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { insertEntry } from '../store/outbox/entries.ts';
+import { mirrorInstant } from '../../src/store/kinds/mirror-clock.ts';
 import { insertPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { readNameOf } from '../../src/diff/merge-update.ts';
@@ -128,8 +129,10 @@ export async function pushPlan(stage: Stage, update: UpdateOf): Promise<void> {
   });
   const planned = { position: 1, operation: 'update', recordId, refusal: null } as const;
   const rows = [{ ...planned, cells: compactJson(cells as unknown as Json) }];
-  const plan = { kind: name, origin: 'world', createdBy: by, now };
-  const id = await session.atomically((tx) => insertPlan(tx, plan, rows));
+  const plan = { kind: name, origin: 'world', createdBy: by };
+  const id = await session.atomically(async (tx) =>
+    insertPlan(tx, { ...plan, createdAt: await mirrorInstant(tx, now) }, rows),
+  );
   try {
     await applyPlan(session, { kinds, id, by, now, approvals: 0 });
   } catch (error) {

@@ -5,9 +5,8 @@ import { shownValue } from '../../diff/shown-value.ts';
 import { canonicalJson, compactJson, isArray, parseObject, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
-import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
-import { readRows as readAll, type RowOf } from '../../db/rows/rows.ts';
+import { pickColumns, readInChunks, select, type RowOf } from '../../db/rows/rows.ts';
+import { CHANGES } from '../../store/tables/change-tables.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
   insertPlan,
@@ -43,7 +42,7 @@ export async function undoPlan(
     { kind, now },
     async () => judgeUndo(session, await readMirroredKind(session, kind), id, unproven),
     (tx, rows, createdAt) =>
-      insertPlan(tx, { kind: kind.name, origin: `undo of plan ${id}`, createdBy: by, now, createdAt }, rows),
+      insertPlan(tx, { kind: kind.name, origin: `undo of plan ${id}`, createdBy: by, createdAt }, rows),
   );
   return undoId ?? 0;
 }
@@ -133,23 +132,13 @@ function reasonToKeep(row: PlanRow, record?: MirrorRow): string | null {
   return record?.isLive === true ? null : `record ${recordId ?? ''} is gone`;
 }
 
-const EVENT = [
-  textColumn('record_id'),
-  textColumn('change'),
-  optionalText('fields'),
-  textColumn('origin'),
-  optionalText('after'),
-] as const;
+const EVENT = pickColumns(CHANGES, 'record_id', 'change', 'fields', 'origin', 'after');
 type RecordEvent = RowOf<typeof EVENT>;
 
 /** Reads the events of these records in their order. */
 async function readEvents(db: Queryable, kind: string, ids: readonly string[]) {
-  if (ids.length === 0) return new Map<string, RecordEvent[]>();
-  const events = await readAll(
-    db,
-    EVENT,
-    sql`select record_id, change, fields, origin, after from changes
-      where kind = ${kind} and record_id in (${sqlList(ids)}) order by seq`,
+  const events = await readInChunks(ids, (some) =>
+    select(db, EVENT, sql`where kind = ${kind} and record_id in (${some}) order by seq`),
   );
   return Map.groupBy(events, (event) => event.recordId);
 }

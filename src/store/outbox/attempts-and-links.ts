@@ -58,15 +58,11 @@ export async function oldestUnsettledSend(db: Queryable): Promise<string | null>
   return sentAt;
 }
 
-/** An entry with all its attempts, the first one first. */
-export interface EntryWithAttempts {
-  readonly entry: Entry;
-  readonly attempts: readonly Attempt[];
-}
+export type EntryWithAttempts = Awaited<ReturnType<typeof entriesOfRecord>>[number];
 
-/** All entries of the outbox that concern a record, oldest first. */
-export async function entriesOfRecord(db: Queryable, kind: string, id: string): Promise<EntryWithAttempts[]> {
-  const entries: EntryWithAttempts[] = [];
+/** All entries of the outbox that concern a record, oldest first, each with all its attempts. */
+export async function entriesOfRecord(db: Queryable, kind: string, id: string) {
+  const entries: { readonly entry: Entry; readonly attempts: readonly Attempt[] }[] = [];
   for (const entry of await entriesWhere(db, sql`kind = ${kind} and record_id = ${id} order by id`))
     entries.push({ entry, attempts: await readAttempts(db, entry.id) });
   return entries;

@@ -9,14 +9,7 @@ import { insertInto, readInChunks, select, type RowOf } from '../../db/rows/rows
 import { sqlList } from '../../db/session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
-export interface EndedEntry extends Omit<
-  RowOf<typeof OUTBOX_KEYS>,
-  'outboxId' | 'idempotencyKey' | 'endedAt'
-> {
-  readonly id: number;
-  readonly key: string;
-  readonly updatedAt: string;
-}
+export type EndedEntry = Awaited<ReturnType<typeof readEnded>>[number];
 
 /** Finds the ended entries with these idempotency keys. */
 export const findEndedByKeys = (db: Queryable, keys: readonly string[]): Promise<EndedEntry[]> =>
@@ -31,7 +24,7 @@ export async function endedEntriesOf(db: Queryable, kind: string, recordId: stri
   return readEnded(db, sql`where kind = ${kind} and record_id = ${recordId} order by outbox_id`);
 }
 
-async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
+async function readEnded(db: Queryable, rest: SQL) {
   const rows = await select(db, OUTBOX_KEYS, rest);
   return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => {
     return { id, key, updatedAt, ...ended };

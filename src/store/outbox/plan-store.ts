@@ -4,7 +4,6 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { inSlices } from '../../db/rows/slices.ts';
 import { bigint, optionalText, textColumn } from '../../db/rows/engine-column.ts';
-import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import {
@@ -24,21 +23,13 @@ import { PLANS, PLAN_ROWS } from '../tables/plan-tables.ts';
 export type StoredPlan = RowOf<typeof PLANS>;
 export type NewPlanRow = Omit<RowOf<typeof PLAN_ROWS>, 'planId' | 'entryId'>;
 
-/** A plan to store. `createdAt`: when its rows began to be compared, if not now; what has changed since is checked later. */
-type NewPlan = Pick<StoredPlan, 'kind' | 'origin' | 'createdBy'> & {
-  readonly now: Date;
-  readonly createdAt?: string;
-};
-
-/** Stores a plan and returns its number. */
+/** Stores a plan and returns its number. `createdAt`: when its rows began to be compared; what has changed since is checked later. */
 export async function insertPlan(
   tx: Transaction,
-  plan: NewPlan,
+  { kind, origin, createdBy, createdAt }: Pick<StoredPlan, 'kind' | 'origin' | 'createdBy' | 'createdAt'>,
   rows: readonly NewPlanRow[],
 ): Promise<number> {
-  const { kind, origin, createdBy, now } = plan;
   const checksum = planChecksum(kind, rows);
-  const createdAt = plan.createdAt ?? (await mirrorInstant(tx, now));
   const row = { kind, state: 'open' as const, origin, checksum, createdAt, createdBy };
   const id = await readNumber(tx, sql`${insertInto(PLANS, row)} returning id`);
   if (id === null) throw new Error('The database gave the plan no number.');
@@ -53,15 +44,9 @@ export async function insertPlan(
 
 /** Equal for equal plans: it covers all that is shown and all that is sent. */
 export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string {
-  const checksumInput = rows.map((row) => [
-    row.position,
-    row.operation,
-    row.recordId,
-    row.cells,
-    row.refusal,
-  ]);
+  const shown = rows.map((row) => [row.position, row.operation, row.recordId, row.cells, row.refusal]);
   return createHash('sha256')
-    .update(JSON.stringify([kind, checksumInput]))
+    .update(JSON.stringify([kind, shown]))
     .digest('hex');
 }
 
