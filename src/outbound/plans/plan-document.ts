@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { anyJson, documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
-import { compactJson, type Json } from '../../lib/json/json.ts';
+import { compactJson, plainJson } from '../../lib/json/json.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import type { Session } from '../../db/session/session.ts';
@@ -163,8 +163,6 @@ export const resultLines = (plan: ShownPlan) =>
       const entryFacts = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
       return [position, operation, recordId, field, ...values, ...entryFacts];
     };
-    const changed = cells.map((cell) => line(cell.field, [shown(cell.old), shown(cell.new), null]));
+    const changed = cells.map((cell) => line(cell.field, [plainJson(cell.old), plainJson(cell.new), null]));
     return refusal === null ? changed : [...changed, line(null, [null, null, refusal])];
   });
-
-const shown = (value: Json): string => (typeof value === 'string' ? value : compactJson(value));

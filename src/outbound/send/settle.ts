@@ -188,18 +188,13 @@ async function applySettlement(
   if (decision.is === 'wait') return scheduleSearch(tx, unsettled, facts, decision);
   if (decision.is === 'adopt') return adoptMatch(tx, unsettled, decision.id);
   // Records that a person has decided against stay excluded.
-  const { named, ...noted } = entry.settlement;
-  const seen = isRetryRequested(entry) ? noted : {};
+  const { named } = entry.settlement;
+  const seen = isRetryRequested(entry) ? entry.settlement : {};
   const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
   const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
   const { verdict } = decision;
   const bars = verdict === 'no_certificate' ? await certificateBars(tx, unsettled, facts) : {};
-  const settlement = {
-    ids,
-    ...(named !== undefined && { named }),
-    ...(hasUnreadable && { hasUnreadable }),
-    ...bars,
-  };
+  const settlement = { ids, named, hasUnreadable, ...bars };
   return finishEntry(tx, entry, { state: 'parked', verdict, result: { ids }, settlement, now });
 }
 
