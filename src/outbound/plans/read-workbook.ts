@@ -19,42 +19,31 @@ import {
  * @throws {UsageError} `usage.sheet` for a workbook that is too large.
  */
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
-  const parts = readZipParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const parts = await readZipParts(bytes);
   const { sheet, is1904 } = await readIndex(parts);
   const formats = { strings: await readStrings(parts), isDate: await readDateStyles(parts), is1904 };
   const rows = collectRows();
-  await readSheetRows(parts(sheet), formats, rows);
+  await readSheetRows(sheet, formats, rows);
   return rows.toSheet('.');
 }
 
 type Part = AsyncIterable<Uint8Array> | null;
-type Parts = (path: string) => Part;
+type Parts = (path: string) => Promise<Part>;
 
-const END = 'PK\u0005\u0006';
-const ENTRY = 0x02014b50;
 const STORED = 0;
 const DEFLATED = 8;
 
 /** The parts of a zip archive by their paths, unpacked as they are read, within one bound for all. */
-function readZipParts(zip: Buffer): Parts {
-  const end = zip.lastIndexOf(END, undefined, 'latin1');
-  if (end < 0) throw new Error('it is not a zip archive');
-  const members = new Map<string, { readonly method: number; readonly packed: Buffer }>();
-  for (let at = zip.readUInt32LE(end + 16), left = zip.readUInt16LE(end + 10); left > 0; left--) {
-    if (zip.readUInt32LE(at) !== ENTRY) throw new Error('its zip archive is damaged');
-    const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((place) => zip.readUInt16LE(at + place));
-    const local = zip.readUInt32LE(at + 42);
-    const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
-    const packed = zip.subarray(start, start + zip.readUInt32LE(at + 20));
-    members.set(zip.toString('utf8', at + 46, at + 46 + name), { method: zip.readUInt16LE(at + 10), packed });
-    at += 46 + name + extra + comment;
-  }
+async function readZipParts(bytes: Uint8Array): Promise<Parts> {
+  const { BufferReader, RemoteZipReader } = await import('@cj-tech-master/excelts/archive'); // 0.1 s that only a workbook is worth.
+  const zip = await RemoteZipReader.fromReader(new BufferReader(bytes));
   const unpacked = { bytes: 0 };
-  return (path) => {
-    const { method, packed } = members.get(path) ?? {};
-    if (method === undefined || packed === undefined) return null;
+  return async (path) => {
+    const entry = await zip.getRawEntry(path);
+    if (entry === null) return null;
+    const method = entry.entry.compressionMethod;
     if (method !== STORED && method !== DEFLATED) throw new Error('its zip archive is of an unknown form');
-    const source = Readable.from([packed]);
+    const source = Readable.from([entry.compressedData]);
     return bounded(method === STORED ? source : source.pipe(createInflateRaw()), unpacked);
   };
 }
@@ -107,18 +96,18 @@ async function readXml(part: Part, reader: XmlReader): Promise<void> {
 async function readIndex(parts: Parts) {
   const sheets: (string | undefined)[] = [];
   let is1904 = false;
-  await readXml(parts('xl/workbook.xml'), {
+  await readXml(await parts('xl/workbook.xml'), {
     open: (name, attributes) => {
       if (name === 'sheet') sheets.push(Object.entries(attributes).find(([key]) => /:id$/.test(key))?.[1]);
       if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
     },
   });
   const targets = new Map<string | undefined, string>();
-  await readXml(parts('xl/_rels/workbook.xml.rels'), {
+  await readXml(await parts('xl/_rels/workbook.xml.rels'), {
     open: (_, { Id, Target = '' }) => targets.set(Id, new URL(Target, 'file:///xl/').pathname.slice(1)),
   });
-  const sheet = targets.get(sheets[0]);
-  if (sheet === undefined || parts(sheet) === null) throw unreadableSheet('The workbook has no sheet.');
+  const sheet = await parts(targets.get(sheets[0]) ?? '');
+  if (sheet === null) throw unreadableSheet('The workbook has no sheet.');
   return { sheet, is1904 };
 }
 
@@ -127,7 +116,7 @@ async function readStrings(parts: Parts): Promise<readonly string[]> {
   let text = '';
   let isText = false;
   let isPronunciation = false; // How a text in Japanese is pronounced stands beside it.
-  await readXml(parts('xl/sharedStrings.xml'), {
+  await readXml(await parts('xl/sharedStrings.xml'), {
     open: (name) => {
       if (name === 'si') text = '';
       if (name === 'rPh') isPronunciation = true;
@@ -158,7 +147,7 @@ async function readDateStyles(parts: Parts): Promise<(style: number) => boolean>
   const custom = new Map<number, boolean>();
   const styles: boolean[] = [];
   let isInCells = false;
-  await readXml(parts('xl/styles.xml'), {
+  await readXml(await parts('xl/styles.xml'), {
     open: (name, { numFmtId = '0', formatCode = '' }) => {
       const id = Number(numFmtId);
       if (name === 'numFmt') custom.set(id, isDateCode(formatCode));
