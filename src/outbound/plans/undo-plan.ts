@@ -151,7 +151,7 @@ function splitEvents(events: readonly RecordEvent[], entry: number | null) {
   const before = events[ownIndex]?.after;
   return {
     made: Object.entries(parseObject(events[ownIndex]?.fields ?? '{}')),
-    later: since.flatMap((event) => Object.entries(parseObject(event.fields ?? '{}'))),
+    later: since.flatMap((event) => Object.entries(parseObject(event.fields))),
     past: before === undefined ? null : { before, isReplaced },
   };
 }
