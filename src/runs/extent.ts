@@ -23,11 +23,7 @@ export function parseExtent(request: string): Extent {
  */
 export function writeExtent(
   kind: Kind,
-  {
-    ids,
-    pages,
-    all,
-  }: { readonly [Part in 'ids' | 'pages']?: string | undefined } & { all?: true | undefined },
+  { ids, pages, all }: { ids?: string | undefined; pages?: string | undefined; all?: true | undefined },
 ): string {
   const hint = `For example: bms-sync backfill ${kind.name} --ids 1,5-9`;
   if ([ids, pages, all].filter((part) => part !== undefined).length !== 1)

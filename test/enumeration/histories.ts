@@ -238,7 +238,7 @@ function sighting({ shape }: World, { sweep }: State, { turn, walk }: Landing): 
   const { page, sent, answered, shown } = turn;
   const rows = shown.rows.length;
   const hasMeta = shape.proof === 'meta';
-  const end = hasMeta ? walk.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
+  const end = hasMeta ? walk.end : provenEnd({ page, rows, meta: NO_META, repeated: null }, shape.perPage);
   const total = hasMeta ? shown.meta.total : null;
   return { sweep, sent, answered, page, rows, ids: shown.ids, endRows: end?.rows ?? null, total };
 }

@@ -6,7 +6,8 @@ import { noteAcceptance } from '../../store/runs/run-store.ts';
 import { decoderHash } from '../../store/tables/kind-table.ts';
 import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import { landPages } from '../land/land-pages.ts';
+import { landResponses } from '../land/land-pages.ts';
+import { createTally } from '../land/tally.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { openReading } from '../sweep/open-reading.ts';
 import type { KindReading } from '../run/reading.ts';
@@ -70,21 +71,22 @@ async function requestPage(
   page: number,
   onSend?: () => void,
 ): Promise<SinglePageResult> {
-  const { session, source, clock, signal } = parts;
+  const { session, source, clock } = parts;
   const { kind, ticks, hashScope, pages: knownPages } = reading;
   const tick = (): number => {
     onSend?.();
     return ticks.next();
   };
-  const options = { tick, signal, once: true, hashScope, knownPages } as const;
-  const pages = source.pages(kind, { from: page, to: page }, options);
-  for await (const response of holdUntilRecognized(parts, pages, reading)) {
-    const landings = await landPages(session, reading, [response], clock.now());
-    const appeared = landings.flatMap((landing) => [...landing.created, ...landing.restored]).length;
-    if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
-    return { is: 'landed', found: appeared + landings.flatMap((landing) => landing.changed).length };
-  }
-  return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
+  const tally = createTally();
+  const read = (signal: AbortSignal) => {
+    const options = { tick, signal, once: true, hashScope, knownPages } as const;
+    return holdUntilRecognized(parts, source.pages(kind, { from: page, to: page }, options), reading);
+  };
+  if ((await landResponses(parts, { reading, tally, read })) === null)
+    return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
+  const { created, restored, updated } = tally.counts();
+  if (created + restored > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
+  return { is: 'landed', found: created + restored + updated };
 }
 
 /** A single page that shows no known record need not be another company's: the next sweep decides. */

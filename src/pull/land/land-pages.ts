@@ -70,15 +70,14 @@ export async function landResponses(
   const { reading, tally, read, onLanded } = options;
   const { session, clock, signal } = parts;
   const stop = new AbortController();
-  const stopOnError = (error: unknown): never => {
-    stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
-    throw error;
-  };
   const responses = read(signal ? AbortSignal.any([stop.signal, signal]) : stop.signal);
   let last: ListResponse | null = null;
-  const batches = parseBatches(reading, batchByArrival(responses, BATCH_LIMITS), stopOnError);
+  const batches = parseBatches(reading, batchByArrival(responses, BATCH_LIMITS));
   for await (const batch of readAhead(batches)) {
-    const landings = await landBatch(session, reading, batch, clock.now()).catch(stopOnError);
+    const landings = await landBatch(session, reading, batch, clock.now()).catch((error: unknown) => {
+      stop.abort(); // Stop before the loop ends: its end awaits the requests under way.
+      throw error;
+    });
     for (const landing of landings) tally.add(landing);
     last = batch.at(-1)?.response ?? last;
     if (last !== null) await onLanded?.(last);
@@ -90,34 +89,15 @@ export async function landResponses(
 async function* parseBatches(
   reading: KindReading,
   batches: AsyncIterable<readonly ListResponse[]>,
-  onError: (error: unknown) => never,
 ): AsyncGenerator<readonly PageToLand[]> {
-  for await (const responses of batches) yield await parseBatch(reading, responses).catch(onError);
+  for await (const responses of batches) {
+    const pages: PageToLand[] = [];
+    for (const response of responses) pages.push(await parseUnlessKnown(reading, response));
+    yield pages;
+  }
 }
 
-async function parseBatch(
-  reading: KindReading,
-  responses: readonly ListResponse[],
-): Promise<readonly PageToLand[]> {
-  const pages: PageToLand[] = [];
-  for (const response of responses) pages.push(await parseUnlessKnown(reading, response));
-  return pages;
-}
-
-/**
- * Lands list responses in one transaction, in their order: all of them or none.
- *
- * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
- */
-export async function landPages(
-  session: Session,
-  reading: KindReading,
-  responses: readonly ListResponse[],
-  now: Date,
-): Promise<readonly Landing[]> {
-  return landBatch(session, reading, await parseBatch(reading, responses), now);
-}
-
+/** Lands pages in one transaction, in their order: all of them or none. */
 async function landBatch(
   session: Session,
   reading: KindReading,

@@ -115,13 +115,6 @@ export function noteWrites(state: ReadingState, writes: DirtyRows): void {
   }
 }
 
-/** The rows that were written, or are about to be, as far as it is known before a transaction or within it. */
-interface WrittenRows {
-  readonly state: ReadingState;
-  readonly effects?: ReadingState;
-  readonly sending?: ReadonlySet<string>;
-}
-
 /**
  * Whether a row may differ from its page as last landed: another response wrote it after the page was requested, or an
  * outbox entry is changing it.
@@ -129,7 +122,8 @@ interface WrittenRows {
 export function hasOtherWrites(
   ids: readonly string[],
   page: StoredPage,
-  { state, effects, sending }: WrittenRows,
+  // What is known of written rows before a transaction, or within it.
+  { state, effects, sending }: { state: ReadingState; effects?: ReadingState; sending?: ReadonlySet<string> },
 ): boolean {
   if (state.dirty.size + (effects?.dirty.size ?? 0) + (sending?.size ?? 0) === 0) return false;
   return ids.some((id) => {

@@ -142,7 +142,7 @@ async function storeUnlisted(tx: Transaction, kind: string, spans: Spans): Promi
   const unlisted = await readUnlisted(tx, kind);
   const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > oldest;
   await forgetUnlisted(tx, kind, unlisted.filter(isShown));
-  await pruneSightings(tx, kind);
+  await pruneSightings(tx, kind, oldest);
 }
 
 /**

@@ -63,22 +63,14 @@ export async function* compareList(
     onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.walk.lastPage });
     if (wanted !== null && unseen.size === 0) return;
   }
-  yield* compareUnseen(session, kind, [...unseen]);
+  for (const { id } of await liveRowsOf(session, kind.name, [...unseen]))
+    yield { id, field: 'id', service: null, mirror: id };
 }
 
 async function readLiveIds(db: Queryable, kind: string): Promise<string[]> {
   const live: string[] = [];
   for await (const ids of liveIds(db, kind)) if (ids !== '') for (const id of ids.split(',')) live.push(id);
   return live;
-}
-
-/** Yields the live rows with these ids, which the list does not show. */
-async function* compareUnseen(db: Queryable, kind: Kind, unseen: readonly string[]): AsyncGenerator<Finding> {
-  for (const ids of inChunks(unseen)) {
-    const rows = await liveRowsOf(db, kind.name, ids);
-    for (const { id } of rows) yield { id, field: 'id', service: null, mirror: id };
-    await yieldToEventLoop();
-  }
 }
 
 const RECORDS_AT_ONCE = 100;

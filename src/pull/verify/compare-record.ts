@@ -13,11 +13,6 @@ export interface Difference {
   readonly mirror: string | null;
 }
 
-interface RecordComparison {
-  readonly differences: readonly Difference[];
-  readonly content: JsonObject | null;
-}
-
 /**
  * Creates the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding. It returns the
  * content that the row's columns and elements must be decoded from, too; null where there is no live row.
@@ -28,7 +23,7 @@ export function recordComparer(kind: Kind, dialect: Dialect, unfilled: ReadonlyS
   const decode = createRecordDecoder(kind);
   const columns = filledColumns(kind, dialect);
   const writeRow = rowWriter(kind, dialect);
-  return (incoming: IncomingRecord, row: Row | undefined): RecordComparison => {
+  return (incoming: IncomingRecord, row: Row | undefined) => {
     const missing = { field: 'id', service: incoming.id, mirror: null };
     if (row === undefined) return { differences: [missing], content: null };
     const deleted = { field: '_deleted_at', service: null, mirror: valueText(row['_deleted_at']) };

@@ -1,14 +1,5 @@
-import { pagesFor } from './page-checks.ts';
-import {
-  MOST_DETOURS,
-  finish,
-  only,
-  readBody,
-  readTail,
-  type PageTaken,
-  type PageWalk,
-  type Step,
-} from './walk-steps.ts';
+import { pagesFor, type PageTaken } from './page-checks.ts';
+import { MOST_DETOURS, finish, only, readBody, readTail, type PageWalk, type Step } from './walk-steps.ts';
 
 /**
  * Decides the next step through a list whose `meta` has its length as `last_page` or `total`:

@@ -1,5 +1,5 @@
 import { NO_META } from '../http/read-answer.ts';
-import { NO_PAGE, pagesFor } from './page-checks.ts';
+import { NO_PAGE, pagesFor, type PageTaken } from './page-checks.ts';
 import {
   MOST_DETOURS,
   walkEnds,
@@ -8,7 +8,6 @@ import {
   readBody,
   readTail,
   showsEnd,
-  type PageTaken,
   type PageWalk,
   type Step,
 } from './walk-steps.ts';

@@ -199,13 +199,11 @@ export interface ListEnd {
   readonly rows: number;
 }
 
-export interface PageShown {
-  readonly page: number;
+/** The page that the latest response shows. */
+export interface PageTaken extends Omit<PageResponse, 'keys'> {
   readonly rows: number;
-  readonly meta: Meta;
-  readonly hasNext?: boolean | null | undefined;
-  /** It came instead of a later page. */
-  readonly repeated?: RepeatedPage | null;
+  /** It came instead of a later page; null where it is the requested one. */
+  readonly repeated: RepeatedPage | null;
 }
 
 /**
@@ -216,7 +214,7 @@ export interface PageShown {
  *
  * @param rowsPerPage Rows on a full page of this sweep.
  */
-export function provenEnd(shown: PageShown, rowsPerPage: number): ListEnd | null {
+export function provenEnd(shown: PageTaken, rowsPerPage: number): ListEnd | null {
   const { page, rows, meta, repeated, hasNext } = shown;
   const { lastPage } = meta;
   if (hasNext === true || repeated?.isSure === false) return null;
@@ -230,12 +228,12 @@ export function provenEnd(shown: PageShown, rowsPerPage: number): ListEnd | null
 const isClaimed = (page: number, lastPage: number | null): boolean => (lastPage ?? 0) >= page;
 
 /** A `next` that is null, in a list without another sign of its end. */
-function isEndByLink(shown: PageShown): boolean {
+function isEndByLink(shown: PageTaken): boolean {
   return shown.hasNext === false && !hasLength(shown.meta);
 }
 
 /** Whether every sign of the end confirms a last page, so that no further page must be requested. */
-export function isEndAgreed(shown: PageShown, rowsPerPage: number): boolean {
+export function isEndAgreed(shown: PageTaken, rowsPerPage: number): boolean {
   const { page, rows, meta } = shown;
   if (isEndByLink(shown)) return true;
   const { currentPage, lastPage, perPage, total } = meta;

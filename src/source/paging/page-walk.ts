@@ -13,8 +13,9 @@ import {
   hasSameRows,
   type RepeatedPage,
   type PageResponse,
+  type PageTaken,
 } from './page-checks.ts';
-import { walkEnds, only, type PageTaken, type PageWalk } from './walk-steps.ts';
+import { walkEnds, only, type PageWalk } from './walk-steps.ts';
 
 /** The options of a walk; by default the list was never read. */
 type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> &

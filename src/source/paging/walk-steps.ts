@@ -1,10 +1,4 @@
-import {
-  isEndAgreed,
-  type ListEnd,
-  type RepeatedPage,
-  type PageShown,
-  type WalkFacts,
-} from './page-checks.ts';
+import { isEndAgreed, type ListEnd, type PageTaken, type WalkFacts } from './page-checks.ts';
 
 export interface PageRange {
   readonly from: number;
@@ -35,12 +29,6 @@ export interface PageWalk extends WalkFacts {
   readonly maxWholeRows: number;
   /** Rows of page 1, where the latest response showed it instead of a later page; else null. */
   readonly wholeListRows: number | null;
-}
-
-/** The page that the latest response shows. */
-export interface PageTaken extends PageShown {
-  /** It came instead of a later page; null where it is the requested one. */
-  readonly repeated: RepeatedPage | null;
 }
 
 export const MOST_DETOURS = 4;

@@ -57,10 +57,8 @@ export async function findOldSightingsTick(db: Queryable, kind: string): Promise
   return readNumber(db, oldest);
 }
 
-/** Removes the sightings from before the last three sweeps of a kind. */
-export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
-  const oldest = await findOldSightingsTick(tx, kind);
-  if (oldest === null) return;
+/** Removes the sightings of a kind up to a tick. */
+export async function pruneSightings(tx: Transaction, kind: string, oldest: number): Promise<void> {
   await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest}`);
 }
 

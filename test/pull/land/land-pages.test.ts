@@ -6,7 +6,7 @@ import { isListed } from '../../../src/catalog/kind.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { BATCH_LIMITS, landPages, landResponses, type Landing } from '../../../src/pull/land/land-pages.ts';
+import { BATCH_LIMITS, landResponses, type Landing } from '../../../src/pull/land/land-pages.ts';
 import { createReadingState, createTicks, type KindReading } from '../../../src/pull/run/reading.ts';
 import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
@@ -70,6 +70,22 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
     end: null,
     walk: WALK,
   };
+}
+
+/** Lands responses that come at once, and so in one transaction. */
+async function landPages(
+  session: Session,
+  reading: KindReading,
+  responses: readonly ListResponse[],
+  now: Date,
+): Promise<readonly Landing[]> {
+  const landings: Landing[] = [];
+  const tally = { add: (landing: Landing) => landings.push(landing) };
+  const read = async function* () {
+    yield* await Promise.resolve(responses);
+  };
+  await landResponses({ session, clock: { ...fakeClock(), now: () => now } }, { reading, tally, read });
+  return landings;
 }
 
 async function landOne(

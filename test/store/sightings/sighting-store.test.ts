@@ -2,7 +2,12 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { formatIds } from '../../../src/diff/page-ids.ts';
 import { saveSightings, type NewSighting } from '../../../src/store/sightings/page-store.ts';
-import { pruneSightings, readSightings, clearEnds } from '../../../src/store/sightings/sighting-store.ts';
+import {
+  clearEnds,
+  findOldSightingsTick,
+  pruneSightings,
+  readSightings,
+} from '../../../src/store/sightings/sighting-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
 
@@ -31,7 +36,7 @@ const save = (session: Session, ...some: readonly Partial<NewSighting>[]): Promi
   });
 
 const prune = (session: Session, kind: string): Promise<void> =>
-  session.atomically((tx) => pruneSightings(tx, kind));
+  session.atomically(async (tx) => pruneSightings(tx, kind, (await findOldSightingsTick(tx, kind)) ?? -1));
 
 const kept = async (session: Session, kind: string): Promise<unknown[]> =>
   (
