@@ -60,10 +60,16 @@ export function createContext(
   };
 }
 
+const READERS = ['pull', 'verify', 'backfill'];
+const WHICH_READER = `
+Take pull for what is new, as schedules do; verify to find out whether the mirror is right; and backfill
+to correct the records that verify or an issue names.`;
+
 /** Creates a command. @param summary By default the one of the general help text. */
 export function createCommand(name: string, summary = SUMMARIES[name]?.[0] ?? ''): Command {
   return new Command(name)
     .description(summary)
+    .addHelpText('after', READERS.includes(name) ? WHICH_READER : '')
     .option('--json', 'print one JSON document on stdout')
     .option('--config <file>', 'settings file (YAML); BMS_CONFIG sets it for every command');
 }
