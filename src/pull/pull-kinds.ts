@@ -90,10 +90,10 @@ export async function findForeignKinds(
   binding: SourceBinding,
 ): Promise<ReadonlyMap<string, OtherSourceError>> {
   const foreign = new Map<string, OtherSourceError>();
-  for (const kind of await sortKindsByCompany(parts.session, kinds)) {
-    const options = { tick: () => 0, signal: parts.signal };
-    const companies = await readCompanies(parts.session, kind, binding.isNew);
-    const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
+  const { session, source, signal } = parts;
+  for (const kind of await sortKindsByCompany(session, kinds)) {
+    const companies = await readCompanies(session, kind, binding.isNew);
+    const pages = source.pages(kind, { from: 1, to: Infinity }, { signal });
     const responses = holdUntilRecognized(parts, pages, { binding, companies });
     try {
       await responses.next(); // It comes once the list is recognised.

@@ -1,15 +1,11 @@
-import type { Clock } from '../lib/time/clock.ts';
-import type { Logger } from '../lib/log/logger.ts';
+import type { MirrorContext } from '../db/mirror-context.ts';
 import { createFaultLog, type FaultLog } from '../lib/log/fault-log.ts';
 import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { AWAY_REASONS, SourceError } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
 
-interface OutageWatch {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type OutageWatch = Omit<MirrorContext, 'session'>;
 
 /** Makes a function that logs how its calls end. */
 function watchCalls(log: FaultLog, isAway: (error: unknown) => boolean) {

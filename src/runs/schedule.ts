@@ -11,12 +11,10 @@ export interface Schedule {
 }
 
 /** Finds the latest slot after `lastSlot`, up to `now`; null if there is none. Earlier missed slots are not made up for. */
-export function dueSlot({
-  cron,
-  timezone,
-  lastSlot,
-  now,
-}: Pick<Schedule, 'cron' | 'timezone'> & { readonly lastSlot: Date; readonly now: Date }): Date | null {
+export function dueSlot(
+  schedule: Pick<Schedule, 'cron' | 'timezone'> & { readonly lastSlot: Date; readonly now: Date },
+): Date | null {
+  const { cron, timezone, lastSlot, now } = schedule;
   const [slot] = parseCron(cron, timezone).previousRuns(1, new Date(now.getTime() + 1));
   return slot !== undefined && slot > lastSlot ? slot : null;
 }

@@ -3,7 +3,7 @@ import { withoutExcluded } from '../catalog/exclude.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
 import { readSweep, readPageRange, type ListResponse, type SweepOptions } from './paging/list-responses.ts';
-import { pageQuery, type KnownPages, type LoadOptions } from './paging/page-loader.ts';
+import { pageQuery, type LoadOptions } from './paging/page-loader.ts';
 import { readListBody, recordReader, type ListBody } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester, type AnswerWithTicks, type PageSizes } from './http/requester.ts';
@@ -20,12 +20,12 @@ export interface Source extends AsyncDisposable {
    *
    * Ends after the first empty page, and before one that was shown already. No response proves the list's end.
    */
-  pages(kind: ListedKind, range: PageRange, options: LoadOptions & KnownPages): AsyncIterable<ListResponse>;
+  pages(kind: ListedKind, range: PageRange, options?: LoadOptions): AsyncIterable<ListResponse>;
   /** Reads one record, or null if the service itself says that it does not exist; with the ticks of its request. */
   retrieve(
     kind: RetrievableKind,
     id: string,
-    options?: Partial<LoadOptions>,
+    options?: Pick<LoadOptions, 'tick' | 'signal'>,
   ): Promise<{ readonly record: JsonObject | null } & Omit<AnswerWithTicks<unknown>, 'value'>>;
   /** Asks for the first page once, with the token under `header` or as the settings say; returns it with the service's time, if it sends one. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<ListBody & { readonly serviceTime: Date | null }>;

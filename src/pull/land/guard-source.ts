@@ -102,7 +102,7 @@ async function isOurs(
   { binding, companies }: Pick<KindReading, 'binding' | 'companies'>,
 ): Promise<boolean> {
   try {
-    const pages = source.pages(kind, { from: 1, to: 1 }, { tick: () => 0, signal });
+    const pages = source.pages(kind, { from: 1, to: 1 }, { signal });
     for await (const response of pages) if (requireCompany(companies, response)) return true;
     return false;
   } catch (error) {

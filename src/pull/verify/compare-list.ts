@@ -50,9 +50,8 @@ export async function* compareList(
   const withoutRow = await readRecordsWithoutRow(session, kind.name);
   const suppressed = await readSuppressed(session, kind.name); // Kept out on purpose.
   const unseen = new Set(wanted ?? (await readLiveIds(session, kind.name))); // Before the list: rows created meanwhile are not surplus.
-  let ticks = 0;
   let pages = 0;
-  for await (const response of source.sweep(kind, { thorough: true, tick: () => ++ticks, signal })) {
+  for await (const response of source.sweep(kind, { thorough: true, signal })) {
     const { incoming, quarantined } = withoutSuppressed(splitPage(response.read()), suppressed);
     const rowless = incoming.filter(({ id }) => withoutRow.has(id));
     for (const { id, raw } of [...quarantined, ...rowless]) looked.quarantined.add(id ?? raw);

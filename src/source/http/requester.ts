@@ -18,7 +18,7 @@ export interface ReadRequest<T> {
   readonly tokenHeaderNames?: readonly string[];
   /** Interprets the answer; if it throws, the request may be repeated. */
   readonly read: (answer: ReceivedAnswer) => T | Promise<T>;
-  readonly tick?: () => number;
+  readonly tick?: (() => number) | undefined;
   /** Fires when the source is closed, too; without one, only then. */
   readonly signal?: AbortSignal | undefined;
 }

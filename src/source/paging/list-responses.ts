@@ -5,7 +5,6 @@ import {
   isFailed,
   createPageLoader,
   pageResponse,
-  type KnownPages,
   type LoadOptions,
   type LoadedPage,
   type PageLoader,
@@ -37,7 +36,7 @@ export interface ListResponse extends ListPage {
   readonly walk: PageWalk;
 }
 
-export interface SweepOptions extends LoadOptions, KnownPages {
+export interface SweepOptions extends LoadOptions {
   /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
   /** Pages of this list are known to have holes: a short one is not requested again. */
@@ -102,7 +101,7 @@ async function* walkPages(loader: PageLoader, start: PageWalk) {
 export function readPageRange(
   requester: Requester,
   kind: ListedKind,
-  { from, to, ...options }: PageRange & LoadOptions & KnownPages,
+  { from, to, ...options }: PageRange & LoadOptions,
 ): AsyncGenerator<ListResponse> {
   const loader = createPageLoader(requester, kind, options);
   const start = startWalk({ where: `GET ${kind.list.path}`, thorough: false, sizesVary: true });

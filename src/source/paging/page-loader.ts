@@ -21,17 +21,13 @@ import type { PageRange } from './walk-steps.ts';
 
 export interface LoadOptions {
   /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
-  readonly tick: () => number;
+  readonly tick?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Asks for each page by one request, which nothing repeats. */
   readonly once?: true | undefined;
-}
-
-/** The pages as last landed: a page that shows the same bytes again is not parsed. */
-export interface KnownPages {
   /** Part of every page's hash: hashes are comparable only within one scope. Without it no hash is made. */
   readonly hashScope?: string | undefined;
-  /** By number. */
+  /** The pages as last landed, by number: one that shows the same bytes again is not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
 }
 
@@ -53,7 +49,7 @@ const PREFETCH = 1.5;
 export type PageLoader = ReturnType<typeof createPageLoader>;
 
 /** Creates the loader of a list's pages, which are of one size once the first has been answered. */
-export function createPageLoader(requester: Requester, kind: ListedKind, options: LoadOptions & KnownPages) {
+export function createPageLoader(requester: Requester, kind: ListedKind, options: LoadOptions) {
   const { once = false } = options;
   const sizer = createPageSizer(kind, requester.pageSizes);
   const createRequest = createPageRequests(kind, options, sizer.size);
@@ -141,7 +137,7 @@ function isOfPage(fault: SourceError, page: number): boolean {
 /** Creates the requests for the pages of a list, with the reading of their answers. */
 function createPageRequests(
   kind: ListedKind,
-  options: LoadOptions & KnownPages,
+  options: LoadOptions,
   size: () => number,
 ): (page: number, signal: AbortSignal) => ReadRequest<ListPage> {
   const { path, header } = kind.list;
