@@ -33,7 +33,7 @@ const COUNTS = [...ROW_COUNTS, 'pages'] as const;
 
 /** Prints the result of a pull: faults, one line per kind, then the state of the copy, the next pull's part, and advice. */
 function* pullTexts(report: PullSummary, named: readonly string[]): Iterable<Printed> {
-  const { kinds, runId, durationMs, disappeared, off = [] } = report;
+  const { kinds, runId, durationMs, disappeared, drift = [], off = [] } = report;
   const rows = kinds.map((kind) => {
     const counts = COUNTS.map((name) => kind[name]);
     return [kind.kind, outcomeLabel(kind), ...counts, (kind.durationMs / 1000).toFixed(2)];
@@ -50,6 +50,8 @@ function* pullTexts(report: PullSummary, named: readonly string[]): Iterable<Pri
   yield* outcomeLines(report, subject);
   for (const { kind, reason } of off)
     yield `${kind} is off: ${describeOutcome({ state: 'never', reason, missing: null }).why ?? ''}.`;
+  for (const { kind, code, field, detail } of drift)
+    yield `${kind}: ${code.replaceAll('_', ' ')}${field === null ? '' : ` ${field}`}, ${detail}.`;
   yield* disappearedTexts(disappeared);
 }
 

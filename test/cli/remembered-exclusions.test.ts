@@ -47,6 +47,28 @@ describe.each(DATABASES)('an exclusion that %s knows', (database) => {
   });
 });
 
+test('an exclusion of stored values is reported by the pull and kept by status: kind, fields and rows', async () => {
+  const service = await sandbox({ size: 12 });
+  const { url } = await mirrorIn('SQLite');
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  const excluding = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email","contacts"]}' };
+  await run(['pull', 'clients'], env);
+  const report = 'clients: excluded field email, contacts, emptied in 12 rows.';
+  expect((await run(['pull', 'clients'], excluding)).stdout).toContain(report);
+  expect((await run(['pull', 'clients'], excluding)).stdout).not.toContain(report);
+  const { stdout } = await run(['status'], excluding);
+  expect(stdout).toMatch(/clients +excluded_field +email, contacts +emptied in 12 rows/);
+});
+
+test('a pull names the fields that are new', async () => {
+  const service = await sandbox({ size: 12 });
+  const { url } = await mirrorIn('SQLite');
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  await run(['pull', 'clients'], env);
+  service.world.update('clients', service.world.ids('clients')[0] ?? 0, { mood: 'good' });
+  expect((await run(['pull', 'clients'], env)).stdout).toContain('clients: new field mood, sent as text.');
+});
+
 describe('an exclusion that a mirror knows', () => {
   test.each([
     ['pull', 'clients'],

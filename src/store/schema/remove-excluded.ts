@@ -4,6 +4,8 @@ import { idColumnName, type Field, type Kind } from '../../catalog/kind.ts';
 import { DECIMAL_SUFFIXES } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
 import { parseExclusions, type Exclusions } from '../kinds/exclusions.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import { saveDrift } from '../kinds/drift-store.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox, removeFromPlans } from '../outbox/excluded-entries.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -27,7 +29,7 @@ import type { RefillOptions } from './redecode.ts';
 export async function removeExcluded(
   session: Session,
   kinds: readonly Kind[],
-  { onProgress }: Partial<RefillOptions> = {},
+  { onProgress, now = systemClock.now() }: Partial<RefillOptions> = {},
 ): Promise<Removal> {
   const excluding = kinds.filter((kind) => kind.excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
@@ -43,9 +45,22 @@ export async function removeExcluded(
   const hasRemoved = wanted !== null && wanted !== applied;
   if (hasRemoved) await session.atomically((tx) => writeMeta(tx, 'privacy.excluding', wanted)); // Others land none of them from now on.
   for (const kind of hasRemoved ? excluding : []) {
-    await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
+    const rows = await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
     await removeFromEvents(session, kind);
-    await session.atomically((tx) => removeFromOtherTables(tx, kind));
+    const before = parseExclusions(applied).get(kind.name) ?? [];
+    const field = namesOf(kind)
+      .filter((name) => !before.includes(name))
+      .join(', ');
+    const note = {
+      kind: kind.name,
+      code: 'excluded_field',
+      field,
+      detail: `emptied in ${rows} ${rows === 1 ? 'row' : 'rows'}`,
+    } as const;
+    await session.atomically(async (tx) => {
+      await removeFromOtherTables(tx, kind);
+      if (rows > 0) await saveDrift(tx, [note], now);
+    });
   }
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
@@ -93,13 +108,17 @@ const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value
 
 const ROWS_A_TRANSACTION = 1_000;
 
-async function removeFromRows(session: Session, kind: Kind, onRows: (rows: number) => void): Promise<void> {
+/** Returns how many rows had excluded fields. */
+async function removeFromRows(session: Session, kind: Kind, onRows: (rows: number) => void): Promise<number> {
   const removeNext = (after: string) => session.atomically((tx) => removeFromBatch(tx, kind, after));
   let rows = 0;
-  for await (const { length } of batchesById(ROWS_A_TRANSACTION, removeNext)) {
-    rows += length;
+  let emptied = 0;
+  for await (const batch of batchesById(ROWS_A_TRANSACTION, removeNext)) {
+    rows += batch.length;
+    emptied += batch.filter(({ raw, cleaned }) => cleaned !== raw).length;
     onRows(rows);
   }
+  return emptied;
 }
 
 async function removeFromBatch(tx: Transaction, kind: Kind, from: string) {
@@ -107,13 +126,12 @@ async function removeFromBatch(tx: Transaction, kind: Kind, from: string) {
   const next = sql`
     select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
     limit ${ROWS_A_TRANSACTION}`;
-  const rows = await readRows(tx, [textColumn('id'), textColumn('raw')], next);
+  const stored = await readRows(tx, [textColumn('id'), textColumn('raw')], next);
+  const rows = stored.map((row) => ({ ...row, cleaned: recordWithout(kind, row.raw) }));
   const last = rows.at(-1);
   if (last === undefined) return [];
-  for (const { id, raw } of rows) {
-    const cleaned = recordWithout(kind, raw);
+  for (const { id, raw, cleaned } of rows)
     if (cleaned !== raw) await tx.write(sql`update ${table} set _raw = ${cleaned} where id = ${id}`);
-  }
   const columns = await columnsToClear(tx, kind);
   if (columns.length > 0) {
     const nulls = columns.map((column) => sql`${sql.identifier(column)} = null`);
@@ -191,7 +209,9 @@ async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void>
       await tx.query(sql`delete from ${sql.identifier(elements)}`);
     const about: SQL = sql`kind = ${name} and (field = ${field} or substr(field, 1, ${field.length + 1}) = ${`${field}[`})`;
     await tx.query(sql`delete from issues where ${about}`);
-    await tx.query(sql`delete from drift where kind = ${name} and field = ${field}`);
+    await tx.query(
+      sql`delete from drift where kind = ${name} and field = ${field} and code <> 'excluded_field'`,
+    );
   }
   await removeFromPlans(tx, kind);
   await cleanQuarantined(tx, kind);

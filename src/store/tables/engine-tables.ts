@@ -159,6 +159,7 @@ export const DRIFT = {
           | 'unusable_field'
           | 'update_replaces'
           | 'volatile_field'
+          | 'excluded_field'
         )
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
     >('code', 'nothing'),
