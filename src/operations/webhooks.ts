@@ -4,6 +4,11 @@ import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../feed/webh
 import { mailUnsetError } from '../feed/webhooks/mailer.ts';
 import { ENTRY_DONE } from '../store/webhooks/endpoint-store.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
+import type { Kind } from '../catalog/kind.ts';
+import type { Queryable } from '../db/session/session.ts';
+import { readSeenNames } from '../store/kinds/field-store.ts';
 import { isNumber, type Json } from '../lib/json/json.ts';
 import { LANGUAGES } from '../lib/text/translator.ts';
 import { kindText, requireKind } from './inputs.ts';
@@ -56,13 +61,29 @@ export const addWebhook = operation({
   status: 201,
   run: async (context, input) => {
     const { kinds = null, changes = null, fields = null, language = null, ...rest } = input;
-    for (const kind of kinds ?? []) requireKind(context.kinds, kind);
+    const about = kinds?.map((kind) => requireKind(context.kinds, kind)) ?? context.kinds;
+    if (fields !== null) await requireFields(context.session, about, fields);
     if (rest.format === 'email' && context.webhooks.mail.url === null)
       throw mailUnsetError('The receiver is not added');
     const endpoint = { ...rest, kinds, changes, fields, language };
     return addEndpoint(context.session, endpoint, { ...context.webhooks, now: context.clock.now() });
   },
 });
+
+/** @throws {UsageError} `usage.field` for a field that none of these kinds has. */
+async function requireFields(db: Queryable, kinds: readonly Kind[], names: readonly string[]): Promise<void> {
+  const seen = await readSeenNames(
+    db,
+    kinds.map((kind) => kind.name),
+  );
+  const declared = kinds.flatMap((kind) => [...kind.fields, ...kind.hints].map((field) => field.name));
+  const known = [...declared, ...[...seen.values()].flatMap((fields) => [...fields])];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const hint = 'A field that the documentation does not show can be named once a pull has shown it.';
+  const message = `Unknown field "${unknown}"${didYouMean(unknown, known) || '.'}`;
+  throw new UsageError(message, { code: 'usage.field', hint });
+}
 
 const removeWebhook = operation({
   path: '/webhooks/:name/remove',

@@ -108,6 +108,11 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     const narrow = ['--kinds', 'clients, products', '--changes', 'created,deleted', '--fields', 'code'];
     await added(hooks, 'https://192.0.43.8/in?key=url-secret', '--name', 'shop', ...narrow);
     await added(hooks, 'https://192.0.43.8/room/secret', '--name', 'room', '--format', 'slack');
+    const misspelt = ['--name', 'x', '--kinds', 'clients', '--fields', 'code,adress'];
+    expect(await hooks('add', 'https://192.0.43.8/x', ...misspelt)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Unknown field "adress"; did you mean address?') as string,
+    });
     const { endpoints } = document(await hooks('--json')) as { readonly endpoints: readonly object[] };
     const standing = {
       state: 'active',
