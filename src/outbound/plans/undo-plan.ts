@@ -9,6 +9,7 @@ import { pickColumns, readInChunks, select, type RowOf } from '../../db/rows/row
 import { CHANGES } from '../../store/tables/change-tables.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
+  findPlanFrom,
   insertPlan,
   planRowSlices,
   readPlan,
@@ -37,12 +38,14 @@ export async function undoPlan(
   const kind = kinds.find((declared) => declared.name === plan.kind);
   if (plan.state !== 'applied' || kind === undefined)
     throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
+  const first = `undo of plan ${id}`;
+  const earlier = await findPlanFrom(session, first);
+  const origin = earlier === null ? first : `${first}, which plan ${earlier} undoes already`;
   const undoId = await judgeThenStore(
     session,
     { kind, now },
     async () => judgeUndo(session, await readMirroredKind(session, kind), id, unproven),
-    (tx, rows, createdAt) =>
-      insertPlan(tx, { kind: kind.name, origin: `undo of plan ${id}`, createdBy: by, createdAt }, rows),
+    (tx, rows, createdAt) => insertPlan(tx, { kind: kind.name, origin, createdBy: by, createdAt }, rows),
   );
   return undoId ?? 0;
 }

@@ -50,6 +50,10 @@ export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string 
     .digest('hex');
 }
 
+/** The first plan from this origin; null if there is none. */
+export const findPlanFrom = (db: Queryable, origin: string): Promise<number | null> =>
+  readNumber(db, sql`select min(id) from plans where origin = ${origin}`);
+
 /** @throws {SyncError} `plan.absent` */
 export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   const plan = await selectOne(db, PLANS, sql`where id = ${id}`);
