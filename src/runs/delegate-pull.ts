@@ -22,11 +22,9 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
   await openSourceBinding(session, request.baseUrl, false);
   const kinds = request.kinds.map((kind) => kind.name);
   const requested = { kinds, request: 'pull', now: clock.now() };
-  const startedMs = clock.monotonicMs();
   const runId = await session.atomically((tx) => requestPull(tx, requested));
   logger.info({ runId }, 'requested it from the background service');
   const { run, detail } = await followRun(parts, runId);
-  const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const off = new Set((await readOffKinds(session, kinds)).map((freshness) => freshness.kind));
   const reports = request.kinds.flatMap((kind) => {
     const report = run.reports.find((each) => each.kind === kind.name);
@@ -34,6 +32,8 @@ export async function delegatePull(parts: PullParts, request: PullRequest): Prom
     return off.has(kind.name) ? [] : [unsweptReport(kind, { reason: 'interrupted', detail })];
   });
   const startedAt = run.startedAt === null ? clock.now() : parseInstant(run.startedAt);
+  const finishedAt = run.finishedAt === null ? clock.now() : parseInstant(run.finishedAt);
+  const durationMs = finishedAt.getTime() - startedAt.getTime(); // As `runs` has it: waiting for a free service is not the run.
   return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withUtcInstants) };
 }
 

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { json, run, settingsFor, type Env } from '../support/command-line.ts';
+import { document, json, run, settingsFor, type Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start, type Program } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
+
+type Shown = Readonly<Record<'startedAt' | 'finishedAt', string>>;
 
 interface Scene {
   readonly sandbox: Sandbox;
@@ -61,8 +63,9 @@ test('a pull beside a background service is worked by that, and reported by the 
   const { runId, kinds, durationMs, startedAt } = json(ended);
   expect(kinds.map(({ kind }) => kind)).toEqual(KIND_NAMES);
   expect(kinds).toEqual(expect.arrayContaining(certified));
-  expect(startedAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-  expect(durationMs).toBeGreaterThan(0);
+  const shown = document(await run(['runs', 'show', String(runId), '--json'], env)) as Shown;
+  expect(startedAt).toBe(shown.startedAt);
+  expect(durationMs).toBe(Date.parse(shown.finishedAt) - Date.parse(shown.startedAt));
   expect(processOf(path, runId)).toBe(serving.child.pid);
   expectSound(path);
   expectEqual(path, sandbox);
