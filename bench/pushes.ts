@@ -18,7 +18,7 @@ import { systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { createFileCounter } from '../src/outbound/send-counter.ts';
-import { storeEntries } from '../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../src/outbound/intake/intake.ts';
 import { THIS_PROCESS } from '../src/lib/owner.ts';
 import { sqliteFiles } from './databases.ts';
 
@@ -100,7 +100,7 @@ async function pushAll(inFlight: number): Promise<number> {
   await pullOnce(config, { logger, kinds: ['clients'], acceptNewSource: false });
   await using session = await openMirror(config);
   const requests = bodies.map((data) => ({ operation: 'create', kind: 'clients', data }) as const);
-  await storeEntries(session, { kinds: KINDS, requests, now: new Date() });
+  await storeChecked(session, await checkRequests(session, KINDS, requests), new Date());
   return await workAll(config, session);
 }
 

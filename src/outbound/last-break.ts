@@ -4,8 +4,7 @@ import { endedMs, type Reading } from '../store/kinds/kind-standing.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import { readServerStart } from '../db/session/database-info.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
-import { bigint } from '../db/rows/engine-column.ts';
-import { readRow } from '../db/rows/rows.ts';
+import { readNumber } from '../db/rows/rows.ts';
 
 /**
  * An instant before which the database may have gone back unnoticed: this process started, a person resumed sends, the database
@@ -23,7 +22,6 @@ export interface Break {
 }
 
 const MAX_APART_MS = 60_000;
-const POSITION = [bigint('last_run'), bigint('last_entry')];
 
 /** Returns the last break. A new one is found in the transaction that claims: a pooler hides that its server was replaced. */
 export async function findLastBreak(
@@ -34,13 +32,8 @@ export async function findLastBreak(
   const aheadMs = clock.now().getTime() - clock.monotonicMs();
   const { lastBreak: last } = ownSends;
   if (last?.mark === mark && Math.abs(aheadMs - last.aheadMs) <= MAX_APART_MS) return last;
-  const position = await readRow(
-    db,
-    POSITION,
-    sql`select (select coalesce(max(id), 0) from runs where state <> 'requested') as last_run,
-      (select coalesce(max(id), 0) from outbox) as last_entry`,
-  );
-  const { lastRun = 0, lastEntry = 0 } = position ?? {};
+  const lastRun = (await readNumber(db, sql`select max(id) from runs where state <> 'requested'`)) ?? 0;
+  const lastEntry = (await readNumber(db, sql`select max(id) from outbox`)) ?? 0;
   return (ownSends.lastBreak = { firstRun: lastRun + 1, lastEntry, mark, aheadMs });
 }
 

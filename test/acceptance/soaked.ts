@@ -16,7 +16,7 @@ import { parseInstant, systemClock } from '../../src/lib/time/clock.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { openSourceBinding } from '../../src/store/kinds/source-binding.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../src/outbound/intake/intake.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import { canary } from '../support/canary.ts';
 import { PACE, fastClock } from './clock.ts';
@@ -104,7 +104,7 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
         const data = { code, [made.name]: `Pushed ${code}` };
         return { operation: 'create', kind: made.kind, data, key: code } as const;
       });
-      await storeEntries(session, { kinds: allKinds(config), requests, now: clock.now() });
+      await storeChecked(session, await checkRequests(session, allKinds(config), requests), clock.now());
       engine.wake();
     },
     stop: async () => {

@@ -5,7 +5,7 @@ import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json
 import { findEntry, type Entry, type Operation } from '../../src/store/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/store/runs/run-requests.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../src/outbound/intake/intake.ts';
 import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
@@ -250,7 +250,8 @@ export async function endPatience(on: Stage): Promise<void> {
 export async function push(on: Stage, id: string, data: JsonObject, base?: JsonObject): Promise<number> {
   await on.clock.sleep(1000);
   const request = { operation: 'update', kind: 'clients', id, data, ...(base && { base }) } as const;
-  const [stored] = await storeEntries(on.session, { kinds: KINDS, requests: [request], now: on.clock.now() });
+  const checked = await checkRequests(on.session, KINDS, [request]);
+  const [stored] = await storeChecked(on.session, checked, on.clock.now());
   await on.clock.sleep(1000);
   return stored?.id ?? 0;
 }

@@ -7,7 +7,7 @@ import { mirrorInstant } from '../../src/store/kinds/mirror-clock.ts';
 import { insertPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { readNameOf } from '../../src/diff/merge-update.ts';
-import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../src/outbound/intake/intake.ts';
 import { applyPlan } from '../../src/outbound/plans/apply-plan.ts';
 import { bodiesOf, inOtherSpelling } from './bodies.ts';
 import { enter } from './others.ts';
@@ -191,7 +191,11 @@ async function push(
   const request = { operation, kind, data: body as JsonObject, key: `key-${number}`, allowDouble };
   const requests = [{ ...request, ...(recordId !== null && { id: recordId }) }];
   try {
-    const [stored] = await storeEntries(session, { kinds, requests, now: timeline.clock.now() });
+    const [stored] = await storeChecked(
+      session,
+      await checkRequests(session, kinds, requests),
+      timeline.clock.now(),
+    );
     return stored?.id ?? null;
   } catch (error) {
     if (!(error instanceof UsageError && error.code === 'outbox.double')) throw error;

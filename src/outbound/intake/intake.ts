@@ -15,20 +15,6 @@ import { describeAbsent, readOwnRows, type MirrorRow } from '../attempt/land-own
 export type StoredEntry = DocumentOf<typeof storedEntry>;
 
 /**
- * Stores requests as entries of the outbox, all or none; a request stored earlier under the same key is not stored
- * again.
- *
- * @throws {UsageError} `outbox.invalid`, `outbox.double` if something has the natural key of a create.
- * @throws {SyncError} `outbox.key_taken` if another request has the key.
- */
-export async function storeEntries(
-  session: Session,
-  asked: { readonly kinds: readonly Kind[]; readonly requests: readonly EntryRequest[]; readonly now: Date },
-): Promise<StoredEntry[]> {
-  return await storeChecked(session, await checkRequests(session, asked.kinds, asked.requests), asked.now);
-}
-
-/**
  * Checks requests against the catalogue and the fields that this mirror has seen.
  *
  * @throws {UsageError} `outbox.invalid`.
@@ -43,7 +29,13 @@ export async function checkRequests(
   return await checkEntries(kinds, requests, await readSeenNames(db, wanted));
 }
 
-/** Stores requests that have been checked, and notes who has pushed them; as `storeEntries` otherwise. */
+/**
+ * Stores requests as entries of the outbox, all or none, and notes who has pushed them; a request stored earlier under the same key
+ * is not stored again.
+ *
+ * @throws {UsageError} `outbox.double` if something has the natural key of a create.
+ * @throws {SyncError} `outbox.key_taken` if another request has the key.
+ */
 export async function storeChecked(
   session: Session,
   entries: readonly CheckedEntry[],

@@ -139,25 +139,16 @@ export function uncertifiedMs(all: readonly Reading[], fromMs: number, toMs: num
 
 /** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */
 function decideFinally(facts: SettlementFacts): Settlement {
-  const {
-    plausibleIds,
-    isCreationConfirmed,
-    soleId,
-    isDoubtful,
-    isAskedFor,
-    lostSends,
-    hasAlteredKeys,
-    repeats,
-  } = facts;
+  const { plausibleIds, isCreationConfirmed, soleId, isDoubtful } = facts;
   const park = (verdict: string): Settlement => ({ is: 'park', verdict, ids: plausibleIds });
-  if (plausibleIds.length > 0 && repeats) return park('repeats');
+  if (plausibleIds.length > 0 && facts.repeats) return park('repeats');
   if (isCreationConfirmed)
     return soleId === null || isDoubtful ? park('not_named') : { is: 'adopt', id: soleId };
   if (plausibleIds.length > 0) return park('look_alike');
   if (isDoubtful) return { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true };
-  if (isAskedFor) return { is: 'resend' };
-  if (lostSends > 1) return park('lost_twice');
-  return hasAlteredKeys ? park('alters_keys') : { is: 'resend' };
+  if (facts.isAskedFor) return { is: 'resend' };
+  if (facts.lostSends > 1) return park('lost_twice');
+  return facts.hasAlteredKeys ? park('alters_keys') : { is: 'resend' };
 }
 
 /** Whether waiting on would be in vain: time does not fix a record that cannot become a row. */
@@ -188,18 +179,13 @@ function waitOrPark(facts: SettlementFacts): Settlement {
 /** Looks after an entry should have been parked are an hour apart at least. */
 const MIN_INTERVAL_MS = 3_600_000;
 
-interface SearchTimes {
-  readonly due: number | null;
-  readonly next: number;
-}
-
 /**
  * The looks for a send, in milliseconds since it was lost: the latest that is due (null = none yet), and the next.
  *
  * After `settleSeconds`; then a 24th, a quarter, half, all, twice and three times `patienceSeconds`; then after each further one.
  * Where a 24th is enough, after each 24th: the clock may have stood.
  */
-export function searchTimes({ elapsedMs, stoodMs, rules }: Omit<Waited, 'isWaitEnded'>): SearchTimes {
+export function searchTimes({ elapsedMs, stoodMs, rules }: Omit<Waited, 'isWaitEnded'>) {
   const patienceMs = rules.patienceSeconds * 1000;
   const firstDelayMs = firstSearchMs(rules);
   const eachSoon = Array.from({ length: 1 / SOON - 1 }, (_none, at) => (at + 1) * SOON);

@@ -3,7 +3,7 @@ import { hasAllSentValues } from '../../diff/match.ts';
 import { readNameOf } from '../../diff/merge-update.ts';
 import { shownValue } from '../../diff/shown-value.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
-import { isObject, parseJson, type JsonObject } from '../../lib/json/json.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { saveDuplicates } from '../../store/records/issue-store.ts';
 import { possibleMatchesSince } from '../../store/records/record-store.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
@@ -29,9 +29,8 @@ export async function watchDuplicates(
 ): Promise<void> {
   const now = parts.clock.now();
   const payloads = [payloadOf(entry), await payloadAsStored(tx, kind, entry)];
-  const duplicates = (await possibleMatchesSince(tx, kind.name, watermarkOf(entry))).filter((liveRecord) => {
-    const record = parseJson(liveRecord.raw);
-    if (!isObject(record)) return false;
+  const duplicates = (await possibleMatchesSince(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {
+    const record = parseObject(raw);
     return payloads.some((payload) => hasAllSentValues(kind, payload, record));
   });
   const ids = duplicates.map((twin) => twin.id);
@@ -44,10 +43,9 @@ export async function watchDuplicates(
 /** The sent payload in the service's form, as our own record shows it: the service treats a twin alike. */
 async function payloadAsStored(tx: Transaction, kind: Kind, entry: Entry): Promise<JsonObject> {
   const row = (await readOwnRows(tx, kind.name, [entry.recordId ?? ''])).get(entry.recordId ?? '');
-  const ownRecord = row === undefined ? null : parseJson(row.raw);
+  const ownRecord = parseObject(row?.raw ?? '{}');
   const storedFields = Object.entries(payloadOf(entry)).map(([name, sent]) => {
-    const shown = isObject(ownRecord) ? shownValue(kind, ownRecord, readNameOf(kind, name)) : undefined;
-    return [name, shown ?? sent] as const;
+    return [name, shownValue(kind, ownRecord, readNameOf(kind, name)) ?? sent] as const;
   });
   return Object.fromEntries(storedFields);
 }

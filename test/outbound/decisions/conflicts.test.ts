@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { syncErrorOf } from '../../store/temp-mirror.ts';
 import { asked, opened, push, spoil, type Opening, type Stage } from '../stage.ts';
@@ -159,7 +159,8 @@ describe.each(ONE_DATABASE)('an overwritten conflict in %s', (database) => {
       data: { name: 'Ours' },
       base: { name: 'Ada' },
     };
-    const repeat = () => storeEntries(on.session, { kinds: KINDS, requests: [request], now: on.clock.now() });
+    const repeat = async () =>
+      storeChecked(on.session, await checkRequests(on.session, KINDS, [request]), on.clock.now());
     const [stored] = await repeat();
     others({ name: 'Theirs' });
     await on.work();

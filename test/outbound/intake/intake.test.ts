@@ -7,7 +7,7 @@ import { saveErasure } from '../../../src/store/records/erasure-store.ts';
 import { applyRetention } from '../../../src/store/runs/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
-import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import { postgresMirror } from '../../both/support.ts';
 import { bystander } from '../../support/postgres.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
@@ -23,8 +23,8 @@ const ADA: EntryRequest = {
 const RENAME: EntryRequest = { operation: 'update', kind: 'clients', id: '17', data: { name: 'Ada' } };
 const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10"}';
 
-const store = (session: Session, ...requests: readonly EntryRequest[]) =>
-  storeEntries(session, { kinds: KINDS, requests, now: NOON });
+const store = async (session: Session, ...requests: readonly EntryRequest[]) =>
+  storeChecked(session, await checkRequests(session, KINDS, requests), NOON);
 
 const storedRows = async (session: Session): Promise<number> =>
   Number((await session.query(sql`select count(*) as n from outbox`))[0]?.['n']);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
-import { checkRequests, storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import { previewEntry } from '../../../src/outbound/intake/preview.ts';
 import { readMeta } from '../../../src/store/kinds/meta.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
@@ -19,8 +19,8 @@ const SPELLINGS = [
   'A &amp; É \u200b1',
 ] as const;
 
-const pushed = (on: Stage, ...data: readonly JsonObject[]) =>
-  storeEntries(on.session, { kinds: KINDS, requests: data.map(requestOf), now: on.clock.now() });
+const pushed = async (on: Stage, ...data: readonly JsonObject[]) =>
+  storeChecked(on.session, await checkRequests(on.session, KINDS, data.map(requestOf)), on.clock.now());
 
 const requestOf = (data: JsonObject): EntryRequest => ({ operation: 'create', kind: 'clients', data });
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
@@ -446,7 +446,11 @@ describe('updates of one record whose authors did not say what they saw', () => 
     const requests = ['A', 'B', 'C'].map(
       (name) => ({ operation: 'update', kind: 'clients', id: client, data: { name } }) as const,
     );
-    const stored = await storeEntries(on.session, { kinds: KINDS, requests, now: on.clock.now() });
+    const stored = await storeChecked(
+      on.session,
+      await checkRequests(on.session, KINDS, requests),
+      on.clock.now(),
+    );
     await on.work();
     for (const { id } of stored) expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
     expect(await bodies(on)).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'C' }]);
