@@ -12,14 +12,8 @@ export interface OutboundParts extends ProcessContext {
   readonly rules: OutboundRules;
   readonly sendCounter: SendCounter;
   readonly ownSends: OwnSends;
-  readonly waits: Waits;
-}
-
-/** How waiting is measured and spread. */
-interface Waits {
-  readonly stopwatch: Stopwatch;
-  /** From 0 up to 1. */
-  readonly random: () => number;
+  /** How waiting is measured, and spread by a number from 0 up to 1. */
+  readonly waits: { readonly stopwatch: Stopwatch; readonly random: () => number };
 }
 
 /** The settings under `outbound`, and those of other groups that sending needs. */

@@ -1,4 +1,5 @@
 import { parseInstant, formatInstant, type Clock } from '../lib/time/clock.ts';
+import type { Entry } from '../store/outbox/outbox-store.ts';
 
 /**
  * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
@@ -18,10 +19,7 @@ export function startStopwatch(clock: Clock): Stopwatch {
 }
 
 /** The time since an entry's send was lost, as its row keeps it. */
-interface Elapsed {
-  readonly elapsedMs: number;
-  readonly elapsedAt: string | null;
-}
+type Elapsed = Pick<Entry, 'elapsedMs' | 'elapsedAt'>;
 
 /** A send has just been lost: time begins. */
 export const startElapsed = (stopwatch: Stopwatch): Elapsed => ({

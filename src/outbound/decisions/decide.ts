@@ -63,8 +63,7 @@ export async function retryEntry(
 ): Promise<DecidedEntry> {
   const { id, overwrite = false, hurriedBy } = order;
   if (hurriedBy !== undefined) return hurryEntry(session, id, hurriedBy, now);
-  return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, 'retried');
+  return await decide(session, id, 'retried', async (tx, entry) => {
     const kind = kinds.find((known) => known.name === entry.kind); // Of an unknown one, the next attempt is rejected.
     const accepted = kind && overwrite ? await acceptConflicts(tx, kind, entry, now) : null;
     if (kind && !overwrite) await refuseSameConflict(tx, kind, entry);
@@ -72,11 +71,9 @@ export async function retryEntry(
     // The person answers whose record it is.
     const isAskedSame = entry.verdict === 'other_record' || entry.verdict === 'existed';
     const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
-    const settlement = sameSince === undefined ? {} : { sameSince };
-    const resetPatch: EntryPatch = { state: 'ready', verdict: null, result: null, settlement };
-    const firstPatch: EntryPatch =
-      entry.verdict === 'existed' ? { ...resetPatch, allowDouble: 1 } : resetPatch;
-    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : firstPatch;
+    const reset: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: { sameSince } };
+    const allowed: EntryPatch = entry.verdict === 'existed' ? { allowDouble: 1 } : {};
+    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : { ...reset, ...allowed };
     await applyDecision(tx, entry, { ...patch, ...accepted, nextAttemptAt: formatInstant(now) }, now);
     return null;
   });
@@ -87,8 +84,7 @@ export async function retryEntry(
  * a second send still parks it.
  */
 async function hurryEntry(session: Session, id: number, by: string, now: Date): Promise<DecidedEntry> {
-  return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, 'sent again now');
+  return await decide(session, id, 'sent again now', async (tx, entry) => {
     const { hurried } = entry.settlement;
     if (hurried !== undefined)
       throw new SyncError(`${hurried.by} has ended the waiting of entry ${id} at ${hurried.at} UTC.`, {
@@ -145,8 +141,7 @@ async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Pr
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
 export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
-  return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, 'abandoned', await readLiveOwners(tx));
+  return await decide(session, id, 'abandoned', async (tx, entry) => {
     await applyDecision(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     const canExist = entry.operation === 'create' && (await readAttempts(tx, id)).some(canHaveArrived);
@@ -157,36 +152,30 @@ export async function abandonEntry(session: Session, id: number, now: Date): Pro
 const SENT_ONCE_WARNING =
   'The service may still have the record: it was sent once, and the outcome is unknown.';
 
-/** Makes a decision in one transaction and reads the entry afterwards. @param work Returns a warning, or null. */
+/** Makes a decision on an entry in one transaction and reads the entry afterwards. @param work Returns a warning, or null. */
 async function decide(
   session: Session,
   id: number,
-  work: (tx: Transaction) => Promise<string | null>,
+  decided: keyof typeof DECIDABLE,
+  work: (tx: Transaction, entry: Entry) => Promise<string | null>,
 ): Promise<DecidedEntry> {
   return await session.atomically(async (tx) => {
-    const warning = await work(tx);
+    const warning = await work(tx, await requireEntry(tx, id, decided));
     const entry = await findEntry(tx, id);
     if (entry === null) throw entryAbsent(id);
     return { entry, warning };
   });
 }
 
-/**
- * Finds an entry for a decision. @param living For a decision after which nothing is sent: a process that has ended holds no entry,
- * and one that it was sending counts as unsettled.
- *
- * @throws {SyncError} If there is no such entry, or its state does not allow this decision.
- */
-async function requireEntry(
-  tx: Transaction,
-  id: number,
-  decided: keyof typeof DECIDABLE,
-  living?: ReadonlySet<string>,
-): Promise<Entry> {
+/** Nothing is sent after these: a process that has ended holds no entry, and one that it was sending counts as unsettled. */
+const ENDING: readonly string[] = ['abandoned', 'given a record'];
+
+/** @throws {SyncError} If there is no such entry, or its state does not allow this decision. */
+async function requireEntry(tx: Transaction, id: number, decided: keyof typeof DECIDABLE): Promise<Entry> {
   const entry = await findEntry(tx, id);
   if (entry === null) throw entryAbsent(id);
   const { owner } = entry;
-  const isLeft = owner !== null && living?.has(owner) === false;
+  const isLeft = owner !== null && ENDING.includes(decided) && !(await readLiveOwners(tx)).has(owner);
   const state = isLeft && entry.state === 'sending' ? 'unsettled' : entry.state;
   const states: readonly EntryState[] = DECIDABLE[decided];
   if (!states.includes(state))
@@ -239,8 +228,7 @@ export async function adoptRecord(
   const { kinds, id, recordId, now } = adoption;
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
-  return await decide(session, id, async (tx) => {
-    const entry = await requireEntry(tx, id, 'given a record', await readLiveOwners(tx));
+  return await decide(session, id, 'given a record', async (tx, entry) => {
     if (entry.operation !== 'create')
       throw new SyncError(`Entry ${id} is an update: it has its record.`, {
         code: 'outbox.wrong_state',

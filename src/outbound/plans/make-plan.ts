@@ -110,12 +110,7 @@ function findRepeatedIds(ids: readonly string[]): ReadonlySet<string> {
   return new Set(ids.filter((id) => id !== '' && (seen.has(id) || !seen.add(id))));
 }
 
-interface CandidateKind {
-  readonly kind: Kind;
-  readonly viewColumns: ReadonlySet<string>;
-  /** How many columns of the sheet are its own. */
-  readonly shared: number;
-}
+type CandidateKind = Pick<EditedTable, 'kind' | 'viewColumns'>;
 
 /** The kind that is named; else the only one that has the most of these columns, or no others. */
 async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<CandidateKind> {
@@ -124,12 +119,12 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
   const candidates: CandidateKind[] = [];
   for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
     const columns = await readDeclaredColumns(db, `bi_${kind.name}`);
-    const viewColumns = new Set(columns.map((column) => column.name));
-    const shared = sheet.columns.filter((name) => viewColumns.has(name)).length;
-    candidates.push({ kind, viewColumns, shared });
+    candidates.push({ kind, viewColumns: new Set(columns.map((column) => column.name)) });
   }
-  const most = Math.max(...candidates.map((candidate) => candidate.shared));
-  const closest = candidates.filter((candidate) => candidate.shared === most);
+  const sharedBy = ({ viewColumns }: CandidateKind): number =>
+    sheet.columns.filter((name) => viewColumns.has(name)).length;
+  const most = Math.max(...candidates.map(sharedBy));
+  const closest = candidates.filter((candidate) => sharedBy(candidate) === most);
   const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
   const [best, ...others] = closest.length > 1 ? complete : closest;
   if (best !== undefined && others.length === 0) return best;

@@ -349,7 +349,7 @@ describe('what the mirror knows before a create', () => {
     expect(entry.verdict).toBe('token_refused');
     expect(explain(entry)).toMatchObject({
       meaning: expect.stringMatching(
-        /^The service refuses the token .*: the service refused the token\.$/,
+        /^The service refuses the token .*: the service refused the token\. Nothing is sent: no bms-sync serve is running/,
       ) as string,
       next: [expect.stringMatching(/^Write a valid token/)],
     });
