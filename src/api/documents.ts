@@ -14,15 +14,13 @@ const status = {
 
 const deletions = {
   summary: 'List mass disappearances and the decisions on them',
-  tags: ['Deletions'],
   response: { 200: disappearances },
 };
 
-const webhooks = { summary: 'List the endpoints', tags: ['Webhooks'], response: { 200: endpointList } };
+const webhooks = { summary: 'List the endpoints', response: { 200: endpointList } };
 
 const users = {
   summary: 'List the users who may read, push, decide or administer',
-  tags: ['Users'],
   response: { 200: userList },
 };
 

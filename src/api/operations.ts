@@ -9,10 +9,8 @@ import type { RouteContext, Server } from '../http/server.ts';
 export function operationRoutes(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS) {
     const { path, role, summary, answer, status = 200 } = operation;
-    const [, part = ''] = path.split('/');
     const schema = {
       summary: sentence(summary).slice(0, -1),
-      tags: [sentence(part).slice(0, -1)],
       ...inputOf(operation),
       response: { [status]: answer },
     };

@@ -10,7 +10,6 @@ const page = outbox.extend({ next: nextId });
 
 const listSchema = {
   summary: 'List entries: those that need a person first, then the newest; or page by page',
-  tags: ['Outbox'],
   operationId: 'listEntries',
   querystring: z.strictObject({
     state: z.enum(STATE_FILTERS).default('all').describe('open: neither done nor abandoned'),
@@ -29,7 +28,6 @@ const listSchema = {
 
 const showSchema = {
   summary: 'Show one entry with its attempts',
-  tags: ['Outbox'],
   operationId: 'showEntry',
   params: rowPath,
   response: { 200: shownEntry },

@@ -18,11 +18,8 @@ import { UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { XLSX } from './export.ts';
 
-const tags = ['Plans'];
-
 const listSchema = {
   summary: 'List plans of corrections, the newest first',
-  tags,
   querystring: z.strictObject({
     before: wholeNumber(1).optional().describe('only plans with a lower number'),
     limit: wholeNumber(1, 1000).default(50),
@@ -32,7 +29,6 @@ const listSchema = {
 
 const showSchema = {
   summary: 'Show one plan: old and new cells, refused rows and results',
-  tags,
   operationId: 'showPlan',
   params: planPath,
   response: { 200: shownPlan },
@@ -40,7 +36,6 @@ const showSchema = {
 
 const result = {
   summary: 'Return the result of a plan as CSV, one line per cell',
-  tags,
   params: planPath,
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
 };
@@ -51,7 +46,6 @@ const isSet = z.stringbool().optional();
 
 const uploadSchema = {
   summary: 'Make a plan of an edited export, which is the body',
-  tags,
   consumes: SHEETS,
   body: z.any().meta({ type: 'string', format: 'binary' }),
   querystring: z.strictObject({

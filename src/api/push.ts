@@ -35,7 +35,6 @@ const pushSchema = {
   summary: 'Put a create or an update into the outbox',
   description:
     'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422. `Preference-Applied` where it has waited.',
-  tags: ['Outbox'],
   operationId: 'push',
   headers,
   body: change,
@@ -54,7 +53,6 @@ const batchSchema = {
   summary: 'Put a batch of creates and updates into the outbox: all of them, or none',
   description:
     'One JSON object per line, each with `key`, else as for a single push. All stored before: 200. Another change under a known key: 409.',
-  tags: ['Outbox'],
   operationId: 'pushBatch',
   consumes: NDJSON,
   body: z.string('expected lines of JSON').describe('1,000 lines and 1 MiB at most'),

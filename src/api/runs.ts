@@ -11,14 +11,12 @@ const runs = runList.extend({ next: nextId });
 
 const listSchema = {
   summary: 'List the latest runs, newest first; or page by page',
-  tags: ['Runs'],
   querystring: z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) }),
   response: { 200: runs },
 };
 
 const showSchema = {
   summary: 'Show one run, kind by kind',
-  tags: ['Runs'],
   operationId: 'showRun',
   params: rowPath,
   response: { 200: shownRun },

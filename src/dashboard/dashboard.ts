@@ -68,7 +68,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
     const described = { description: 'The file', content: { [type]: { schema: z.string() } } };
     app.get(
       `/assets/${name}`,
-      { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },
+      { schema: { summary: `Give the pages their ${name}`, response: { 200: described } } },
       (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
     );
   }
@@ -98,7 +98,6 @@ function addForms(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS.filter((operation) => operation.notice !== undefined)) {
     const schema = {
       summary: `${operation.name} by a form`,
-      tags: ['Pages'],
       ...inputOf(operation, { back }),
       consumes: ['application/json', 'application/x-www-form-urlencoded'],
       response: { 303: z.null().describe('The way back to the page') },

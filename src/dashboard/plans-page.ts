@@ -42,7 +42,6 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
 
 const uploadSchema = {
   summary: 'Make a plan of an edited export by a form',
-  tags: ['Pages'],
   consumes: ['multipart/form-data'],
   response: { 303: z.null().describe('The way to the plan') },
 };

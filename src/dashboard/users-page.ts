@@ -24,7 +24,6 @@ export function addUsersPage(app: Server, dashboard: Dashboard): void {
   ] as const) {
     const schema = {
       summary: `${operation.name} a user by a form`,
-      tags: ['Pages'],
       ...inputOf(operation, { back: z.literal(PATH).optional() }),
       consumes: ['application/json', 'application/x-www-form-urlencoded'],
       response: { 200: pageAnswer('The page, with the token of the user') },

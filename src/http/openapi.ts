@@ -4,6 +4,7 @@ import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fast
 import * as z from 'zod';
 import { changeDocument } from '../feed/follow-changes.ts';
 import { anyJson } from '../lib/json/document.ts';
+import { capitalize } from '../lib/text/text.ts';
 import { SESSION_COOKIE } from './credentials.ts';
 import { recordSchemas } from './record-schemas.ts';
 import { PROBLEM_TYPE, sendJsonText } from './send.ts';
@@ -27,6 +28,7 @@ export async function describeApi(app: Server, context: RouteContext): Promise<v
       ...schema,
       ...query,
       operationId,
+      tags: schema.tags ?? [tagOf(route.url)],
       response: { ...(schema.response as object), default: REFUSAL },
     };
   });
@@ -69,6 +71,9 @@ const strictQuery = (schema: unknown) => z.strictObject(schema instanceof z.ZodO
 const operationIdOf = (method: string, url: string): string =>
   method.toLowerCase() +
   url.replace(/^\/v1/, '').replace(/[^a-z0-9]+(\w?)/gi, (_, letter: string) => letter.toUpperCase());
+
+/** The group of a route of the API: the part of its address below `/v1`; other routes without a tag of their own are of pages. */
+const tagOf = (url: string): string => capitalize(/^\/v1\/(\w+)/.exec(url)?.[1] ?? 'pages');
 
 /** An event of the stream and of the pages. */
 const CHANGE: object = z.toJSONSchema(changeDocument, { unrepresentable: 'any' });

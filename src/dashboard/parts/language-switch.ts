@@ -11,7 +11,6 @@ export const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
 
 const schema = {
   summary: 'Choose the language of the pages',
-  tags: ['Pages'],
   security: [],
   body: z.strictObject({
     language: z.enum(LANGUAGES),

@@ -45,7 +45,7 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   { path, role = 'viewer', ...described }: PageRoute<Params, Query>,
   show: (request: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
-  const schema = { tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...described };
+  const schema = { response: { 200: pageAnswer('The page') }, ...described };
   app.get(path, { config: { signsIn: true, role }, schema }, async (request, reply) => {
     const after = await latestSeq(dashboard.session); // Before all else is read, so that later events update the page.
     const { user } = request;
