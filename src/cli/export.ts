@@ -15,7 +15,7 @@ import {
 import { outputFile } from '../report/output-file.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, rowsAndSize, type Io } from './parts/io.ts';
-import { createExportProgress } from './parts/progress.ts';
+import { createLine } from './parts/progress.ts';
 
 interface Options extends CommonOptions {
   readonly format?: ExportFormat;
@@ -46,8 +46,14 @@ export function exportCommand(context: CommandContext): Command {
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
       const format = chosenFormat(options);
       refuseConflicts(options, format);
-      const progress = createExportProgress(what, io.stderr);
-      const encoding = { format, isRaw, isExcel, onRows: progress.onRows, signal: io.signal };
+      const startedMs = systemClock.monotonicMs();
+      let rows = 0;
+      const progress = createLine(io.stderr, () => {
+        const rate = Math.round((rows * 1000) / Math.max(1, systemClock.monotonicMs() - startedMs));
+        return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
+      });
+      const onRows = (count: number): void => void (rows += count);
+      const encoding = { format, isRaw, isExcel, onRows, signal: io.signal };
       try {
         const config = context.settings(options);
         const file = out === undefined ? null : outputFile(config.database.url, out);

@@ -13,19 +13,15 @@ import { readRecordStory, type RecordStory } from '../store/records/record-story
 import type { Findings } from './answer.ts';
 import type { ToolContext } from './context.ts';
 
-/** The input of `record`: an id, or words to search for. */
-interface RecordInput {
-  readonly id?: string | undefined;
-  readonly text?: string | undefined;
-  readonly at?: string | undefined;
-}
-
 const MOST_HITS = 50;
 const MOST_EVENTS = 50;
 
 /** Finds a record with its history, or the records that a text finds. @throws {UsageError} `usage.as_of` for an unknown past. */
-export async function readRecord(context: ToolContext, kind: Kind, input: RecordInput): Promise<Findings> {
-  const { id = '', text, at } = input;
+export async function readRecord(
+  context: ToolContext,
+  kind: Kind,
+  { id = '', text, at }: { readonly [name in 'id' | 'text' | 'at']?: string | undefined },
+): Promise<Findings> {
   if (text === undefined && isRecordId(id)) return readOne(context, kind, id, at);
   const matches = await findRecords(context.session, kind, { text: text ?? id, limit: MOST_HITS + 1 });
   const hits = matches.slice(0, MOST_HITS);

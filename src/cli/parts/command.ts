@@ -5,7 +5,7 @@ import type { Config } from '../../config/settings.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { printJson, printLine, type Io, type Output, type Printed } from './io.ts';
+import { printJson, printLine, type Io, type Printed } from './io.ts';
 import { SUMMARIES } from './summaries.ts';
 
 export interface CommonOptions {
@@ -13,27 +13,19 @@ export interface CommonOptions {
   readonly config?: string;
 }
 
-export interface CommandContext {
-  readonly io: Io;
-  readonly exit: (code: ExitCode) => void;
-  /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
-  readonly settings: (options: CommonOptions, flags?: ConfigInputs['flags']) => Config;
-  /** Creates the log, on stderr or on a progress display: stdout belongs to the command's answer. */
-  readonly logger: (config: Config, stderr?: Output) => Promise<Logger>;
-  /** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
-  readonly printResult: (options: CommonOptions, document: unknown, texts: Iterable<Printed>) => void;
-}
+export type CommandContext = ReturnType<typeof createContext>;
 
 /** Creates the context of a command. @param protect Gets the secrets of the settings, so that no output shows them. */
 export function createContext(
   io: Io,
-  exit: CommandContext['exit'],
+  exit: (code: ExitCode) => void,
   protect: (secrets: readonly string[]) => void,
-): CommandContext {
+) {
   return {
     io,
     exit,
-    settings: (options, flags = {}) => {
+    /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
+    settings: (options: CommonOptions, flags: ConfigInputs['flags'] = {}): Config => {
       const config = loadConfig({ env: io.env, file: options.config, flags });
       protect(listSecrets(config));
       io.setGrace?.(config.shutdown.graceSeconds);
@@ -41,7 +33,8 @@ export function createContext(
       if (path !== null) io.setTempFolder?.(dirname(resolve(path)));
       return config;
     },
-    logger: async (config, stderr = io.stderr) => {
+    /** Creates the log, on stderr or on a progress display: stdout belongs to the command's answer. */
+    logger: async (config: Config, stderr = io.stderr): Promise<Logger> => {
       const { createLogger, formatLogLine } = await import('../../lib/log/logger.ts'); // Most commands log nothing.
       const write = (line: string): void =>
         void stderr.write(stderr.isTTY === true ? formatLogLine(line) : line);
@@ -53,7 +46,8 @@ export function createContext(
         isGap,
       });
     },
-    printResult: (options, document, texts) => {
+    /** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
+    printResult: (options: CommonOptions, document: unknown, texts: Iterable<Printed>): void => {
       if (options.json) printJson(io.stdout, document);
       else for (const text of texts) printLine(io.stdout, text);
     },

@@ -67,19 +67,6 @@ export function readingService<T>(
   });
 }
 
-export function createExportProgress(what: string, stderr: Output) {
-  const startedMs = systemClock.monotonicMs();
-  let rows = 0;
-  const line = createLine(stderr, () => {
-    const rate = Math.round((rows * 1000) / Math.max(1, systemClock.monotonicMs() - startedMs));
-    return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
-  });
-  const onRows = (count: number): void => {
-    rows += count;
-  };
-  return { onRows, stop: line.stop };
-}
-
 const REDRAWN_EVERY_MS = 250;
 const LINE_EVERY_MS = 10_000;
 const CLEARED_LINE = '\r\u{1b}[2K';
