@@ -11,7 +11,7 @@ import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
 import { sentence } from '../lib/text/text.ts';
 import { html, type Html } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle } from './parts/layout.ts';
-import { addPage, filterValue, done, type Dashboard } from './parts/page.ts';
+import { addPage, filterValue, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
 
@@ -20,12 +20,7 @@ const PATH = '/deletions';
 const RECORDS_SHOWN = 500;
 
 export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({
-    kind: filterValue,
-    state: filterValue,
-    after: recordIdText.optional(),
-    done,
-  });
+  const querystring = z.object({ kind: filterValue, state: filterValue, after: recordIdText.optional() });
   const page = { path: PATH, summary: 'Show records that disappeared', querystring };
   addPage(app, dashboard, page, async ({ user, query, reader }) => {
     const { session } = dashboard;

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { isArray, isObject, plainJson } from '../lib/json/json.ts';
 import type { Attempt } from '../store/outbox/attempts-and-links.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
@@ -17,15 +16,14 @@ import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, focusable, html, type Html } from '../http/html.ts';
 import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, done, type Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { duration } from './parts/runs.ts';
 import { rowPath } from '../operations/inputs.ts';
 import { ellipsize, labelledField, membersText, valueAsText, verbatim } from './parts/values.ts';
 
 export function addEntryPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({ done });
-  const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
+  const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath };
   addPage(app, dashboard, page, async ({ params, user, reader }) => {
     const { t } = reader;
     const history = await readHistory(dashboard, params.id);

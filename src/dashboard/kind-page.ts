@@ -18,7 +18,7 @@ import { capitalize, sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { lastReadWords, kindsPanel, readKindLines, stateBadge, type KindLine } from './parts/kinds.ts';
 import { countCell, factList, emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, done, type Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { kindHeading, labelledKind } from './parts/values.ts';
 
@@ -40,8 +40,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     return { title: t('Kinds'), content };
   });
   const params = z.strictObject({ kind: knownKindName(kinds) });
-  const querystring = z.object({ done });
-  const page = { path: '/kinds/:kind', summary: 'Show one record kind', params, querystring };
+  const page = { path: '/kinds/:kind', summary: 'Show one record kind', params };
   addPage(app, dashboard, page, async ({ user, params: { kind: name }, reader }) => {
     const { t } = reader;
     const { name: kind } = requireKind(kinds, name);

@@ -7,17 +7,14 @@ import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html, type Part } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle, tile } from './parts/layout.ts';
-import { addPage, beforeId, done, type Dashboard } from './parts/page.ts';
+import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, membersText } from './parts/values.ts';
 
 export function addOutboxPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({
-    state: z.enum(['', 'open', ...ENTRY_STATES]).optional(),
-    before: beforeId,
-    done,
-  });
+  const state = z.enum(['', 'open', ...ENTRY_STATES]).optional();
+  const querystring = z.object({ state, before: beforeId });
   const route = { path: '/outbox', summary: 'Show the outbox', querystring };
   addPage(app, dashboard, route, async ({ query, reader }) => {
     const { session } = dashboard;

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { readLatestChanges } from '../feed/read-changes.ts';
 import { countEntries, pushersOf, type EntryState } from '../store/outbox/outbox-store.ts';
 import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
@@ -12,7 +11,7 @@ import { describeOutcome, isFailedReading } from '../words/outcome-texts.ts';
 import { dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
-import { addPage, done, type Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import type { MessageKey } from '../lib/text/translator.ts';
 import type { Reader } from './parts/reader.ts';
 import { readRuns, runTable } from './parts/runs.ts';
@@ -23,7 +22,7 @@ const RUNS_SHOWN = 6;
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
-  const page = { path: '/', summary, querystring: z.object({ done }) };
+  const page = { path: '/', summary };
   addPage(app, dashboard, page, async ({ user, reader }) => {
     const { t } = reader;
     const [kinds, outbox, changes, runs] = await Promise.all([

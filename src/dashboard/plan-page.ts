@@ -16,7 +16,7 @@ import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, factList, pageTitle, panel, tile, markEnglish } from './parts/layout.ts';
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { addPage, done, type Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 import { planBadge, planButtons } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
@@ -26,7 +26,7 @@ import { ellipsize, labelledField, labelledKind, valueAsText } from './parts/val
 export function addPlanPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds, plans } = dashboard;
   const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
-  const querystring = z.object({ after, done });
+  const querystring = z.object({ after });
   const page = { path: '/plans/:id', summary: 'Show a plan of corrections', params: planPath, querystring };
   addPage(app, dashboard, page, async ({ params: { id }, query, user, reader }) => {
     const { t } = reader;

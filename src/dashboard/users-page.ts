@@ -8,7 +8,7 @@ import { dataTable, html, type Html } from '../http/html.ts';
 import { USER_ROLES } from '../store/users/user-store.ts';
 import { decisionForms, type DecisionButton } from './parts/decisions.ts';
 import { emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, done, sendPage, type Dashboard } from './parts/page.ts';
+import { addPage, sendPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
 const PATH = '/users';
@@ -16,7 +16,7 @@ const PATH = '/users';
 /** Adds the page of the users, and the answer to the forms that make a token: the page once more, with the token. */
 export function addUsersPage(app: Server, dashboard: Dashboard): void {
   const summary = 'Show the users who may read, push, decide or administer';
-  const page = { path: PATH, summary, role: 'admin', querystring: z.object({ done }) } as const;
+  const page = { path: PATH, summary, role: 'admin' } as const;
   addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
   for (const [operation, title] of [
     [addUser, '{name} was added'],

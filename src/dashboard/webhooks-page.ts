@@ -8,7 +8,7 @@ import { recordLink } from './parts/change-list.ts';
 import { decisionForms, endpointButtons, canSend } from './parts/decisions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, beforeId, filterValue, done, type Dashboard } from './parts/page.ts';
+import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, labelledKind, labelledKinds } from './parts/values.ts';
@@ -16,7 +16,7 @@ import { ellipsize, labelledKind, labelledKinds } from './parts/values.ts';
 const PATH = '/webhooks';
 
 export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({ endpoint: filterValue, before: beforeId, done });
+  const querystring = z.object({ endpoint: filterValue, before: beforeId });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
   addPage(app, dashboard, page, async ({ user, query: { before: last, endpoint }, reader }) => {
     const { session } = dashboard;

@@ -2,12 +2,6 @@ import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import { REPLACE_TOKEN } from '../catalog/fault-reasons.ts';
 import { TECHNICAL, type Translator, type MessageKey } from '../lib/text/translator.ts';
 
-interface Explanation {
-  readonly meaning: string;
-  /** The actions open to a person; absent if no action is needed. */
-  readonly next: readonly string[];
-}
-
 /** The members of an entry that its words depend on. */
 interface VerdictFacts {
   readonly id: number;
@@ -161,8 +155,8 @@ const NEXT_BY_STATE: { readonly [state in keyof typeof BY_STATE]?: readonly Step
   rejected: [adopt, retry, abandon],
 };
 
-/** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
-export function explain(entry: VerdictFacts, translator = TECHNICAL): Explanation {
+/** Explains in plain words the state of an entry, and, in English, the actions open to a person: none if none is needed. */
+export function explain(entry: VerdictFacts, translator = TECHNICAL) {
   const { meaning, next } = verdictOf(entry);
   const notes = [awaitedBy, resendTime, unprovenIn, stoppedBy].map((note) => note(entry, translator));
   const { settlement, updatedAt: at } = entry;

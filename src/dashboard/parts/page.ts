@@ -21,7 +21,7 @@ export interface Dashboard extends RouteContext {
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
 
-interface PageRoute<Params extends z.ZodType, Query extends z.ZodType> {
+interface PageRoute<Params extends z.ZodType, Query extends z.ZodObject> {
   readonly path: string;
   readonly summary: string;
   /** Who may see it; without one, a viewer. */
@@ -39,13 +39,14 @@ interface PageRequest<Params, Query> {
 }
 
 /** Adds the route of a page: without authentication it shows the sign-in form, and its errors are pages. */
-export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
+export function addPage<Params extends z.ZodType, Query extends z.ZodObject>(
   app: Server,
   dashboard: Dashboard,
-  { path, role = 'viewer', ...described }: PageRoute<Params, Query>,
+  { path, role = 'viewer', querystring: filters, ...described }: PageRoute<Params, Query>,
   show: (request: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
-  const schema = { response: { 200: pageAnswer('The page') }, ...described };
+  const querystring = z.object({ ...filters?.shape, done });
+  const schema = { response: { 200: pageAnswer('The page') }, querystring, ...described };
   app.get(path, { config: { signsIn: true, role }, schema }, async (request, reply) => {
     const after = await latestSeq(dashboard.session); // Before all else is read, so that later events update the page.
     const { user } = request;
@@ -68,7 +69,7 @@ export const filterValue = z
   .optional()
   .transform((value) => (value === '' ? undefined : value));
 
-export const done = z.string().max(40).optional().describe('the decision that was just carried out');
+const done = z.string().max(40).optional().describe('the decision that was just carried out');
 
 interface Page {
   readonly title: string;
