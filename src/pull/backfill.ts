@@ -78,9 +78,12 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       const startedAt = clock.now();
       const missing: string[] = [];
       const work = { reading, tally: createTally(), missing };
+      const { lease } = reading;
+      // With the standing of the last sweep: a backfill proves nothing about the whole list.
+      const release = (tx: Transaction): Promise<void> =>
+        releaseKind(tx, lease, { ...lease.before, isComplete: false, now: clock.now() });
       const ending = await readExtent(parts, request, work).catch(async (error: unknown) => {
-        if (error instanceof OtherSourceError)
-          await session.atomically((tx) => release(tx, work, clock.now())); // It is still ours.
+        if (error instanceof OtherSourceError) await session.atomically(release); // It is still ours.
         throw error;
       });
       const isComplete = ending.state === 'complete';
@@ -94,7 +97,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       const kept = { ...report, detail, certifiedAt: null, deleted: corrected.surplus };
       if (isComplete) await addDiscoveredColumns(parts, reading.kind);
       await session.atomically(async (tx) => {
-        await release(tx, work, clock.now());
+        await release(tx);
         await saveKindReport(tx, { runId, owner }, kept, startedAt);
       });
       const state = ending.reason === 'interrupted' ? 'interrupted' : isComplete ? 'done' : 'incomplete';
@@ -103,11 +106,6 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
   });
   await prepareReports(parts, [kind]);
   return { ...result, ...facts };
-}
-
-/** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
-async function release(tx: Transaction, { reading: { lease } }: BackfillWork, now: Date) {
-  await releaseKind(tx, lease, { ...lease.before, isComplete: false, now });
 }
 
 const SHOWN_IDS = 20;

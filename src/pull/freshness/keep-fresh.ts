@@ -56,7 +56,8 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
         await compactDirtyRows(session);
       }
       const end = await readNext(token);
-      const holdMs = end?.is === 'failed' ? (end.waitMs ?? (end.isRefused ? MINUTE_MS : null)) : null;
+      const holdMs =
+        end?.is === 'failed' ? (end.waitMs ?? (end.reason === 'rate_limited' ? MINUTE_MS : null)) : null;
       const endMs = clock.now().getTime();
       if (holdMs !== null)
         await updateBudget((shared) => pauseTokens(shared, requestsPerMinute, endMs, holdMs));

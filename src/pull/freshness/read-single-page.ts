@@ -22,12 +22,7 @@ export type SinglePageResult =
   /** A sweep has taken the list over meanwhile, or this process is to end: nothing has landed. */
   | { readonly is: 'overtaken' }
   /** Nothing has landed. `waitMs`: how long the service asked us to wait; null = it did not ask. */
-  | {
-      readonly is: 'failed';
-      readonly reason: string;
-      readonly isRefused: boolean;
-      readonly waitMs: number | null;
-    };
+  | { readonly is: 'failed'; readonly reason: string; readonly waitMs: number | null };
 
 /**
  * Creates the reader of single pages: each is one request, and lands as in a sweep: rows, events, and a sighting that proves
@@ -83,7 +78,7 @@ async function requestPage(
     return holdUntilRecognized(parts, source.pages(kind, { from: page, to: page }, options), reading);
   };
   if ((await landResponses(parts, { reading, tally, read })) === null)
-    return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
+    return { is: 'failed', reason: 'page_repeated', waitMs: null };
   const { created, restored, updated } = tally.counts();
   if (created + restored > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
   return { is: 'landed', found: created + restored + updated };
@@ -92,10 +87,9 @@ async function requestPage(
 /** A single page that shows no known record need not be another company's: the next sweep decides. */
 function resultOfError(error: unknown): SinglePageResult {
   if (error instanceof LeaseError) return { is: 'overtaken' };
-  if (error instanceof OtherSourceError)
-    return { is: 'failed', reason: 'other_source', isRefused: false, waitMs: null };
+  if (error instanceof OtherSourceError) return { is: 'failed', reason: 'other_source', waitMs: null };
   if (!(error instanceof SourceError)) throw error;
   const { reason, passing } = error;
   if (reason === 'interrupted') return { is: 'overtaken' };
-  return { is: 'failed', reason, isRefused: reason === 'rate_limited', waitMs: passing?.waitMs ?? null };
+  return { is: 'failed', reason, waitMs: passing?.waitMs ?? null };
 }

@@ -36,15 +36,8 @@ export async function readList(parts: PullParts, sweep: Sweep, tally: Tally): Pr
     let last = await landWholeList(parts, sweep, tally);
     let list = await certifyList(session, sweep);
     for (let more = 0; more < MAX_EXTRA_READINGS && last !== null; more++) {
-      if (
-        !(await needsAnotherReading(parts, {
-          sweep,
-          tally,
-          list,
-          canHaveMissed: more === 0 && !last.isCounted,
-        }))
-      )
-        break;
+      const canHaveMissed = more === 0 && !last.isCounted;
+      if (!(await needsAnotherReading(parts, sweep, tally, { ...list, canHaveMissed }))) break;
       last = await landWholeList(parts, sweep, tally, last);
       list = await certifyList(session, sweep);
     }
@@ -89,18 +82,13 @@ function endOfError(error: unknown, { logger }: PullParts, { kind, binding }: Sw
  */
 async function needsAnotherReading(
   { session, signal }: PullParts,
-  reading: {
-    readonly sweep: Sweep;
-    readonly tally: Tally;
-    readonly list: ListCertification;
-    readonly canHaveMissed: boolean;
-  },
+  { kind, rules, lease }: Sweep,
+  tally: Tally,
+  { isOfThisSweep, canHaveMissed }: { readonly isOfThisSweep: boolean; readonly canHaveMissed: boolean },
 ): Promise<boolean> {
-  const { sweep, tally, list, canHaveMissed } = reading;
-  const { kind, rules, lease } = sweep;
   if (tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   const seen = tally.counts().rows;
-  if (list.isOfThisSweep) {
+  if (isOfThisSweep) {
     if (!canHaveMissed) return false;
     return (await countLiveRows(session, kind.name)) - (await readAbsences(session, kind.name)).size > seen;
   }

@@ -10,12 +10,7 @@ import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
 import { countTraffic } from '../run/record-run.ts';
 import { readList, type ReadingEnd } from './read-list.ts';
-import {
-  NO_ABSENCES,
-  concludeAbsences,
-  readKnown,
-  type AbsenceConclusion,
-} from '../deletions/conclude-absences.ts';
+import { NO_ABSENCES, concludeAbsences, readKnown } from '../deletions/conclude-absences.ts';
 import { createTally, type Tally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
@@ -39,7 +34,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
     const counts = tally.counts();
     const report: KindReport = {
       kind: sweep.kind.name,
-      ...sweepOutcome(sweep.kind.name, ending, concluded, rowless),
+      ...sweepOutcome(sweep.kind.name, ending, { concluded, rowless }),
       certifiedAt: ending.state === 'complete' ? ending.list.certifiedAt : null,
       ...counts,
       rows: counts.rows - rowless.suppressed,
@@ -69,7 +64,7 @@ async function toSweep(
   return { ...reading, ...known, runId, rules, began: reading.lease.tick };
 }
 
-/** Compares the mirror with a list that was read to its end, and concludes absences. */
+/** Compares the mirror with a list that was read to its end, and concludes absences. `rowless`: records of the list without a live row. */
 async function concludeSweep(parts: PullParts, sweep: Sweep, tally: Tally, ending: ReadingEnd) {
   const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
@@ -96,17 +91,12 @@ async function concludeSweep(parts: PullParts, sweep: Sweep, tally: Tally, endin
   return { concluded, rowless };
 }
 
-/** Records of the list that have no live row. */
-interface WithoutRow {
-  /** Records that cannot become rows; each has an issue. */
-  readonly quarantined: number;
-  readonly missing: number;
-  /** Records that `forget --suppress` keeps out: they count as no rows. */
-  readonly suppressed: number;
-}
-
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
-function sweepOutcome(kind: string, ending: ReadingEnd, concluded: AbsenceConclusion, rowless: WithoutRow) {
+function sweepOutcome(
+  kind: string,
+  ending: ReadingEnd,
+  { concluded, rowless }: Awaited<ReturnType<typeof concludeSweep>>,
+) {
   const { waiting, neverListed, keptOlder, surplus } = concluded;
   const { state, reason, detail } = ending;
   if (ending.state !== 'complete' || !ending.list.isOfThisSweep) return { state, reason, detail };

@@ -156,7 +156,7 @@ test('a refused request is not repeated, and what the service asked for is told'
   await pullOne(service, session, { kind: KIND });
   service.setFaults([{ do: { status: 429, retryAfter: '7' } }]);
   const requests = newRequests(service);
-  const refused = { is: 'failed', reason: 'rate_limited', isRefused: true, waitMs: 7000 };
+  const refused = { is: 'failed', reason: 'rate_limited', waitMs: 7000 };
   expect(await readPage(service, session)).toEqual(refused);
   expect(requests()).toHaveLength(1);
   expect(await kindState(session, KIND)).toMatchObject({ state: 'certified', owner: null });
