@@ -44,24 +44,8 @@ export async function removeExcluded(
     return { hasRemoved: false, isScrubbed: null };
   const hasRemoved = wanted !== null && wanted !== applied;
   if (hasRemoved) await session.atomically((tx) => writeMeta(tx, 'privacy.excluding', wanted)); // Others land none of them from now on.
-  for (const kind of hasRemoved ? excluding : []) {
-    const rows = await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
-    await removeFromEvents(session, kind);
-    const before = parseExclusions(applied).get(kind.name) ?? [];
-    const field = namesOf(kind)
-      .filter((name) => !before.includes(name))
-      .join(', ');
-    const note = {
-      kind: kind.name,
-      code: 'excluded_field',
-      field,
-      detail: `emptied in ${rows} ${rows === 1 ? 'row' : 'rows'}`,
-    } as const;
-    await session.atomically(async (tx) => {
-      await removeFromOtherTables(tx, kind);
-      if (rows > 0) await saveDrift(tx, [note], now);
-    });
-  }
+  for (const kind of hasRemoved ? excluding : [])
+    await removeFromKind(session, kind, { before: parseExclusions(applied), onProgress, now });
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
   if (wanted !== applied)
@@ -71,6 +55,30 @@ export async function removeExcluded(
       await deleteMeta(tx, 'privacy.excluding');
     });
   return { hasRemoved, isScrubbed };
+}
+
+/** Removes the excluded fields of a kind, and notes how many rows had them. */
+async function removeFromKind(
+  session: Session,
+  kind: Kind,
+  options: RefillOptions & { readonly before: Exclusions },
+): Promise<void> {
+  const rows = await removeFromRows(session, kind, (rows) => options.onProgress?.({ kind: kind.name, rows }));
+  await removeFromEvents(session, kind);
+  const known = options.before.get(kind.name) ?? [];
+  const field = namesOf(kind)
+    .filter((name) => !known.includes(name))
+    .join(', ');
+  const note = {
+    kind: kind.name,
+    code: 'excluded_field',
+    field,
+    detail: `emptied in ${rows} ${rows === 1 ? 'row' : 'rows'}`,
+  } as const;
+  await session.atomically(async (tx) => {
+    await removeFromOtherTables(tx, kind);
+    if (rows > 0) await saveDrift(tx, [note], options.now);
+  });
 }
 
 /** Notes the fields that are kept out no longer: their first values are no changes. */
