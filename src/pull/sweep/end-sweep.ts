@@ -5,14 +5,14 @@ import { discoverColumns } from '../../views/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import { saveVolatileFields } from '../../store/runs/volatile-fields.ts';
 import { findRepeatedIds } from '../../diff/repeated-ids.ts';
-import { changeFields, readVanished } from '../../store/kinds/field-store.ts';
+import { changeFields, endAllowedAgain, readVanished } from '../../store/kinds/field-store.ts';
 import {
   closeQuarantined,
   saveIssuesOf,
   saveListIssue,
   type ListIssue,
 } from '../../store/records/issue-store.ts';
-import { deleteMeta, writeMeta } from '../../store/kinds/meta.ts';
+import { writeMeta } from '../../store/kinds/meta.ts';
 import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
 import { CERTIFIED_SWEEP, saveHolder } from '../../store/kinds/token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
@@ -85,7 +85,7 @@ export async function endSweep(
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
       const { wholeRows } = tally.list;
       if (wholeRows > maxWholeRows) await writeMeta(tx, `whole.${kind.name}`, String(wholeRows));
-      if (kind.allowedAgain !== undefined) await deleteMeta(tx, `allowed.${kind.name}`);
+      await endAllowedAgain(tx, kind);
       const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > began;
       await noteCreatesShown(tx, kind.name, { startedAt, isShown });
       await closeQuarantined(tx, kind.name, tally.quarantined, now);

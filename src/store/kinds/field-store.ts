@@ -6,7 +6,7 @@ import { listViewOf, type ShownFields } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { readMeta } from './meta.ts';
+import { readMeta, writeMeta } from './meta.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
 import {
@@ -59,9 +59,18 @@ export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): 
   const columns = new Map(added.map((column) => [column.field.name, column.field]));
   const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
-  const allowed = await readMeta(db, `allowed.${kind.name}`);
-  const again = allowed !== null && { allowedAgain: JSON.parse(allowed) as string[] };
-  return withDiscoveredItems(db, { ...kind, ...again, fields: [...documented, ...columns.values()] });
+  const allowedAgain = (await readAllowed(db, kind.name)).filter((name) => !isExcludedName(kind, name));
+  return withDiscoveredItems(db, { ...kind, allowedAgain, fields: [...documented, ...columns.values()] });
+}
+
+const readAllowed = async (db: Queryable, kind: string): Promise<readonly string[]> =>
+  JSON.parse((await readMeta(db, `allowed.${kind}`)) ?? '[]') as string[];
+
+/** Notes that a whole list has been read with the fields that are allowed again; one that this process still keeps out waits on. */
+export async function endAllowedAgain(tx: Transaction, { name, allowedAgain = [] }: Kind): Promise<void> {
+  if (allowedAgain.length === 0) return;
+  const left = (await readAllowed(tx, name)).filter((field) => !allowedAgain.includes(field));
+  await writeMeta(tx, `allowed.${name}`, JSON.stringify(left));
 }
 
 /** A documented field with the type of its column, where that was discovered before. */
