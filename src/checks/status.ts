@@ -150,7 +150,9 @@ function explainUncertified(
   if (names !== '') steps.push(`These records prevent a certificate: ${names}.`);
   const creates = waiting.unsettledCreates;
   if (creates > 0)
-    steps.push(`Without a certificate, creates of unknown outcome (${creates}) are parked: bms-sync outbox.`);
+    steps.push(
+      `Without a certificate, creates of unknown outcome (${creates}) stay unsettled, and are parked in the end: bms-sync outbox.`,
+    );
   const reasonText = (isPlain ? why : (detail ?? why)) ?? 'no reason was recorded';
   return { ...kind, why: reasonText, next: steps.join(' ') || null };
 }

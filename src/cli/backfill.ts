@@ -7,19 +7,13 @@ import { parseExtent, writeExtent } from '../runs/extent.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { readingService } from './parts/progress.ts';
 
-interface BackfillOptions extends CommonOptions {
-  readonly ids?: string;
-  readonly pages?: string;
-  readonly all?: true;
-}
-
 export function backfillCommand(context: CommandContext): Command {
   return createCommand('backfill')
     .argument('<kind>', 'record kind')
     .option('--ids <list>', 'these records, e.g. 1,5-9')
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
-    .action(async (name: string, options: BackfillOptions) => {
+    .action(async (name: string, options: CommonOptions & { ids?: string; pages?: string; all?: true }) => {
       const config = context.settings(options);
       const kind = requireKnownKind(config, name);
       const request = writeExtent(kind, options);

@@ -12,31 +12,31 @@ import { readingCommand, type OpenMirror } from './parts/operation-command.ts';
 
 const RUNS_LISTED = 20;
 
-interface RunListOptions extends CommonOptions {
-  readonly limit?: number;
-}
-
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs').option(
     '--limit <n>',
     `maximum number (default: ${RUNS_LISTED})`,
     parseWholeNumber,
   );
-  readingCommand(context, list, async ({ session, config, options }: OpenMirror<RunListOptions>) => {
-    const { limit } = options;
-    const wanted = { limit: limit ?? RUNS_LISTED + 1 };
-    const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io);
-    const all = requireListedKinds(config).map((kind) => kind.name);
-    const rows = runs.map((run) => {
-      const { id, command: what, startedAt, finishedAt, kinds, repeats } = run;
-      const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
-      const last = repeats.at(-1);
-      const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
-      return [id, what, runLabel(run), startedAt, finishedAt, tries, names];
-    });
-    const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
-    return [documentOf(runList, { runs }), [textTable(header, rows)]];
-  });
+  readingCommand(
+    context,
+    list,
+    async ({ session, config, options }: OpenMirror<CommonOptions & { limit?: number }>) => {
+      const { limit } = options;
+      const wanted = { limit: limit ?? RUNS_LISTED + 1 };
+      const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io);
+      const all = requireListedKinds(config).map((kind) => kind.name);
+      const rows = runs.map((run) => {
+        const { id, command: what, startedAt, finishedAt, kinds, repeats } = run;
+        const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
+        const last = repeats.at(-1);
+        const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
+        return [id, what, runLabel(run), startedAt, finishedAt, tries, names];
+      });
+      const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
+      return [documentOf(runList, { runs }), [textTable(header, rows)]];
+    },
+  );
   const show = createCommand('show', 'show one run, kind by kind');
   show.argument('<id>', 'the number of the run', parseWholeNumber);
   readingCommand(context, show, async ({ session }, id: number) => {

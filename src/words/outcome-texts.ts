@@ -124,7 +124,7 @@ const COMPLETE: Readonly<Record<string, Doubt>> = {
   },
   never_listed: {
     why: 'the service returned records that its list does not show yet',
-    next: 'The next pull can find them in the list.',
+    next: 'The next pull looks for records that only single answers have shown.',
   },
   absences_unproven: {
     why: 'some rows that the list lacks are still in the mirror',

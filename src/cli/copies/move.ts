@@ -6,20 +6,16 @@ import { createCommand, type CommandContext, type CommonOptions } from '../parts
 import { commandLineDecider } from '../parts/operation-command.ts';
 import { showingProgress } from '../parts/progress.ts';
 
-interface MoveOptions extends CommonOptions {
-  readonly cancel?: true;
-}
-
 export function moveCommand(context: CommandContext): Command {
   return createCommand('move')
     .argument('[url]', 'the new database: postgres://USER:PASSWORD@HOST:5432/DATABASE')
     .option('--cancel', 'give up an unfinished move, and use the file again')
-    .action((url: string | undefined, options: MoveOptions) =>
+    .action((url: string | undefined, options: CommonOptions & { cancel?: true }) =>
       options.cancel ? cancel(context, options) : move(context, options, url),
     );
 }
 
-async function move(context: CommandContext, options: MoveOptions, url = ''): Promise<void> {
+async function move(context: CommandContext, options: CommonOptions, url = ''): Promise<void> {
   const config = context.settings(options);
   if (!/^postgres(?:ql)?:\/\//.test(url))
     throw new UsageError('bms-sync move needs the address of a PostgreSQL database.', {
@@ -51,7 +47,7 @@ function* reportLines({ from, to, rows }: MoveReport): Iterable<string> {
   yield leftFileAdvice(from);
 }
 
-async function cancel(context: CommandContext, options: MoveOptions): Promise<void> {
+async function cancel(context: CommandContext, options: CommonOptions): Promise<void> {
   const to = await cancelMove(context.settings(options));
   const line =
     to === null

@@ -8,17 +8,12 @@ import { createCommand, type CommonOptions, type CommandContext } from '../parts
 import { parseWholeNumber } from '../parts/input.ts';
 import { printLine, rowsAndSize } from '../parts/io.ts';
 
-interface SnapshotCommandOptions extends CommonOptions {
-  readonly wait: number;
-  readonly now?: true;
-}
-
 export function snapshotCommand(context: CommandContext): Command {
   return createCommand('snapshot')
     .argument('<file>', 'the file; an existing snapshot is replaced')
     .option('--wait <seconds>', 'how long to wait for a running pull', parseWholeNumber, 60)
     .addOption(new Option('--now', 'do not wait; lists may be half read').conflicts('wait'))
-    .action(async (file: string, options: SnapshotCommandOptions) => {
+    .action(async (file: string, options: CommonOptions & { wait: number; now?: true }) => {
       const { io } = context;
       const config = context.settings(options);
       const { url } = config.database;

@@ -92,10 +92,10 @@ function pullButton(kinds: readonly string[], reader: Reader): DecisionButton {
 
 export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: UserRole): Html {
   const { t, when } = reader;
-  const note =
-    role !== undefined && !isRoleAllowed(role, 'operator')
-      ? t('Operators decide here. Without ADMIN_TOKEN, use the command line.')
-      : t('{n, plural, one {# item} other {# items}}', { n: needs.length });
+  const mayDecide = role === undefined || isRoleAllowed(role, 'operator');
+  const note = mayDecide
+    ? t('{n, plural, one {# item} other {# items}}', { n: needs.length })
+    : t('Operators decide here. Without ADMIN_TOKEN, use the command line.');
   const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons, technical = '' }) => {
     return html`<li ${isGrave ? html`class="grave"` : null}>
       <div>
@@ -103,7 +103,7 @@ export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: Us
           ${page === '/' ? title : html`<a href="${page}">${title}</a>`}
         </h3>
         <p>${why.map(written)} ${since === null ? null : html`<span class="quiet">${when(since)}</span>`}</p>
-        <p class="quiet small">${effect}</p>
+        ${mayDecide ? html`<p class="quiet small">${effect}</p>` : null}
       </div>
       ${decisionForms(buttons, '/', role)}
     </li>`;

@@ -113,10 +113,12 @@ async function referencesTo(db: Queryable, kind: string, id: string): Promise<re
 }
 
 /** Why no change of a record is shown: a value that was let in again makes no event, and old ones are removed. */
-export const noEventWords = (row: MirroredRecord | null): MessageKey =>
-  row === null || row.changedAt === row.firstSeenAt
+export function noEventWords(row: MirroredRecord | null): MessageKey {
+  if (row === null) return 'The mirror has read no version of it.';
+  return row.changedAt === row.firstSeenAt
     ? 'No change since the mirror first read it.'
     : 'Its last change made no event, or its events are no longer kept.';
+}
 
 /** The state of a record in words, after "Record 17 of clients is". */
 export const STORY_STATES: Readonly<Record<RecordStory['state'], MessageKey>> = {

@@ -124,7 +124,7 @@ describe.each(DATABASES)('a record that cannot become a row, in %s,', (database)
       const { uncertified } = await readMirrorStatus(on.session, KINDS);
       expect(uncertified.map(({ next }) => next)).toEqual([
         expect.stringMatching(
-          new RegExp(`certificate: ${nameOf(odd)}\\. .*unknown outcome \\(1\\) are parked`),
+          new RegExp(`certificate: ${nameOf(odd)}\\. .*unknown outcome \\(1\\) stay unsettled`),
         ),
       ]);
       await on.pass(43_200);
