@@ -338,6 +338,19 @@ describe('what was changed meanwhile is moved, not different', () => {
     );
   });
 
+  test('a record that only a single answer has shown, and that no list has: what backfill would keep is not surplus', async () => {
+    await using sandbox = await startSandbox({ size: 30 });
+    const { env } = await mirrored(sandbox, ['clients']);
+    const id = Number(sandbox.world.insert('clients', { code: 'NEW', name: 'New' })['id']);
+    expect(await run(['backfill', 'clients', '--ids', String(id)], env)).toMatchObject({ code: 0 });
+    sandbox.world.remove('clients', id);
+
+    const verdict = verdictOn(await run(['verify', 'clients', '--json'], env), 'clients');
+    expect(verdict).toMatchObject({ same: 30, unlisted: 1, differs: 0, surplus: 0 });
+    const backfilled = document(await run(['backfill', 'clients', '--all', '--json'], env));
+    expect(backfilled).toMatchObject({ surplus: 0 });
+  });
+
   test('a field that is another one at every look (A31)', async () => {
     await using sandbox = await startSandbox({ size: 30 });
     let looks = 0;

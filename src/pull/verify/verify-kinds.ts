@@ -5,8 +5,11 @@ import { spansOf } from '../../diff/spans.ts';
 import { errorText } from '../../lib/sync-error.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { openSourceBinding } from '../../store/kinds/source-binding.ts';
+import { readStanding } from '../../store/kinds/kind-standing.ts';
 import { readAbsences } from '../../store/records/deletion-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { findSurplus } from '../../store/records/surplus-rows.ts';
+import { liveRowsOf } from '../../store/records/tombstone-store.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../../store/runs/run-store.ts';
 import { readSightings } from '../../store/sightings/sighting-store.ts';
 import { withoutOffKinds } from '../optional-kinds.ts';
@@ -135,14 +138,14 @@ async function lookTwice(
     verdicts.set(finding.id, 'moved');
   }
   if (verdicts.size === 0) return { reason: null, detail: await explainAbsent(parts, kind, []) };
-  const isExplained = await readExplanations(parts, kind);
+  const surplus = await readSurplus(parts, kind.name, [...verdicts.keys()]);
   const { kinds } = await pullKinds(parts, { ...settings, kinds: [kind], acceptNewSource: false });
   const unread = kinds.find((report) => !isReadToEnd(report));
   if (unread !== undefined) return unread;
   for await (const finding of compareList(parts, kind, comparison, new Set(verdicts.keys()))) {
     if (!first.has(hashOf(finding))) continue;
     const { id, field } = finding;
-    const verdict = verdictOn(finding, isExplained);
+    const verdict = verdictOn(finding, surplus);
     verdicts.set(id, verdict);
     if (verdict !== 'unlisted' && differences.size < MAX_DIFFERENCES)
       differences.set(`${id} ${field}`, { id, ...shortenDifference(finding) });
@@ -171,17 +174,17 @@ const LEFT: Readonly<Record<string, string>> = {
 const idsWith = (verdicts: Comparison['verdicts'], verdict: Verdict): string[] =>
   [...verdicts.keys()].filter((id) => verdicts.get(id) === verdict);
 
-/** Rows that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
-async function readExplanations({ session }: PullParts, { name }: ListedKind) {
-  const absences = await readAbsences(session, name);
-  const { lastShown } = spansOf(await readSightings(session, name), []);
-  return (id: string): boolean => absences.has(id) || lastShown(id) !== null;
+/** The rows that a backfill of all would remove; any other that the list lacks was a record, and awaits its proof. */
+async function readSurplus({ session }: PullParts, kind: string, ids: readonly string[]) {
+  const { lastShown } = spansOf(await readSightings(session, kind), []);
+  const { knownFrom } = await readStanding(session, kind);
+  return findSurplus(session, kind, await liveRowsOf(session, kind, ids), { knownFrom, lastShown });
 }
 
-function verdictOn({ id, field, service }: Finding, isExplained: (id: string) => boolean): Verdict {
+function verdictOn({ id, field, service }: Finding, surplus: ReadonlySet<string>): Verdict {
   if (field !== 'id') return 'value';
   if (service !== null) return 'missing';
-  return isExplained(id) ? 'unlisted' : 'surplus';
+  return surplus.has(id) ? 'surplus' : 'unlisted';
 }
 
 /**
