@@ -16,7 +16,7 @@ import { jsonOrText, readShownStory } from '../outbound/decisions/entry-list.ts'
 import { explain } from '../words/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
 import { createCommand, type CommandContext } from './parts/command.ts';
-import { truncateText, textTable, utc, type Printed } from './parts/io.ts';
+import { takeFirst, truncateText, textTable, utc, type Printed } from './parts/io.ts';
 import { readingCommand, type Printout, type OpenMirror } from './parts/operation-command.ts';
 
 export function recordCommand(context: CommandContext): Command {
@@ -32,7 +32,8 @@ export function recordCommand(context: CommandContext): Command {
     const wanted = words.join(' ');
     const story = isRecordId(wanted) ? await readShownStory(parts, kind, wanted) : null;
     if (story !== null) return [documentOf(shownStory, storyDocument(story)), storyTexts(story)];
-    const hits = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND });
+    const found = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND + 1 });
+    const hits = takeFirst(found, MAX_FOUND, context.io, 'add a word');
     if (hits.length === 0) throw recordAbsent(kind, wanted);
     const records = hits.map(({ id, deletedAt, raw }) => ({ id, deletedAt, record: jsonOrText(raw) }));
     const rows = hits.map(({ id, deletedAt, raw }) => {

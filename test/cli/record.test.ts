@@ -187,6 +187,16 @@ describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) =>
       });
   });
 
+  test('of words that more than a hundred have says that more follow', async () => {
+    const ids = Array.from({ length: 101 }, (_, at) => String(at + 1));
+    const rows = ids.map((id) => ({ id, _search: 'roy', _raw: `{"id":${id},"name":"Roy"}` }));
+    const { stdout, stderr } = await run(
+      ['record', 'clients', 'roy'],
+      await mirror((tx) => putRecords(tx, 'clients', rows)),
+    );
+    expect([stdout.match(/live/g)?.length, stderr]).toEqual([100, '… and more: add a word\n']);
+  });
+
   test('of words says that the search is being prepared, until rows of an older release have their texts', async () => {
     const env = await mirror(async (tx) => {
       await putRecords(tx, 'clients', [{ id: '17', name: 'Zoé' }]);

@@ -45,8 +45,13 @@ export function printLine(output: Output, text: Printed): void {
 }
 
 /** Takes the first rows of a list that was read one row further; stderr says that more follow. */
-export function takeFirst<T>(rows: readonly T[], limit: number, { stderr }: Pick<Io, 'stderr'>): T[] {
-  if (rows.length > limit) printLine(stderr, '… and more: --limit N');
+export function takeFirst<T>(
+  rows: readonly T[],
+  limit: number,
+  { stderr }: Pick<Io, 'stderr'>,
+  cure = '--limit N',
+): T[] {
+  if (rows.length > limit) printLine(stderr, `… and more: ${cure}`);
   return rows.slice(0, limit);
 }
 
