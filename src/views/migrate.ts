@@ -51,17 +51,6 @@ interface MigrateOptions {
   readonly mayMigrate?: (tx: Transaction, found: SchemaState) => Promise<void> | void;
 }
 
-interface MigrationTarget {
-  readonly kinds: readonly Kind[];
-  readonly dialect: Dialect;
-  readonly location: string;
-  readonly readerRole: string | null;
-  readonly language: keyof Translations;
-  readonly timezone: string | undefined;
-  readonly release: Release;
-  readonly layout: string;
-}
-
 /**
  * Migrates the schema to this release and these kinds, in one transaction. Does nothing if it is current.
  * @returns Whether anything was changed.
@@ -103,13 +92,15 @@ function createTarget(
   session: Session,
   kinds: readonly Kind[],
   { readerRole: role = null, language: requested = 'en', timezone, release = THIS_RELEASE }: MigrateOptions,
-): MigrationTarget {
+) {
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
   const layout = hashLayout(kinds, dialect, language);
   return { kinds, dialect, location, readerRole, language, timezone, release, layout };
 }
+
+type MigrationTarget = ReturnType<typeof createTarget>;
 
 async function findSchemaState(tx: Transaction, target: MigrationTarget): Promise<SchemaState> {
   if ((await tx.listColumns('mirror_meta')).size === 0) {
