@@ -10,7 +10,6 @@ import type { FieldType } from '../catalog/kind.ts';
 import type { FieldDescription } from '../catalog/descriptions.ts';
 import { DICTIONARY, RELATIONS } from '../store/tables/engine-tables.ts';
 import { readMeta } from '../store/kinds/meta.ts';
-import type { Dialect } from '../store/tables/kind-table.ts';
 import { CREATE_REFUSE_FUNCTION, REFUSE_FUNCTION } from '../store/schema/guard-tables.ts';
 import { grantToReader } from './reader-role.ts';
 
@@ -44,17 +43,17 @@ export interface ViewColumn {
  * Creates views. An existing view keeps its columns in their order and gets new ones at its end, so that analysts' objects that
  * depend on it keep working.
  */
-export async function createViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
+export async function createViews(tx: Transaction, views: readonly View[]): Promise<void> {
+  const isPostgres = tx.dialect === 'postgres';
   for (const view of views) {
     const select = selectText(view, await presentColumns(tx, view.name));
-    if (dialect === 'postgres')
-      await tx.execute(`create or replace view ${qualifiedName(view.name)} as ${select}`);
+    if (isPostgres) await tx.execute(`create or replace view ${qualifiedName(view.name)} as ${select}`);
     else {
       await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite resolves a view only when it is read.
       await tx.execute(`create view ${identifier(view.name)} as ${select}`);
     }
   }
-  if (dialect === 'sqlite') return;
+  if (!isPostgres) return;
   const names = views.map((view) => view.name);
   await refuseWrites(tx, names);
   await grantToReader(tx, names);
@@ -172,7 +171,7 @@ export async function replaceViews(tx: Transaction, views: readonly View[]): Pro
       await tx.execute(`drop view ${qualifiedName(view.name)}`);
     }
   }
-  await createViews(tx, views, tx.dialect);
+  await createViews(tx, views);
   for (const right of rights) await tx.execute(right);
 }
 

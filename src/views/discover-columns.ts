@@ -43,7 +43,7 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     if (!(await needsNewViews(tx, kind, extended))) return kind;
     const views = kindViews(extended, session.dialect);
     await changeKindTables(tx, extended, session.dialect);
-    await createViews(tx, views, session.dialect);
+    await createViews(tx, views);
     await writeDictionary(tx, views, 'these');
     return extended;
   });

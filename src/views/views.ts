@@ -139,23 +139,17 @@ export async function filterKindsWithRows<K extends Kind>(
 }
 
 /** The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own. */
-export async function namesOfViews(
-  db: Queryable,
-  kinds: readonly Kind[],
-  dialect: Dialect,
-): Promise<ReadonlySet<string>> {
+export async function namesOfViews(db: DialectReader, kinds: readonly Kind[]): Promise<ReadonlySet<string>> {
   const arrays = await select(db, pickColumns(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
   const ofKinds = arrays.filter((array) => kinds.some((kind) => kind.name === array.kind));
   return new Set([
-    ...listViews(kinds, dialect).map((view) => view.name),
+    ...listViews(kinds, db.dialect).map((view) => view.name),
     ...ofKinds.map(({ kind, field }) => `bi_${kind}_${field}`),
   ]);
 }
 
 /** Reads an open database whose kind is known. */
-interface DialectReader extends Queryable {
-  readonly dialect: Session['dialect'];
-}
+type DialectReader = Queryable & Pick<Session, 'dialect'>;
 
 const DECLARED = [textColumn('name'), textColumn('type')];
 

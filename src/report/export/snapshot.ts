@@ -131,7 +131,7 @@ interface TableToCopy extends SnapshotTable {
  */
 async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
   const tables: TableToCopy[] = [];
-  const names = await namesOfViews(reader, kinds, reader.dialect);
+  const names = await namesOfViews(reader, kinds);
   for (const name of new Set(['bi_sync_status', ...names])) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
     if (declared.length === 0) continue;
