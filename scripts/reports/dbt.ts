@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { REPORTS } from '../../src/report/read-reports.ts';
-import { VIEW, neededKinds, type Metric, type Report } from '../../src/report/report.ts';
+import { VIEW, neededKinds, type Report } from '../../src/report/report.ts';
 import { REPORTING, notesOf } from './page.ts';
 
 /** Where they are. */
@@ -106,4 +106,5 @@ function dayOf(time: NonNullable<Report['time']>): string {
 }
 
 /** Whole units, exactly: no division. */
-const figureOf = ({ column }: Metric): string => (column.endsWith('_e4') ? `${column} * 0.0001` : column);
+const figureOf = ({ column }: Report['metrics'][string]): string =>
+  column.endsWith('_e4') ? `${column} * 0.0001` : column;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Row } from '../../src/db/session/session.ts';
 import { REPORTS } from '../../src/report/read-reports.ts';
-import { neededKinds, type Report, type ReportPlot } from '../../src/report/report.ts';
+import { neededKinds, type Report } from '../../src/report/report.ts';
 import type { Plot } from './plot.ts';
 
 /** Where the reports, their plots, their page and the dbt project are. */
@@ -85,7 +85,7 @@ const bySum = (one: Plot['rows'][number], other: Plot['rows'][number]): number =
   (other.values[0] ?? 0) - (one.values[0] ?? 0);
 
 /** As floats, which are exact enough to draw. */
-function valuesOf({ series }: ReportPlot, row: Row): number[] {
+function valuesOf({ series }: Report['plot'], row: Row): number[] {
   return Object.values(series).map((column) =>
     column.endsWith('_e4') ? Number(row[column] ?? 0) / UNITS : Number(row[column] ?? 0),
   );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { REPORTS } from '../../src/report/read-reports.ts';
-import { neededKinds, type Report, type ReportPlot } from '../../src/report/report.ts';
+import { neededKinds, type Report } from '../../src/report/report.ts';
 import { notesOf } from './page.ts';
 
 /** The folder that Superset imports once it is zipped. */
@@ -166,7 +166,7 @@ const sumOf = (column: string): string =>
   column.endsWith('_e4') ? `SUM(${column}) / 10000.0` : `SUM(${column})`;
 
 /** A column, or several put together: a code beside the name, as two records may have one name. */
-function axisOf({ by }: ReportPlot): string | object {
+function axisOf({ by }: Report['plot']): string | object {
   const [only = '', ...others] = by;
   if (others.length === 0) return only;
   return {

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
-import type { Report } from './report.ts';
 
 /** Where the reports are: one file of SQL each, with a head of comments. */
 export const REPORT_FOLDER = join(PACKAGE_FOLDER, 'src/report/catalogue');
@@ -10,7 +9,7 @@ export const REPORT_FOLDER = join(PACKAGE_FOLDER, 'src/report/catalogue');
 const PROPERTIES = 'title question note keys time labels metric shown plot by bars'.split(' ');
 
 /** Every report, by name: assistants run them, and scripts/reports writes docs/reporting and deploy/superset from them. */
-export const REPORTS: readonly Report[] = readdirSync(REPORT_FOLDER)
+export const REPORTS = readdirSync(REPORT_FOLDER)
   .sort()
   .map((file) => parseReport(file.replace(/\.sql$/, ''), readFileSync(join(REPORT_FOLDER, file), 'utf8')));
 
@@ -20,7 +19,7 @@ export const REPORTS: readonly Report[] = readdirSync(REPORT_FOLDER)
  *
  * @throws {TypeError} For a head that lacks a property, or has an unknown one.
  */
-export function parseReport(name: string, text: string): Report {
+export function parseReport(name: string, text: string) {
   const end = text.indexOf('\n\n');
   const { all, one, names } = readHead(name, text.slice(0, end));
   const time = (['day', 'week', 'month'] as const).find((grain) => all('time').includes(grain)) ?? null;
@@ -38,18 +37,29 @@ export function parseReport(name: string, text: string): Report {
     name,
     title: one('title'),
     question: one('question'),
+    /** What a reader must know before trusting it. */
     notes: all('note'),
+    /** Runs unchanged on both databases. */
     sql: text.slice(end + 2),
+    /** The columns that name a row together; none of them is ever null. */
     keys: one('keys').split(', '),
+    /** The column of its times, as texts, and their grain; null: it shows the present. */
     time,
+    /** Further columns to group figures by. */
     labels,
+    /** The figures that add up over its rows, by the name of their metric. */
     metrics: Object.fromEntries(metrics),
+    /** The table of the page shows these columns; all where none are named. */
     shown: names('shown'),
+    /** The sums of some columns for each time or name. */
     plot: {
       caption: one('plot'),
+      /** The columns that name a bar together: the time, or else the labels, where the file names none. */
       by,
       isTime,
+      /** Columns under the names that a reader sees; `_e4` columns are shown in whole units. */
       series: Object.fromEntries(bars.map(([label, column]) => [label, column])),
+      /** How many values are plotted: the last times, or the first names. */
       most: isTime ? 12 : 10,
     },
   };

@@ -1,43 +1,8 @@
 import { readyKinds } from '../catalog/declared-kinds.ts';
+import type { parseReport } from './read-reports.ts';
 
 /** A report as its file has it: its page, plot, dbt model, semantic model and Superset's chart are all made of this. */
-export interface Report {
-  readonly name: string;
-  readonly title: string;
-  readonly question: string;
-  /** What a reader must know before trusting it. */
-  readonly notes: readonly string[];
-  /** Runs unchanged on both databases. */
-  readonly sql: string;
-  /** The columns that name a row together; none of them is ever null. */
-  readonly keys: readonly string[];
-  /** The column of its times, as texts, and their grain; null: it shows the present. */
-  readonly time: 'day' | 'week' | 'month' | null;
-  /** Further columns to group figures by. */
-  readonly labels: readonly string[];
-  /** The figures that add up over its rows, by the name of their metric. */
-  readonly metrics: Readonly<Record<string, Metric>>;
-  /** The table of the page shows these columns; all where none are named. */
-  readonly shown: readonly string[];
-  readonly plot: ReportPlot;
-}
-
-export interface Metric {
-  readonly column: string;
-  readonly question: string;
-}
-
-/** The sums of some columns for each time or name. */
-export interface ReportPlot {
-  readonly caption: string;
-  /** The columns that name a bar together: the time, or else the labels, where the file names none. */
-  readonly by: readonly string[];
-  readonly isTime: boolean;
-  /** Columns under the names that a reader sees; `_e4` columns are shown in whole units. */
-  readonly series: Readonly<Record<string, string>>;
-  /** How many values are plotted: the last times, or the first names. */
-  readonly most: number;
-}
+export type Report = ReturnType<typeof parseReport>;
 
 /** A view of the mirror in the SQL of a report. */
 export const VIEW = /\bbi_\w+/g;
