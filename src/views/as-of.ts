@@ -19,22 +19,18 @@ import { createElementDecoder, idsIn, type WithDialect } from '../store/records/
 import { batchesById } from '../db/rows/slices.ts';
 
 /** The instants between which a kind's past is known. */
-export interface KnownPast {
-  /** When the first record of the kind was read, or another one before the instant; null = none was. */
-  readonly firstSeenAt: string | null;
-  /** Since when the whole list is known; null = it is not yet. */
-  readonly baselineAt: string | null;
-  /** Change events before this instant were removed (`retention.changesDays`); null = none were. */
-  readonly forgottenBefore: string | null;
-}
+export type KnownPast = Awaited<ReturnType<typeof readKnownPast>>;
 
-export async function readKnownPast(db: Queryable, kind: string, instant: string): Promise<KnownPast> {
+export async function readKnownPast(db: Queryable, kind: string, instant: string) {
   const seen = sql`select _first_seen_at from ${sql.identifier(kind)} where _first_seen_at <= ${instant} limit 1`;
   const first = sql`select coalesce((${seen}), (select min(_first_seen_at) from ${sql.identifier(kind)}))`;
   const state = await selectOne(db, pickColumns(KIND_STATE, 'baseline_at'), sql`where kind = ${kind}`);
   return {
+    /** When the first record of the kind was read, or another one before the instant; null = none was. */
     firstSeenAt: (await readTexts(db, first))[0] ?? null,
+    /** Since when the whole list is known; null = it is not yet. */
     baselineAt: state?.baselineAt ?? null,
+    /** Change events before this instant were removed (`retention.changesDays`); null = none were. */
     forgottenBefore: await readMeta(db, 'changes.forgotten_before'),
   };
 }

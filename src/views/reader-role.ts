@@ -47,16 +47,10 @@ export function noSuchRole(role: string, location: string): MirrorError {
 }
 
 /** A role's rights in a mirror. */
-export interface Rights {
-  readonly unreadable: readonly string[];
-  /** Views that it has rights to write; the views refuse them nevertheless. */
-  readonly writable: readonly string[];
-  /** Tables that it can read or write. */
-  readonly tables: readonly string[];
-}
+export type Rights = Awaited<ReturnType<typeof rightsOf>>;
 
 /** Reads a role's rights on our views and tables, granted to itself or to roles that it is a member of. */
-export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
+export async function rightsOf(db: Queryable, role: string) {
   const relations = sql`
     select relname as name, relkind as kind,
       has_schema_privilege(${role}, relnamespace, 'usage') and has_table_privilege(${role}, c.oid, 'select') as reads,
@@ -75,7 +69,9 @@ export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
     rows.filter(isMeant).map((row) => row.name);
   return {
     unreadable: names((row) => row.kind === 'v' && row.reads === 0),
+    /** Views that it has rights to write; the views refuse them nevertheless. */
     writable: names((row) => row.kind === 'v' && row.writes === 1),
+    /** Tables that it can read or write. */
     tables: names((row) => row.kind === 'r' && (row.reads === 1 || row.writes === 1)),
   };
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { formatInstant, isCalendarDate } from '../../lib/time/clock.ts';
 import { DAY_MS, createZoneOffset } from '../../lib/time/zone-offset.ts';
-import { readKnownPast, type KnownPast, type PastRows } from '../../views/as-of.ts';
+import { readKnownPast, type KnownPast } from '../../views/as-of.ts';
 import { VERSION_COLUMN } from '../../store/records/record-version.ts';
 import { nestedTables } from '../../store/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
@@ -92,22 +92,13 @@ const VERSION_MEANING = {
   label_fr: 'Version',
 };
 
-interface Past extends PastRows {
-  /** A remark about an incompletely known list; null if the mirror knew the whole list. */
-  readonly partial: string | null;
-}
-
 /**
- * Finds the rows that a view of a kind, or of a nested array, had at an instant; null for any other view.
+ * Finds the rows that a view of a kind, or of a nested array, had at an instant; null for any other view. `partial`: a remark
+ * about an incompletely known list; null if the mirror knew the whole list.
  *
  * @throws {UsageError} `usage.as_of` if the state at that instant is not known.
  */
-export async function findPast(
-  db: Queryable,
-  kinds: readonly Kind[],
-  view: string,
-  at: Date,
-): Promise<Past | null> {
+export async function findPast(db: Queryable, kinds: readonly Kind[], view: string, at: Date) {
   const table = view === OLD_CONTACTS ? 'clients_contacts' : view.replace(/^bi_/, '');
   const instant = formatInstant(at);
   for (const declared of kinds.filter((kind) => table.startsWith(kind.name))) {
@@ -136,11 +127,7 @@ const STORED = /^[\d-]{10} [\d:]{8}\.\d{3}$/; // As a column of the mirror shows
  *
  * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
  */
-export function asOfInstant(
-  input: string,
-  now: Date,
-  timezone: string,
-): { readonly begin: Date; readonly at: Date; readonly isZoned: boolean } {
+export function asOfInstant(input: string, now: Date, timezone: string) {
   const [, date = '', time = '00:00', zone] =
     INSTANT.exec(
       input
