@@ -4,9 +4,9 @@ import { RECORD_NUMBER } from '../db/rows/engine-column.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { translateAll, type MessageKey } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
-import { dayOfInstant } from './calendar-days.ts';
+import { CALENDAR, dayOfInstant } from './calendar-days.ts';
 import type { View, ViewColumn } from './create-views.ts';
-import { engineColumns } from './engine-columns.ts';
+import { MONTHS, WEEKDAYS, engineColumns } from './engine-columns.ts';
 
 /** A view of a table of the mirror's own. */
 const tableView = (
@@ -158,4 +158,26 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
     }),
     from: `from (select column1 as kind from (values ${names.join(', ')}) v) k left join kind_state s on s.kind = k.kind`,
   };
+}
+
+/** One row per day, with the instants at which it begins and ends by the clocks of the company. */
+export const calendarView = (dialect: Dialect): View => {
+  const name = (number: string, names: string): string =>
+    dialect === 'sqlite' ? asText(nameOf(`n.${number}`, names)) : nameOf(`n.${number}`, names);
+  return {
+    name: 'bi_calendar',
+    meaning: translateAll('The days from 2000 to 2049, one row each.'),
+    columns: engineColumns('calendar', {
+      month_en: name('month', MONTHS.en),
+      month_fr: name('month', MONTHS.fr),
+      weekday_en: name('weekday', WEEKDAYS.en),
+      weekday_fr: name('weekday', WEEKDAYS.fr),
+    }),
+    from: `from ${CALENDAR} n`,
+  };
+};
+
+function nameOf(number: string, names: string): string {
+  const cases = names.split(' ').map((name, index) => `when ${index + 1} then ${literal(name)}`);
+  return `case ${number} ${cases.join(' ')} end`;
 }

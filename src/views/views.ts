@@ -17,13 +17,13 @@ import { FIELDS } from '../store/tables/engine-tables.ts';
 import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
 import { SEARCH_COLUMN, isSearchField } from '../store/tables/search-text.ts';
 import { hasRow, pickColumns, readRows, readTexts, select, type RowOf } from '../db/rows/rows.ts';
-import { calendarView } from './calendar-view.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import {
   CHANGES_VIEW,
   DESCRIBING_VIEWS,
   FINDING_VIEWS,
   asInteger,
+  calendarView,
   historyView,
   syncStatusViews,
 } from './engine-views.ts';
