@@ -4,15 +4,14 @@ import type { EngineTable } from '../../db/rows/engine-column.ts';
 import { readNumber } from '../../db/rows/rows.ts';
 import type { Row, Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
-import { parseObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
 import type { Issue } from '../records/issue-store.ts';
-import { createStoredDecoder } from '../schema/redecode.ts';
+import { decodeStored } from '../schema/redecode.ts';
 import * as changeTables from '../tables/change-tables.ts';
 import * as engineTables from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, writtenColumns, rowWriter } from '../tables/kind-table.ts';
+import { OWN_COLUMNS, writtenColumns } from '../tables/kind-table.ts';
 import * as outboxTables from '../tables/outbox-tables.ts';
 import * as planTables from '../tables/plan-tables.ts';
 import * as userTables from '../tables/user-tables.ts';
@@ -60,18 +59,10 @@ export async function copyKind(move: Move, declared: Kind): Promise<number> {
   const kind = await readMirroredKind(move.target, declared);
   return copyBatches(move, kind.name, ['id', ...OWN_COLUMNS], async (tx, rows) => {
     const found: Issue[] = []; // The table of issues has them already.
-    const decode = createStoredDecoder(kind, found);
-    const records = rows.map((row) => {
-      const id = String(row['id']);
-      return { id, record: parseObject(String(row['_raw'])), row, change: { is: 'created' } as const };
-    });
+    const decoded = decodeStored(kind, 'postgres', rows, found);
+    const records = decoded.map((record) => ({ ...record, change: { is: 'created' } as const }));
     const columns = writtenColumns(kind, 'postgres');
-    const writeRow = rowWriter(kind, 'postgres');
-    const values = records.map((record) => {
-      const ownValues = OWN_COLUMNS.map((name) => record.row[name] ?? null);
-      return writeRow(decode(record), ownValues);
-    });
-    await tx.insertRows({ table: kind.name, columns, rows: values });
+    await tx.insertRows({ table: kind.name, columns, rows: records.map((record) => record.row) });
     await writeNestedRows(tx, { kind, records, found, now: move.now });
   });
 }

@@ -2,28 +2,30 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
-import { parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
 import { batchesById } from '../../db/rows/slices.ts';
 import { writeNestedRows } from '../records/nested-rows.ts';
-import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
+import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { OWN_COLUMNS, decoderHash, filledColumns, writtenColumns, rowWriter } from '../tables/kind-table.ts';
+import {
+  OWN_COLUMNS,
+  decoderHash,
+  filledColumns,
+  writtenColumns,
+  rowWriter,
+  type Dialect,
+} from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
 import { inChunks, joinWithCommas, sqlList } from '../../db/session/sql-text.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 10_000;
 
-/** How far a kind is refilled. */
-interface RefillProgress {
-  readonly kind: string;
-  readonly rows: number;
-}
-
 export interface RefillOptions {
   readonly now: Date;
-  readonly onProgress?: ((progress: RefillProgress) => void) | undefined;
+  /** Gets how far a kind is refilled. */
+  readonly onProgress?: ((progress: { readonly kind: string; readonly rows: number }) => void) | undefined;
 }
 
 /**
@@ -86,22 +88,12 @@ async function refillRows(tx: Transaction, kind: Kind, which: SQL, refill: Refil
   const rows = await tx.query(sql`
     select cast(id as text) as id, ${ownValues} from ${sql.identifier(kind.name)} as k ${which}`);
   const found: Issue[] = [];
-  const records = rows.map((row) => ({
-    id: String(row['id']),
-    record: parseObject(String(row['_raw'])),
-    row,
-  }));
-  const decodeStored = createStoredDecoder(kind, found);
-  const values = records.map(decodeStored);
-  const writeRow = rowWriter(kind, tx.dialect);
+  const records = decodeStored(kind, tx.dialect, rows, found);
   if (!refill.isNestedOnly)
     await tx.upsertRows({
       table: kind.name,
       columns: writtenColumns(kind, tx.dialect),
-      rows: records.map((record, at) => {
-        const own = OWN_COLUMNS.map((name) => record.row[name] ?? null);
-        return writeRow(values[at] ?? [], own);
-      }),
+      rows: records.map((record) => record.row),
     });
   await writeNestedRows(tx, { kind, records, found, now: refill.now });
   const recordIds = records.map((record) => record.id);
@@ -109,16 +101,18 @@ async function refillRows(tx: Transaction, kind: Kind, which: SQL, refill: Refil
   return records;
 }
 
-/** Makes the decoder of a kind's rows, which adds the issues that it finds. */
-export function createStoredDecoder(
-  kind: Kind,
-  found: Issue[],
-): (stored: { readonly id: string; readonly record: JsonObject }) => SqlValue[] {
+/** Decodes rows of a kind, read with their id and `OWN_COLUMNS`, again from `_raw`. @param found Gets the issues. */
+export function decodeStored(kind: Kind, dialect: Dialect, rows: readonly Row[], found: Issue[]) {
   const decode = createRecordDecoder(kind);
-  return (one) => {
-    const { values, misfits } = decode(one.record);
-    found.push(...misfits.map((misfit) => ({ recordId: one.id, ...misfit })));
+  const writeRow = rowWriter(kind, dialect);
+  return rows.map((row) => {
+    const id = String(row['id']);
+    const record = parseObject(String(row['_raw']));
+    const { values, misfits } = decode(record);
+    found.push(...misfits.map((misfit) => ({ recordId: id, ...misfit })));
     // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
-    return kind.fields.map(({ name }, index) => (name === 'id' ? one.id : (values[index] ?? null)));
-  };
+    const ofFields = kind.fields.map(({ name }, at) => (name === 'id' ? id : (values[at] ?? null)));
+    const ownValues = OWN_COLUMNS.map((name) => row[name] ?? null);
+    return { id, record, row: writeRow(ofFields, ownValues) };
+  });
 }
