@@ -26,7 +26,7 @@ export async function openSession(url: string, sqlite: SqliteOptions = {}): Prom
 export async function openFreshReader(url: string): Promise<Queryable & AsyncDisposable> {
   const path = sqlitePath(url);
   if (path === null) return (await import('./postgres/session.ts')).openSnapshotReader(url);
-  return (await import('./sqlite/fresh-reader.ts')).openFreshFile(path);
+  return (await import('./sqlite/connection.ts')).openFreshFile(path);
 }
 
 const FILE = 'file:';

@@ -5,7 +5,7 @@ import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { errorCode } from '../../lib/sync-error.ts';
-import { MirrorError } from '../session/errors.ts';
+import { MirrorError, translateErrors } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import { GUARD_FUNCTION } from '../session/write-guard.ts';
@@ -69,6 +69,17 @@ export function openReader(path: string): Database {
   reader.pragma(`cache_size = -${READER_CACHE_KIB}`);
   reader.pragma('busy_timeout = 0');
   return reader;
+}
+
+/** Opens the file that is at a path now, to read it only. @throws {MirrorError} If there is none. */
+export function openFreshFile(path: string) {
+  const file = translateErrors(path, () => new Sqlite(path, { readonly: true }));
+  return {
+    dialect: 'sqlite' as const,
+    query: (statement: SQL) =>
+      Promise.resolve().then(() => translateErrors(path, () => runStatementSync(file, statement))),
+    [Symbol.asyncDispose]: () => Promise.resolve(file.close()).then(() => undefined),
+  };
 }
 
 /** Moves the log into the file, except what a reader still needs; never waits, and the log keeps its size for the next pull. */
