@@ -17,10 +17,7 @@ const OWNER_ONLY = 0o600;
  *
  * @throws {UsageError} `usage.postgres`, and `usage.file` for a file that exists. @throws {MirrorError} `mirror.damaged`
  */
-export async function backUp(
-  config: Config,
-  file: string,
-): Promise<{ readonly file: string; readonly bytes: number }> {
+export async function backUp(config: Config, file: string) {
   await using session = await openExistingMirror(config);
   if (session.dialect === 'postgres')
     throw new UsageError('The mirror is in PostgreSQL, whose own programs make its copies.', {

@@ -33,12 +33,7 @@ interface MoveCommand extends Pick<copy.Move, 'onRows' | 'signal'> {
 }
 
 /** The document of `move --json`. */
-export interface MoveReport {
-  readonly from: string;
-  readonly to: string;
-  /** Rows that this command has copied; 0 if an earlier one had copied them all. */
-  readonly rows: number;
-}
+export type MoveReport = Awaited<ReturnType<typeof moveMirror>>;
 
 /**
  * Copies a mirror from a file into an empty PostgreSQL database, and makes that one its place. The file is closed first: nothing
@@ -46,10 +41,11 @@ export interface MoveReport {
  * next call takes the move over and fills the database from the start.
  *
  * @param config The settings with the file. @param target The same with the address of the new database.
+ * @returns `rows`: that this command has copied; 0 if an earlier one had copied them all.
  * @throws {SyncError} `move.in_use`, `move.not_empty`, `move.other_move`, `move.unknown_kinds`, `move.differs`.
  * @throws The reason of the signal once it fires; the move is unfinished then.
  */
-export async function moveMirror(config: Config, target: Config, command: MoveCommand): Promise<MoveReport> {
+export async function moveMirror(config: Config, target: Config, command: MoveCommand) {
   await using source = await openFile(config);
   await using database = await openSession(target.database.url);
   const report = { from: source.location, to: database.location, rows: 0 };

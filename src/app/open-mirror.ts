@@ -59,22 +59,13 @@ async function openChecked(
   }
 }
 
-/** The document of `migrate --json`. */
-export interface Migration {
-  readonly database: string;
-  /** False if the mirror already had the shape of this release. */
-  readonly migrated: boolean;
-  /**
-   * Present if fields that `privacy.exclude` names were removed now, or a busy file was tried again: whether the free space and
-   * the log of a SQLite file are free of them too; null in PostgreSQL.
-   */
-  readonly excluded?: { readonly scrubbed: boolean | null };
-}
-
 type OnRefilled = NonNullable<RefillOptions['onProgress']>;
 
+/** The document of `migrate --json`. */
+export type Migration = Awaited<ReturnType<typeof migrateMirror>>;
+
 /** Brings the mirror to the shape of this release; creates it if there is none. */
-export async function migrateMirror(config: Config, onProgress?: OnRefilled): Promise<Migration> {
+export async function migrateMirror(config: Config, onProgress?: OnRefilled) {
   await using session = await openSession(config.database.url);
   await refuseMoved(session, 'write');
   const mayMigrate = refuseBesideOlder(session.location);
@@ -83,7 +74,12 @@ export async function migrateMirror(config: Config, onProgress?: OnRefilled): Pr
 
 type MayMigrate = (tx: Transaction, found: SchemaState) => Promise<void> | void;
 
-/** Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns. */
+/**
+ * Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns.
+ * @returns `migrated`: false if the mirror already had the shape. `excluded`: present if fields that `privacy.exclude` names were
+ * removed now, or a busy file was tried again: whether the free space and the log of a SQLite file are free of them too; null in
+ * PostgreSQL.
+ */
 async function upgradeMirror(
   session: Session,
   config: Config,

@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readOffKinds, readUncertified } from '../store/kinds/status-store.ts';
-import { driftSince, type Drift } from '../store/kinds/drift-store.ts';
+import { driftSince } from '../store/kinds/drift-store.ts';
 import { readDisappeared } from '../store/records/deletion-store.ts';
 import { countSuppressed } from '../store/records/erasure-store.ts';
 import type { Session } from '../db/session/session.ts';
@@ -17,10 +17,7 @@ import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
 /** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
-export type PullSummary = Awaited<ReturnType<typeof addStanding>> & {
-  /** Fields that came, went or were emptied meanwhile, and other changes in the answers; left out where there are none. */
-  readonly drift?: readonly Drift[];
-};
+export type PullSummary = Awaited<ReturnType<typeof pullOnce>>;
 
 interface PullCommand {
   readonly logger: Logger;
@@ -37,10 +34,7 @@ interface PullCommand {
  * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed` if the run in the
  * background service failed.
  */
-export async function pullOnce(
-  config: Config,
-  { kinds, acceptNewSource, ...command }: PullCommand,
-): Promise<PullSummary> {
+export async function pullOnce(config: Config, { kinds, acceptNewSource, ...command }: PullCommand) {
   const wanted = requireListedKinds(config, kinds);
   const startedAt = systemClock.now();
   await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
@@ -49,6 +43,7 @@ export async function pullOnce(
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
   const ping = createPing(config.monitor.pingUrl, parts);
   const report = (await delegatePull(parts, request)) ?? (await pullAndPing(parts, request, ping));
+  // Fields that came, went or were emptied meanwhile, and other changes in the answers; left out where there are none.
   const drift = await driftSince(session, startedAt);
   return { ...(await addStanding(session, report, wanted)), ...(drift.length > 0 && { drift }) };
 }

@@ -28,12 +28,7 @@ export function createWorkLog(context: Omit<MirrorContext, 'session'>, name: str
   };
 }
 
-export interface RepeatingTask {
-  /** Runs the task now, or once more after the present run. */
-  readonly wake: () => void;
-  /** Lets the present run end and begins no other. */
-  readonly stop: () => Promise<void>;
-}
+export type RepeatingTask = ReturnType<typeof repeatTask>;
 
 /**
  * Runs a task at once and then with pauses, never twice at a time. An error is logged; the next round tries again.
@@ -46,7 +41,7 @@ export function repeatTask(
   name: string,
   everyMs: number,
   task: (signal: AbortSignal) => Promise<void>,
-): RepeatingTask {
+) {
   const { clock } = context;
   const log = createWorkLog(context, name);
   const stopping = new AbortController();
@@ -66,7 +61,11 @@ export function repeatTask(
   };
   const ended = run();
   return {
-    wake: () => pause.abort(),
+    /** Runs the task now, or once more after the present run. */
+    wake: () => {
+      pause.abort();
+    },
+    /** Lets the present run end and begins no other. */
     stop: () => {
       stopping.abort();
       pause.abort();

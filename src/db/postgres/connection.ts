@@ -192,12 +192,9 @@ const LIFETIME_MS = 60_000;
  * A connection that is opened when it is first needed, and again after it was lost or has lived for a minute: after a failover the address
  * leads to another server, and the old one may go on answering.
  */
-export interface LazyConnection {
-  connection(): Promise<Connection>;
-  close(): Promise<void>;
-}
+export type LazyConnection = ReturnType<typeof createLazyConnection>;
 
-export function createLazyConnection(clock: Clock, open: () => Promise<Connection>): LazyConnection {
+export function createLazyConnection(clock: Clock, open: () => Promise<Connection>) {
   let current: Connection | null = null;
   let openedMs = 0;
   let isClosed = false;

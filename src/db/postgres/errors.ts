@@ -143,12 +143,9 @@ export function isTransient(error: unknown): error is MirrorError {
  * Retries transient faults: a lost connection for ten seconds, a conflicting transaction five times, another writing bms-sync
  * for two minutes.
  */
-export interface DatabaseRetryPolicy {
-  /** Resolves when it is time for another attempt. @throws The given error, if it is not transient or has lasted too long. */
-  waitOrThrow(error: unknown): Promise<void>;
-}
+export type DatabaseRetryPolicy = ReturnType<typeof createRetryPolicy>;
 
-export function createRetryPolicy(clock: Clock): DatabaseRetryPolicy {
+export function createRetryPolicy(clock: Clock) {
   let busyAttempts = 0;
   let outages = 0;
   let outageSince: number | null = null;
@@ -171,7 +168,8 @@ export function createRetryPolicy(clock: Clock): DatabaseRetryPolicy {
     await clock.sleep(delay);
   };
   return {
-    waitOrThrow: async (error) => {
+    /** Resolves when it is time for another attempt. @throws The given error, if it is not transient or has lasted too long. */
+    waitOrThrow: async (error: unknown): Promise<void> => {
       if (!isTransient(error)) throw error;
       if (error.code === BUSY) await waitForLock(error);
       else if (error.code === WRITER_BUSY) await waitForWriter(error);

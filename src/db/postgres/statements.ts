@@ -66,10 +66,7 @@ export async function upsertPostgresRows(connection: Connection, batch: TableRow
 }
 
 /** The names of the columns of a table or view in our schemas; an object of that name in another schema is not ours. */
-export async function readPostgresColumns(
-  connection: Connection,
-  table: string,
-): Promise<ReadonlySet<string>> {
+export async function readPostgresColumns(connection: Connection, table: string) {
   return new Set((await readTypes(connection, qualifiedName(table))).keys());
 }
 
@@ -83,11 +80,7 @@ export function clearTypeCache(connection: Connection): void {
   typesByConnection.delete(connection);
 }
 
-async function columnTypes(
-  connection: Connection,
-  table: string,
-  columns: readonly string[],
-): Promise<string[]> {
+async function columnTypes(connection: Connection, table: string, columns: readonly string[]) {
   const tables = typesByConnection.get(connection) ?? new Map<string, Types>();
   typesByConnection.set(connection, tables);
   let types = tables.get(table);

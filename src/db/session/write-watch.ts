@@ -2,22 +2,15 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** Returns whether this process's writes land in the mirror. */
-export interface WriteHealth {
-  /** Milliseconds since the oldest pending write began, its retries included; 0 if none is pending. */
-  readonly pendingMs: number;
-  /** When a write last landed; null = none has yet. */
-  readonly lastLandedAt: Date | null;
-  /** The error of the last failed write since a write landed; null = none has failed. */
-  readonly fault: string | null;
-}
+/** Whether this process's writes land in the mirror. */
+export type WriteHealth = ReturnType<ReturnType<typeof watchWrites>['writes']>;
 
 /** Watches the transactions of a session: a database may be readable while it cannot be written. */
 export function watchWrites(session: Session, clock: Clock) {
   let open = 0;
   let pendingSince: number | null = null;
-  let lastLandedAt: Date | null = null;
-  let fault: string | null = null;
+  let lastLandedAt: Date | null = null; // Null = none has landed yet.
+  let fault: string | null = null; // The error of the last failed write since a write landed.
 
   /** Transactions queue up: one success means that the waiting transactions will succeed too. */
   const noteSuccess = (): void => {
@@ -42,7 +35,8 @@ export function watchWrites(session: Session, clock: Clock) {
   };
   return {
     session: { ...session, atomically },
-    writes: (): WriteHealth => ({
+    writes: () => ({
+      /** Milliseconds since the oldest pending write began, its retries included; 0 if none is pending. */
       pendingMs: pendingSince === null ? 0 : clock.monotonicMs() - pendingSince,
       lastLandedAt,
       fault,
