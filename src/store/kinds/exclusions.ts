@@ -19,10 +19,7 @@ export const parseExclusions = (text: string | null): Exclusions =>
   new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
 
 /** The fields of a kind that the mirror keeps out by now and this process, with older settings, does not. */
-export async function excludedSince(
-  tx: Transaction,
-  { name, excluded = [] }: Kind,
-): Promise<readonly string[]> {
+export async function excludedSince(tx: Transaction, { name, excluded = [] }: Kind) {
   const lists = await readTexts(
     tx,
     sql`select value from mirror_meta where key in ('privacy.excluded', 'privacy.excluding')`,

@@ -128,10 +128,7 @@ async function withDiscoveredItems<K extends Kind>(db: Queryable, kind: K): Prom
 }
 
 /** Fields that have no column yet, with the types that they have shown; in order of first sight. */
-export async function readUndiscovered(
-  db: Queryable,
-  kind: Shape,
-): Promise<(readonly [string, SeenField])[]> {
+export async function readUndiscovered(db: Queryable, kind: Shape) {
   const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
   const rows = await select(db, FIELDS, unseen);
   const sent = new Set(kind.fields.filter((field) => field.textOf === undefined).map((field) => field.name));

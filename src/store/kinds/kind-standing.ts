@@ -51,18 +51,10 @@ export const readingsSince = (db: Queryable, kind: string, runId: number): Promi
 const NEVER_LATER = '9999-12-31 00:00:00.000';
 
 /** The latest sweep of a kind that has ended, and began before an instant. One that found the kind being read by another process is none. */
-export const lastReading = async (
-  db: Queryable,
-  kind: string,
-  before = NEVER_LATER,
-): Promise<Reading | null> =>
-  (
-    await readingsOf(
-      db,
-      kind,
-      sql`and k.state <> 'busy' and k.started_at < ${before} order by k.run_id desc limit 1`,
-    )
-  )[0] ?? null;
+export async function lastReading(db: Queryable, kind: string, before = NEVER_LATER) {
+  const latest = sql`and k.state <> 'busy' and k.started_at < ${before} order by k.run_id desc limit 1`;
+  return (await readingsOf(db, kind, latest))[0] ?? null;
+}
 
 export const endedMs = ({ startedAt, durationMs }: Reading): number =>
   parseInstant(startedAt).getTime() + durationMs;

@@ -5,11 +5,9 @@ import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
 /** The facts about a mirror as a whole. The row `writer` holds none: PostgreSQL transactions lock it. */
 type MetaKey =
-  | (
-      | 'version'
-      | 'migrations'
-      | 'layout' // The shape of the tables and views.
-    )
+  | 'version' // With the next two, the shape of the tables and views.
+  | 'migrations'
+  | 'layout'
   | 'release' // That of the last writer.
   | 'log' // The mirror's identity: its numbers of rows, epochs and events count within it.
   | 'bi.reader_role' // Who may read the views.

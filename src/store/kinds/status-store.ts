@@ -120,36 +120,24 @@ export async function countLiveRows(db: Queryable, table: string): Promise<numbe
   return (await readNumber(db, live)) ?? 0;
 }
 
-/** A kind whose last sweep did not certify its list, with the work that waits for a certificate; instants are UTC texts. */
-export interface UncertifiedKind {
-  readonly kind: string;
-  /** When the list was last known exactly; null = never. */
-  readonly since: string | null;
-  /** How the last sweep ended; `running` while the next one is under way. */
-  readonly state: string;
-  /** Complete sweeps since then, without one that did not certify between them. */
-  readonly sweeps: number;
-  /** The stable reason of the last sweep that ended, and the same reason for a person. */
-  readonly reason: string | null;
-  readonly detail: string | null;
-  /** Counts of conclusions that wait for a certificate; suspected records are neither listed nor proven to be gone. */
-  readonly waiting: Record<'suspectedDeletions' | 'heldDeletions' | 'unsettledCreates', number>;
-}
-
 const UNCERTIFIED = [
   textColumn('kind'),
-  optionalTimestamp('since'),
-  textColumn('state'),
-  bigint('sweeps'),
-  optionalText('reason'),
-  optionalText('detail'),
+  optionalTimestamp('since'), // When the list was last known exactly; null = never.
+  textColumn('state'), // How the last sweep ended; `running` while the next one is under way.
+  bigint('sweeps'), // Complete sweeps since then, without one that did not certify between them.
+  optionalText('reason'), // The stable reason of the last sweep that ended,
+  optionalText('detail'), // and the same reason for a person.
+  // Counts of conclusions that wait for a certificate; suspected records are neither listed nor proven to be gone.
   bigint('suspected_deletions'),
   bigint('held_deletions'),
   bigint('unsettled_creates'),
 ];
 
+/** A kind whose last sweep did not certify its list, with the work that waits for a certificate; instants are UTC texts. */
+export type UncertifiedKind = Awaited<ReturnType<typeof readUncertified>>[number];
+
 /** Kinds whose last sweep did not certify them. A kind that is being read is judged by the sweep before. */
-export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]> {
+export async function readUncertified(db: Queryable) {
   const kinds = sql`
     select s.kind, s.certified_at as since,
       case when s.state = 'running' then coalesce(ended.state, s.state) else s.state end as state, s.uncertified_sweeps as sweeps,

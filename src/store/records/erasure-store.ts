@@ -45,13 +45,10 @@ export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<vo
   await insertRows(tx, ERASURES, [{ kind, recordId, erasedAt: formatInstant(now), erasedBy, suppressed }]);
 }
 
-/** How many rows of the engine's tables lost content of a record. */
-export type ErasedTraces = Awaited<ReturnType<typeof eraseTraces>>;
-
 /**
  * Removes the content of a record from events, issues, the outbox, plans and deliveries, and from all texts that have it without
  * naming the record. The rows stay: they record that something happened, and keep their numbers in order.
- * @param left The record's text from now on: `{"id":17}`.
+ * @param left The record's text from now on: `{"id":17}`. @returns How many rows of the engine's tables lost content of it.
  */
 export async function eraseTraces(tx: Transaction, record: RecordKey & RecordTraces, left: string) {
   const { kind, id, hasContent } = record;

@@ -8,7 +8,7 @@ import { readMirroredKind } from '../kinds/field-store.ts';
 import { readUnfilled } from '../kinds/unfilled.ts';
 import { SEARCH_COLUMN, searchedWords } from '../tables/search-text.ts';
 import { searchTables, type SearchTable } from '../tables/kind-table.ts';
-import { listRecords, type ListedRecord } from './record-store.ts';
+import { listRecords } from './record-store.ts';
 
 interface Wanted {
   /** The input of a person: the id, or words that all stand in its code, names, phone numbers and addresses, in one of its rows. */
@@ -18,21 +18,14 @@ interface Wanted {
   readonly limit: number;
 }
 
-interface SearchResult {
-  readonly records: readonly ListedRecord[];
-  /** False as long as records of an older release lack their search texts: they are not found yet. */
-  readonly isPrepared: boolean;
-}
-
 export const NOT_FOUND: MessageKey =
   'No record has all of these words in its code, name, phone number or e-mail.';
 
-/** Finds the first records of a kind by a text, in the order of their ids, deleted ones too; accents and case do not count. */
-export async function searchRecords(
-  db: Queryable,
-  kind: Kind,
-  { text, after = '0', limit }: Wanted,
-): Promise<SearchResult> {
+/**
+ * Finds the first records of a kind by a text, in the order of their ids, deleted ones too; accents and case do not count.
+ * @returns `isPrepared`: false as long as records of an older release lack their search texts: they are not found yet.
+ */
+export async function searchRecords(db: Queryable, kind: Kind, { text, after = '0', limit }: Wanted) {
   const words = searchedWords(text).toSorted((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   const mirrored = await readMirroredKind(db, kind);
   const isPrepared = !(await readUnfilled(db, kind)).has(SEARCH_COLUMN);
@@ -49,11 +42,7 @@ export async function searchRecords(
  * The records that `searchRecords` finds, all of them.
  * @throws {SyncError} `search.preparing` as long as records lack their search texts.
  */
-export async function findRecords(
-  db: Queryable,
-  kind: Kind,
-  wanted: Wanted,
-): Promise<readonly ListedRecord[]> {
+export async function findRecords(db: Queryable, kind: Kind, wanted: Wanted) {
   const { records, isPrepared } = await searchRecords(db, kind, wanted);
   if (isPrepared) return records;
   throw new SyncError(`The search in ${kind.name} is being prepared.`, {

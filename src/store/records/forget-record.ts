@@ -8,9 +8,9 @@ import { excludedSince, refuseExcluded } from '../kinds/exclusions.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
 import { jumpTick } from '../kinds/kind-standing.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { eraseTraces, saveErasure, type ErasedTraces } from './erasure-store.ts';
+import { eraseTraces, saveErasure } from './erasure-store.ts';
 import { readRecordStory } from './record-story.ts';
-import { findTraces, type RecordTraces } from './record-traces.ts';
+import { findTraces } from './record-traces.ts';
 import { readStoredRows, writeRows, type StoredRow } from './stored-rows.ts';
 
 export interface Forgettable {
@@ -25,15 +25,10 @@ interface Forgetting extends Forgettable {
   readonly now: Date;
 }
 
-/** How a record stands before it is forgotten: live, as a tombstone, or not in the mirror at all. */
-type RecordStanding = 'live' | 'deleted' | 'absent';
-
 /** The traces of a record that would be forgotten. */
 export type ForgetPlan = Awaited<ReturnType<typeof planForgetting>>;
 
-export interface Forgotten extends ErasedTraces {
-  readonly row: boolean;
-}
+export type Forgotten = Awaited<ReturnType<typeof forgetRecord>>;
 
 /**
  * Lists what would be forgotten and refuses what must be kept; changes nothing.
@@ -53,10 +48,8 @@ export async function planForgetting(session: Session, wanted: Forgettable) {
   return { standing, events: story.events.length, issues: story.issues.length, entries };
 }
 
-async function checkedStanding(
-  tx: Transaction,
-  forgettable: Forgettable,
-): Promise<{ readonly standing: RecordStanding; readonly traces: RecordTraces }> {
+/** How a record stands before it is forgotten: live, as a tombstone, or not in the mirror at all. */
+async function checkedStanding(tx: Transaction, forgettable: Forgettable) {
   const { kind, id, suppress } = forgettable;
   const row = (await readStoredRows(tx, kind, [id])).get(id);
   const isLive = row !== undefined && !row.isDeleted;
@@ -75,7 +68,7 @@ async function checkedStanding(
         hint: 'Wait for their end, or give them up: bms-sync outbox abandon ID',
       },
     );
-  return { standing: row === undefined ? 'absent' : isLive ? 'live' : 'deleted', traces };
+  return { row, standing: row === undefined ? 'absent' : isLive ? 'live' : 'deleted', traces } as const;
 }
 
 /**
@@ -83,11 +76,10 @@ async function checkedStanding(
  * erasure. No answer that was requested before can land the record again.
  * @throws {SyncError} `forget.listed`, `forget.entries_open`
  */
-export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Promise<Forgotten> {
+export async function forgetRecord(tx: Transaction, forgetting: Forgetting) {
   const { kind, id, suppress, by, now } = forgetting;
   const key = { kind: kind.name, id };
-  const { traces: foundTraces } = await checkedStanding(tx, forgetting);
-  const row = (await readStoredRows(tx, kind, [id])).get(id);
+  const { row, traces: foundTraces } = await checkedStanding(tx, forgetting);
   const remaining = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
   if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, remaining });
   await tx.query(sql`

@@ -160,11 +160,7 @@ const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
 export type Rewritten = RowOf<typeof REWRITTEN>;
 
 /** Live records that others have changed after a watermark: the id of one may have come to belong to another record. */
-export async function rewrittenSince(
-  db: Queryable,
-  kind: string,
-  watermark: Watermark,
-): Promise<Rewritten[]> {
+export async function rewrittenSince(db: Queryable, kind: string, watermark: Watermark) {
   if (watermark.seq === null) return [];
   const rewritten = sql`
     select cast(k.id as text) as id, k._raw as raw, c.before as before

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { AbsenceState } from '../../diff/absence.ts';
 import { isNumber, parseObject, type JsonObject } from '../../lib/json/json.ts';
-import { endedEntriesOf, type EndedEntry } from '../outbox/ended-entries.ts';
-import { entriesOfRecord, findCreator, type EntryWithAttempts } from '../outbox/attempts-and-links.ts';
+import { endedEntriesOf } from '../outbox/ended-entries.ts';
+import { entriesOfRecord, findCreator } from '../outbox/attempts-and-links.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import { pushersOf } from '../outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
@@ -16,28 +16,7 @@ import { isSuppressed } from './erasure-store.ts';
 import { findRecord, type MirroredRecord } from './record-store.ts';
 
 /** Everything that the mirror knows of one record. */
-export interface RecordStory {
-  readonly kind: string;
-  readonly id: string;
-  /** `absent`: there is no row, only traces; `suppressed`: kept out by `forget`; else as its row and its absence from the list say. */
-  readonly state: 'live' | 'deleted' | 'suppressed' | 'absent' | Exclude<RecordAbsence['state'], 'deleted'>;
-  readonly row: MirroredRecord | null;
-  readonly absence: RecordAbsence | null;
-  /** All that are kept, oldest first; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
-  readonly events: readonly RowOf<typeof EVENT>[];
-  /** Who has pushed the entries that the events name, by their origins. */
-  readonly pushers: ReadonlyMap<string, string>;
-  /** All that are kept, oldest first; open while `closedAt` is null. */
-  readonly issues: readonly RowOf<typeof ISSUE>[];
-  readonly entries: readonly EntryWithAttempts[];
-  /** Entries that ended long ago. */
-  readonly endedEntries: readonly EndedEntry[];
-  /** The entry of the outbox that created the record; null = none. */
-  readonly createdBy: number | null;
-  readonly refersTo: readonly Reference[];
-  /** Live records of other kinds whose fields name it, at most `MOST_REFERRED` of a field, by id. */
-  readonly referredBy: readonly Reference[];
-}
+export type RecordStory = NonNullable<Awaited<ReturnType<typeof readRecordStory>>>;
 
 interface Reference {
   readonly field: string;
@@ -49,17 +28,18 @@ interface Reference {
 export const MOST_REFERRED = 20;
 
 /** Reads a record's story; null where the mirror has no trace of the record. */
-export async function readRecordStory(db: Queryable, kind: Kind, id: string): Promise<RecordStory | null> {
+export async function readRecordStory(db: Queryable, kind: Kind, id: string) {
   const { name } = kind;
   const row = await findRecord(db, name, id);
   const isOne = sql`where kind = ${name} and record_id = ${id}`;
   const absence = await selectOne(db, ABSENCE, isOne);
   const events = await select(db, EVENT, sql`${isOne} order by observed_at, seq`);
+  // All that are kept, oldest first.
   const traces = {
-    events,
-    issues: await select(db, ISSUE, sql`${isOne} order by id`),
+    events, // `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates.
+    issues: await select(db, ISSUE, sql`${isOne} order by id`), // Open while `closedAt` is null.
     entries: await entriesOfRecord(db, name, id),
-    endedEntries: await endedEntriesOf(db, name, id),
+    endedEntries: await endedEntriesOf(db, name, id), // They ended long ago.
   };
   if (row === null && absence === null && Object.values(traces).every(({ length }) => length === 0))
     return null;
@@ -69,15 +49,19 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
     row,
     absence,
     ...traces,
-    pushers: await pushersOf(db, events),
-    state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
-    createdBy: await findCreator(db, name, id),
+    pushers: await pushersOf(db, events), // Who has pushed the entries that the events name, by their origins.
+    state: (await isSuppressed(db, name, id)) ? ('suppressed' as const) : stateOf(row, absence),
+    createdBy: await findCreator(db, name, id), // The entry of the outbox; null = none.
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),
-    referredBy: await referencesTo(db, name, id),
+    referredBy: await referencesTo(db, name, id), // Live records of other kinds, at most `MOST_REFERRED` of a field, by id.
   };
 }
 
-function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): RecordStory['state'] {
+/** `absent`: there is no row, only traces; else as its row and its absence from the list say. */
+function stateOf(
+  row: MirroredRecord | null,
+  absence: RecordAbsence | null,
+): 'absent' | 'live' | RecordAbsence['state'] {
   if (row === null) return 'absent';
   if (row.deletedAt !== null) return 'deleted';
   return absence === null || absence.state === 'deleted' ? 'live' : absence.state;

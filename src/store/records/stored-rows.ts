@@ -14,7 +14,7 @@ import type { ShownFields } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
-import { saveDirtyRows, type DirtyRows } from '../sightings/page-store.ts';
+import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, rowWriter } from '../tables/kind-table.ts';
 import { appendChanges } from './change-store.ts';
@@ -104,10 +104,7 @@ interface RowsToWrite {
  * Writes new and different records: their rows, issues and change events.
  * @returns The number of values that fit no rule, and the rows that were there before.
  */
-export async function writeRows(
-  tx: Transaction,
-  write: RowsToWrite,
-): Promise<{ readonly misfits: number; readonly rewritten: DirtyRows }> {
+export async function writeRows(tx: Transaction, write: RowsToWrite) {
   const { kind, records, origin, runId, now, hasFieldIssues = true } = write;
   const found: Issue[] = [];
   await writeRecordRows(tx, write, found);

@@ -43,12 +43,7 @@ export const isReadToEnd = (report: Pick<KindReport, 'state'>): boolean =>
   report.state === 'certified' || report.state === 'complete';
 
 /** `slot` of a schedule: `name@time`, and `name@time#n` for its n-th repeat. */
-export interface Run extends Pick<
-  RowOf<typeof RUNS>,
-  'id' | 'command' | 'state' | 'reason' | 'startedAt' | 'finishedAt' | 'slot'
-> {
-  readonly kinds: readonly string[];
-}
+export type Run = Awaited<ReturnType<typeof readRuns>>[number];
 
 export interface RunStart {
   readonly command: string;
@@ -138,12 +133,10 @@ async function withRepeats(db: Queryable, which: SQL) {
   });
 }
 
+const SUMS = [bigint('rows'), bigint('changes')]; // Changes: rows that it created, updated, deleted or restored in the mirror.
+
 /** The sums of a run's reports. */
-export interface RunSums {
-  readonly rows: number;
-  /** Rows that it created, updated, deleted or restored in the mirror. */
-  readonly changes: number;
-}
+export type RunSums = RowOf<typeof SUMS>;
 
 /** The sums of some runs by their ids; a run without reports is absent. */
 export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
@@ -152,7 +145,7 @@ export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
     select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
       sum(created + updated + deleted + restored) as changes
     from run_kinds where run_id in (${sqlList(ids)}) group by run_id`;
-  const rows = await readRows(db, [bigint('run_id'), bigint('rows'), bigint('changes')], query);
+  const rows = await readRows(db, [bigint('run_id'), ...SUMS], query);
   return new Map<number, RunSums>(rows.map(({ runId, ...sums }) => [runId, sums]));
 }
 
@@ -168,7 +161,7 @@ export async function findRun(db: Queryable, id: number) {
   return { ...run, reports };
 }
 
-async function readRuns(db: Queryable, which: SQL): Promise<Run[]> {
+async function readRuns(db: Queryable, which: SQL) {
   const runs = await judgeRuns(db, await select(db, RUNS, which));
   return runs.map(({ id, command, kinds, state, reason, startedAt, finishedAt, slot }) => {
     const names = JSON.parse(kinds) as string[];

@@ -42,12 +42,7 @@ export async function fillColumn(
 }
 
 /** @returns The id up to which the records are filled; null = all are. */
-async function fillRecords(
-  tx: Transaction,
-  kind: Kind,
-  column: FilledColumn,
-  from: string,
-): Promise<string | null> {
+async function fillRecords(tx: Transaction, kind: Kind, column: FilledColumn, from: string) {
   const next = sql`
     select cast(k.id as text) as id from ${sql.identifier(kind.name)} as k where k.id > ${from} order by k.id
     limit ${RECORDS_A_TRANSACTION}`;

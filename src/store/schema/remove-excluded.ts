@@ -25,12 +25,14 @@ import type { RefillOptions } from './redecode.ts';
  * nested tables, plans, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since. After an
  * interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space or in
  * its log is tried again each time, whatever is excluded by then.
+ * @returns `hasRemoved`: false if everything had been removed before; `isScrubbed`: whether a SQLite file is free of the removed
+ * content; null if none was removed, and in PostgreSQL.
  */
 export async function removeExcluded(
   session: Session,
   kinds: readonly Kind[],
   { onProgress, now = systemClock.now() }: Partial<RefillOptions> = {},
-): Promise<Removal> {
+) {
   const excluding = kinds.filter((kind) => kind.excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
   const leftover = await readMeta(session, 'privacy.scrub');
@@ -89,14 +91,6 @@ async function noteAllowed(tx: Transaction, before: Exclusions, now: Exclusions)
     if (allowed.length > 0)
       await writeMeta(tx, `allowed.${kind}`, JSON.stringify([...new Set([...noted, ...allowed])]));
   }
-}
-
-/** The outcome of a removal. */
-interface Removal {
-  /** False if everything had been removed before. */
-  readonly hasRemoved: boolean;
-  /** Whether a SQLite file is free of the removed content; null if none was removed, and in PostgreSQL. */
-  readonly isScrubbed: boolean | null;
 }
 
 /** Clears the file of content removed now or left by an earlier attempt; notes the step that is left to do. */
