@@ -45,7 +45,7 @@ export function createSqlReader(url: string, readerRole: string | null): SqlRead
   const [takeTurn, takeReportTurn] = [createTurns(), createTurns()];
   const read = async (question: SqlQuestion, ended: AbortSignal): Promise<SqlAnswer> =>
     path === null
-      ? (await import('./sql/postgres.ts')).readPostgres({ url, role: readerRole }, question, ended)
+      ? (await import('./sql/postgres.ts')).readPostgres(url, readerRole, question, ended)
       : (await import('./sql/sqlite.ts')).readSqlite(path, question, ended);
   return (question, { name, gone }) => {
     const take = question.views === null ? takeReportTurn : takeTurn;

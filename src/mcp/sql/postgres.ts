@@ -15,12 +15,6 @@ import {
   type SqlQuestion,
 } from './question.ts';
 
-/** A database, and the setting `bi.readerRole`. */
-interface Reader {
-  readonly url: string;
-  readonly role: string | null;
-}
-
 const LOCK_TIMEOUT_MS = 2_000;
 /** More than the rows of an answer may have, because their size on the wire is not known. */
 const MOST_RECEIVED = 8 * MOST_BYTES;
@@ -29,28 +23,23 @@ const CHECK_MS = 20;
 /**
  * Answers a select over a PostgreSQL mirror, on a connection of its own, in a read-only transaction.
  *
- * @param reader.role Whose rights count: `bi.readerRole`; null: those of our own user.
+ * @param role Whose rights count: `bi.readerRole`; null: those of our own user.
  * @param ended Cancels the query. The promise is settled only once the server has ended it.
  * @throws {SyncError} `mcp.refused`, `mcp.too_long`, `mcp.too_large`; `mcp.no_reader` if a stranger's select has no role.
  */
 export async function readPostgres(
-  reader: Reader,
+  url: string,
+  role: string | null,
   question: SqlQuestion,
   ended: AbortSignal,
 ): Promise<SqlAnswer> {
-  const { url, role } = reader;
   const { sql, views } = question;
   if (views !== null && role === null)
     throw noReaderError('bi.readerRole names no role that may read the views alone');
   const select: Select = views === null ? { views: [], withParts: () => sql } : await checkSelect(sql, views);
   const socket = new Socket();
   const stream = (): Socket => socket;
-  const connection = await openConnection({
-    url,
-    location: locationOf(url),
-    lockTimeoutMs: LOCK_TIMEOUT_MS,
-    stream,
-  });
+  const connection = await openConnection({ ...targetOf(url), stream });
   const watch = setInterval(() => {
     if (socket.bytesRead > MOST_RECEIVED) socket.destroy();
   }, CHECK_MS);
@@ -79,12 +68,13 @@ function queryError(error: unknown, timeoutMs: number): unknown {
   return isOfQuery && cause instanceof Error ? refusedError(cause.message) : error;
 }
 
+const targetOf = (url: string) => ({ url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS });
+
 const RIGHT_MISSING = 'mirror.not_writable';
 
 /** Asks the server to end a query; if it cannot, the query's own limit ends it. */
 async function cancelBackend(url: string, pid: SqlValue): Promise<void> {
-  const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
-  const other = await openConnection(target).catch(() => null);
+  const other = await openConnection(targetOf(url)).catch(() => null);
   await other?.queryRows({ text: 'select pg_cancel_backend($1)', values: [pid] }).catch(() => undefined);
   await other?.close();
 }
