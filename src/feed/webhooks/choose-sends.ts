@@ -5,25 +5,19 @@ import { hasRow } from '../../db/rows/rows.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { readFreshness } from '../../store/kinds/status-store.ts';
 import { readNeeds } from '../../store/needs/read-needs.ts';
+import { readRecordNames } from '../../store/needs/record-names.ts';
 import { entriesWhere } from '../../store/outbox/outbox-store.ts';
 import * as queue from '../../store/webhooks/delivery-queue.ts';
 import { followsEntries, readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/notifications.ts';
 import { readChangesBySeq } from '../read-changes.ts';
 import { groupByCause, isSettled, updateHold, type DueNotification, type Situation } from './causes.ts';
-import { nameNotification } from './named-notification.ts';
 import type { NamedNotification, ReaderRules } from './notification-text.ts';
 import { changeBody, formatNotifications, notificationBody, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** A request to send now: an event, a notification, or a letter with several notifications. */
 export type EndpointSend = SendableDelivery & { readonly deliveries: readonly queue.Delivery[] };
-
-interface ChosenSends {
-  readonly sends: readonly EndpointSend[];
-  /** Some were dropped: others may be ready. */
-  readonly hasMore: boolean;
-}
 
 interface ChoiceFacts {
   /** Ids of the deliveries that are being sent. */
@@ -37,12 +31,8 @@ const MAX_SENDS_AT_ONCE = 16;
 /** How many notifications share a letter; the next letter is written when it is sent. */
 const NOTIFICATIONS_PER_EMAIL = 50;
 
-/** Chooses the sends of an endpoint. */
-export async function chooseSends(
-  tx: Transaction,
-  endpoint: WebhookEndpoint,
-  facts: ChoiceFacts,
-): Promise<ChosenSends> {
+/** Chooses the sends of an endpoint. `hasMore`: some were dropped, others may be ready. */
+export async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: ChoiceFacts) {
   const due = await readDueDeliveries(tx, endpoint, facts);
   if (due.length === 0) return { sends: [], hasMore: false };
   return endpoint.format === 'json'
@@ -56,7 +46,7 @@ async function chooseEvents(
   endpoint: WebhookEndpoint,
   due: readonly queue.Delivery[],
   facts: ChoiceFacts,
-): Promise<ChosenSends> {
+) {
   const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const seqs = due.flatMap((delivery) => delivery.seq ?? []);
   const changes = new Map((await readChangesBySeq(tx, seqs)).map((change) => [change.seq, change]));
@@ -86,7 +76,7 @@ async function chooseMessages(
   endpoint: WebhookEndpoint,
   due: readonly queue.Delivery[],
   facts: ChoiceFacts,
-): Promise<ChosenSends> {
+) {
   const notifications = due.map((delivery): DueNotification => {
     const { data } = JSON.parse(delivery.body ?? '{}') as { readonly data?: DueNotification['facts'] };
     return { delivery, facts: data ?? {} };
@@ -169,6 +159,13 @@ export async function renderNotifications(
   for (const cause of causes)
     named.push(await Promise.all(cause.map(({ body }) => nameNotification(db, body ?? '{}'))));
   return formatNotifications(named, format, { ...rules, language: endpoint.language ?? rules.language });
+}
+
+/** Reads the names of a stored notification's records, and its changes; leaves out forgotten ones. */
+async function nameNotification(db: Queryable, body: string): Promise<NamedNotification> {
+  const { type, data } = JSON.parse(body) as { type: string; data: { seqs?: readonly number[] } };
+  const names = await readRecordNames(db, { type, facts: data });
+  return { type, body, names, changes: await readChangesBySeq(db, data.seqs ?? []) };
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */
