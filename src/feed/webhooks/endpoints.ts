@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { instant, type DocumentOf } from '../../lib/json/document.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';
@@ -37,7 +38,7 @@ export async function addEndpoint(
         code: 'webhooks.name_taken',
         hint: `Choose another name, or run: bms-sync webhooks remove ${name}`,
       });
-    await store.saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
+    await store.saveSecret(tx, endpointId, secret, now);
   });
   return { name, url, secret };
 }
@@ -75,9 +76,11 @@ const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
 export async function requireEndpoint(db: Queryable, name: string): Promise<store.WebhookEndpoint> {
-  const endpoint = await store.findEndpoint(db, name);
-  if (endpoint !== null) return endpoint;
-  const guess = didYouMean(name, await store.endpointNames(db));
+  const endpoints = await store.readEndpoints(db, sql`order by name`);
+  const endpoint = endpoints.find((each) => each.name === name);
+  if (endpoint !== undefined) return endpoint;
+  const known = endpoints.map((each) => each.name);
+  const guess = didYouMean(name, known);
   throw new SyncError(`Unknown webhook endpoint ${name}${guess || '.'}`, {
     code: 'webhooks.absent',
     hint: 'bms-sync webhooks list shows them.',
@@ -147,16 +150,12 @@ export async function deleteEndpoint(session: Session, name: string): Promise<vo
   });
 }
 
-/** How long the secret before a rotation still signs. */
-const OVERLAP_MS = 86_400_000;
-
 /** Gives an endpoint a new secret; the present one signs beside it for a day. @throws {SyncError} `webhooks.absent`. */
 export async function rotateSecret(session: Session, name: string, now: Date): Promise<RevealedSecret> {
   const secret = newSecret();
-  const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
   return session.atomically(async (tx) => {
     const { id, url } = await requireEndpoint(tx, name);
-    await store.saveSecret(tx, { endpointId: id, secret, now, overlapUntil });
+    await store.saveSecret(tx, id, secret, now);
     return { name, url, secret };
   });
 }

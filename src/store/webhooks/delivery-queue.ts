@@ -20,12 +20,7 @@ import { TEST_TYPE, URGENT_TYPES } from './notification-types.ts';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 
 /** A change event that an endpoint is to be sent. */
-export interface ScheduledDelivery extends Pick<
-  Delivery,
-  'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'
-> {
-  readonly state: 'ready' | 'waiting';
-}
+export type ScheduledDelivery = Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId' | 'state'>;
 
 /** Stores the planned deliveries of an endpoint, in the order in which their events happened. */
 export async function insertDeliveries(

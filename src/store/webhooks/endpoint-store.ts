@@ -129,20 +129,6 @@ export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEn
   return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);
 }
 
-export async function endpointNames(db: Queryable): Promise<string[]> {
-  return readTexts(db, sql`select name from webhook_endpoints order by name`);
-}
-
-export async function findEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint | null> {
-  return (await readEndpoints(db, sql`where name = ${name}`))[0] ?? null;
-}
-
-/** Runs a statement that returns a whole row of an endpoint, or none. */
-export async function readEndpoint(db: Queryable, statement: SQL): Promise<WebhookEndpoint | null> {
-  const row = await readRow(db, WEBHOOK_ENDPOINTS.columns, statement);
-  return row === null ? null : decoded(row);
-}
-
 const decoded = (row: EndpointRow): WebhookEndpoint => ({
   ...row,
   kinds: listOf(row.kinds),
@@ -157,10 +143,7 @@ const jsonOf = (list: readonly string[] | null): string | null =>
   list === null ? null : JSON.stringify(list);
 
 /** The part of an endpoint that a person decides. */
-export interface EndpointInput extends EventFilter {
-  readonly name: string;
-  readonly url: string;
-  readonly format: WebhookFormat;
+export interface EndpointInput extends EventFilter, Pick<EndpointRow, 'name' | 'url' | 'format'> {
   /** Of messages to people; null = that of the settings. */
   readonly language?: WebhookEndpoint['language'];
 }
@@ -217,17 +200,17 @@ export async function readSecrets(db: Queryable, endpointId: number, now: Date):
   return readTexts(db, valid);
 }
 
+/** How long the secret before a rotation still signs. */
+const OVERLAP_MS = 86_400_000;
+
 /** Stores the present secret of an endpoint. Its predecessor signs too until the overlap ends, earlier ones are removed. */
 export async function saveSecret(
   tx: Transaction,
-  {
-    endpointId,
-    secret,
-    now,
-    overlapUntil,
-  }: { endpointId: number; secret: string; now: Date; overlapUntil: Date },
+  endpointId: number,
+  secret: string,
+  now: Date,
 ): Promise<void> {
-  const expiresAt = formatInstant(overlapUntil);
+  const expiresAt = formatInstant(new Date(now.getTime() + OVERLAP_MS));
   await tx.query(sql`
     delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
   await tx.query(sql`update webhook_secrets set expires_at = ${expiresAt} where endpoint_id = ${endpointId}`);
@@ -260,8 +243,10 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
 const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
 
 /** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
-export const claimEndpoint = (tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> =>
-  readEndpoint(tx, claimRow(ACTIVE, claim));
+export async function claimEndpoint(tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> {
+  const row = await readRow(tx, WEBHOOK_ENDPOINTS.columns, claimRow(ACTIVE, claim));
+  return row === null ? null : decoded(row);
+}
 
 /** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
 export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
@@ -269,7 +254,7 @@ export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | 
 
 /** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
 export async function readOwnedEndpoint(tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> {
-  return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${ref.id} and epoch = ${ref.epoch}`);
+  return (await readEndpoints(tx, sql`where id = ${ref.id} and epoch = ${ref.epoch}`))[0] ?? null;
 }
 
 /** Frees endpoints of owners that are gone. */
