@@ -1,8 +1,7 @@
 const PAGING = 'The list cannot be read page by page now, so missing records do not count as deleted.';
 const PROXY = 'Check source.baseUrl, and whether a proxy answers in its place.';
-/** The cure of a refused token, wherever it is named. */
-export const REPLACE_TOKEN =
-  'Write a valid token into the file BMS_TOKEN_FILE; bms-sync reads it again. Without this file, set BMS_TOKEN and restart bms-sync serve.';
+/** The cure of a refused token where nothing shows which setting has it. */
+export const REPLACE_TOKEN = 'Replace the token: bms-sync doctor names the setting that has it.';
 
 export interface FaultReason {
   readonly state: 'invalid' | 'aborted';
@@ -52,6 +51,18 @@ export const FAULT_REASONS = {
   ),
   interrupted: aborted('Nothing is lost; the next run starts again.'),
 } satisfies Record<string, FaultReason>;
+
+/** Faults of the whole service, or of the way to it, not of one list. */
+export const SERVICE_WIDE_REASONS: readonly string[] = [
+  'unauthorized',
+  'blocked',
+  'unreachable',
+  'unavailable',
+  'rate_limited',
+  'interrupted',
+];
+
+export const isServiceWide = (reason: string | null): boolean => SERVICE_WIDE_REASONS.includes(reason ?? '');
 
 /** The reasons that may pass by themselves, without a person. */
 export const PASSING_REASONS = Object.entries<FaultReason>(FAULT_REASONS).flatMap(([reason, { passes }]) =>

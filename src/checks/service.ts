@@ -33,14 +33,18 @@ export async function checkService(
   const names = accepted.join(', ');
   if (!reached.ok) {
     const detail = `the service refuses the token${accepted.length > 0 ? ' under this header' : ''}: ${reached.detail}`;
-    return [
-      { ...reached, detail, ...(accepted.length > 0 && { hint: `Set source.authHeaders to ${names}.` }) },
-    ];
+    const hint = accepted.length > 0 ? `Set source.authHeaders to ${names}.` : tokenCure(config);
+    return [{ ...reached, detail, hint }];
   }
   const header = passedCheck('header', `the service accepts the token under ${names}`);
   const clock = checkClock(serviceTime, systemClock.now());
   return [reached, header, clock, ...(await checkLists(config, source, swept))];
 }
+
+const tokenCure = ({ tokenFile }: Config): string =>
+  tokenFile === undefined
+    ? 'Set BMS_TOKEN (source.token) to a valid token, and restart bms-sync serve.'
+    : `Write a valid token into ${tokenFile} (BMS_TOKEN_FILE); bms-sync serve reads it again.`;
 
 async function checkLists(
   config: Config,

@@ -8,6 +8,7 @@ const kindStatus = z.object({
   state: z.string().describe('never, running, or how the last sweep ended'),
   reason: z.string().nullable(),
   rows: z.int(),
+  singleRows: z.int().describe('those of them that single answers alone have shown, and no list'),
   lastSweepAt: instant.nullable(),
   certifiedAt: instant.nullable(),
   lagSeconds: z.int().nullable(),

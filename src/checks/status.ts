@@ -9,6 +9,7 @@ import { describeOutcome } from '../words/outcome-texts.ts';
 import { readVolatile } from '../store/runs/volatile-fields.ts';
 import {
   countIssues,
+  countSingleRows,
   isFirstReading,
   readStatus,
   readUncertified,
@@ -57,7 +58,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
   return {
     version: packageVersion(),
     database: session.location,
-    kinds: sortByCatalogue(await readStatus(session), kinds),
+    kinds: sortByCatalogue(await readRowCounts(session), kinds),
     uncertified: sortByCatalogue(uncertified, kinds).map((kind) =>
       explainUncertified(kind, disappeared, unreadable.get(kind.kind)),
     ),
@@ -72,6 +73,13 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
     failingEndpoints: await failingEndpoints(session),
     damage: await readDamage(session),
   };
+}
+
+async function readRowCounts(session: Session) {
+  const counted = [];
+  for (const status of await readStatus(session))
+    counted.push({ ...status, singleRows: await countSingleRows(session, status.kind) });
+  return counted;
 }
 
 interface Outlook {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { pullOnce, type PullSummary } from '../app/pull.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
-import { describeOutcome, isServiceWide, outcomeLabel } from '../words/outcome-texts.ts';
+import { isServiceWide } from '../catalog/fault-reasons.ts';
+import { describeOutcome, outcomeLabel } from '../words/outcome-texts.ts';
 import { ROW_COUNTS } from '../store/runs/run-store.ts';
 import { countMissing } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import { isServiceWide, outcomeLabel } from '../words/outcome-texts.ts';
+import { isServiceWide } from '../catalog/fault-reasons.ts';
+import { outcomeLabel } from '../words/outcome-texts.ts';
 import { readPause } from '../outbound/freeze.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { sentence } from '../lib/text/text.ts';
@@ -64,6 +65,9 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
     next.get(row.kind) ?? '-',
   ]);
   yield textTable(header, rows);
+  for (const { kind, singleRows: n } of document.kinds)
+    if (n > 0)
+      yield `${kind}: ${n} of the rows ${n === 1 ? 'is' : 'are'} not in the list: shown by single answers alone.`;
   if (document.nextPulls.length > 0 && !document.isServed)
     yield '\nNo background service is running: nothing is pulled until bms-sync serve runs.';
   if (document.unscheduled.length > 0) yield `\nNo schedule pulls ${document.unscheduled.join(', ')}.`;

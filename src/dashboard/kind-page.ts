@@ -16,7 +16,14 @@ import { plotFigure } from './parts/drawings.ts';
 import { exportLinks } from './parts/export-links.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { lastReadWords, kindsPanel, readKindLines, stateBadge, type KindLine } from './parts/kinds.ts';
+import {
+  lastReadWords,
+  kindsPanel,
+  readKindLines,
+  SINGLE,
+  stateBadge,
+  type KindLine,
+} from './parts/kinds.ts';
 import { countCell, factList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -73,7 +80,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
 }
 
 function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
-  const { kind, certifiedAt: certified, lastChangeAt: changed, rows } = line;
+  const { kind, certifiedAt: certified, lastChangeAt: changed, rows, single } = line;
   const { why, known, next } = describeOutcome({ ...line, rows: null }, reader);
   const { t, count, when, exactTime } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
@@ -85,7 +92,10 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
         ? t('never')
         : html`${when(certified)} <span class="quiet small">${exactTime(certified)}</span>`,
     ],
-    [t('Live rows'), rows === null ? '…' : count(rows)],
+    [
+      t('Live rows'),
+      rows === null ? '…' : `${count(rows)}${single === 0 ? '' : ` (${t(SINGLE, { n: single })})`}`,
+    ],
     [t('Last change'), changed === null ? t('none seen') : when(changed)],
     [t('Held deletions'), linkedCount(reader, '/deletions', line.heldDeletions)],
     [t('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.openIssues)],

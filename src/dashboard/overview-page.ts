@@ -64,18 +64,21 @@ function calmPanel(kinds: readonly KindLine[], since: ReadonlyMap<string, string
   const failed = ends.filter((kind) => isFailedReading(kind.state));
   const [first] = failed.flatMap(({ kind }) => since.get(kind) ?? []).sort();
   const isSettled = unread === 0 && ends.every(({ next }) => next === null);
+  const beingRead = uncertified.filter((kind) => kind.state === 'running').length;
   const proof =
-    first !== undefined && next !== null
-      ? t(AGAIN, {
-          why: capitalize([...new Set(failed.map((kind) => kind.why ?? ''))].join('; ')),
-          first: when(first),
-          next: dueWords(next, reader),
-        })
-      : oldest === undefined || uncertified.length > 0
-        ? isSettled
-          ? sentence(ends.map(({ kind, why }) => `${kindLabel(reader, kind)}: ${why ?? ''}`).join('; '))
-          : t(UNCERTIFIED, { unread, next: dueWords(next, reader) })
-        : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
+    unread === 0 && beingRead > 0 && beingRead === uncertified.length
+      ? t(READING, { n: beingRead })
+      : first !== undefined && next !== null
+        ? t(AGAIN, {
+            why: capitalize([...new Set(failed.map((kind) => kind.why ?? ''))].join('; ')),
+            first: when(first),
+            next: dueWords(next, reader),
+          })
+        : oldest === undefined || uncertified.length > 0
+          ? isSettled
+            ? sentence(ends.map(({ kind, why }) => `${kindLabel(reader, kind)}: ${why ?? ''}`).join('; '))
+            : t(UNCERTIFIED, { unread, next: dueWords(next, reader) })
+          : t('All lists are certified (oldest certificate: {when}).', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true"></span>
@@ -86,6 +89,9 @@ function calmPanel(kinds: readonly KindLine[], since: ReadonlyMap<string, string
     </div>
   </section>`;
 }
+
+const READING: MessageKey =
+  '{n, plural, one {# list is} other {# lists are}} being read now; all others are certified.';
 
 const AGAIN: MessageKey = '{why}, first {first}. It is tried again: {next}.';
 

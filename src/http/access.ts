@@ -39,7 +39,11 @@ export const NOT_SIGNED_IN: Problem = {
   headers: { 'www-authenticate': 'Bearer realm="bms-sync"' },
 };
 
-const WRONG_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Unknown token.' };
+const WRONG_TOKEN: Problem = {
+  ...NOT_SIGNED_IN,
+  detail: 'Unknown token.',
+  hint: 'Check it. An admin makes a new one: bms-sync users rotate NAME.',
+};
 
 const CODE_USED: Problem = {
   ...NOT_SIGNED_IN,
@@ -48,7 +52,11 @@ const CODE_USED: Problem = {
   hint: 'Request a new link, or sign in with a token.',
 };
 
-const NO_TOKEN: Problem = { ...NOT_SIGNED_IN, detail: 'Without ADMIN_TOKEN, nobody can sign in.' };
+const NO_TOKEN: Problem = {
+  ...NOT_SIGNED_IN,
+  detail: 'Without ADMIN_TOKEN, nobody can sign in.',
+  hint: 'Set it to 32 characters or more, and restart bms-sync serve.',
+};
 
 const TOO_MANY: Problem = {
   status: 429,

@@ -27,7 +27,7 @@ export async function createRunLog(parts: PullParts, runId: number) {
       const isNew = state === 'held' && records > (heldBefore.get(kind) ?? 0); // It waits for a person now, and did not before.
       if (!isNew || !kinds.has(kind)) continue;
       const hint = `bms-sync deletions, then approve ${kind} or reject ${kind}`;
-      const message = `${records} records of ${kind} disappeared at once: they stay until a user decides`;
+      const message = `${records} records of ${kind} have left the list: they stay until a user decides`;
       logger.warn({ event: 'kind.held', kind, records, hint }, message);
     }
     for (const { kind, code, field, detail } of await driftSince(session, startedAt)) {

@@ -11,7 +11,7 @@ export const HOLD_WORDS: Readonly<Record<string, MessageKey>> = {
 const UNCLEAR: MessageKey =
   'the list no longer shows them, and the service gives no clear answer about any of them';
 
-const MANY: MessageKey = 'many records left the list at once';
+const UNNAMED: MessageKey = 'they left the list, and their deletion needs a decision';
 
 /** Why held records need a person, by the code of the reason. */
 const REASONS: Readonly<Record<string, MessageKey>> = {
@@ -38,5 +38,5 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
  */
 export function heldBecause(why: string | null, { t } = translatorFor('en')): string {
   const [code = '', figure] = (why ?? '').split(':');
-  return t(why === null ? MANY : (REASONS[code] ?? UNCLEAR), { figure: Number(figure) });
+  return t(why === null ? UNNAMED : (REASONS[code] ?? UNCLEAR), { figure: Number(figure) });
 }

@@ -254,12 +254,6 @@ function describeFault(end: ReadingEnd, translator: Translator): OutcomeText {
 
 const NEW_TOKEN: MessageKey = 'Pull again with a token that the service accepts.';
 
-/** Whether a fault of one list is a fault of the whole service, or of the way to it. */
-export const isServiceWide = (reason: string | null): boolean =>
-  ['unauthorized', 'blocked', 'unreachable', 'unavailable', 'rate_limited', 'interrupted'].includes(
-    reason ?? '',
-  );
-
 const READ: MessageKey =
   '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that {rows, plural, =1 {was read stays} other {were read stay}} in the mirror';
 

@@ -197,6 +197,11 @@ function resendTime({ state, settlement = {} }: VerdictFacts, { t, date }: Trans
 const WHY_SOON: MessageKey =
   'That is soon: the service itself answered that it failed, and its lists have shown all our recent creates of this kind at once. Time counts only while the list can be verified.';
 
+/** Why no reading can be enough: the list is known once a person has decided. */
+export const HELD_ROWS = 'rows that have left the list wait for a decision';
+const DECISION_FIRST: MessageKey =
+  'Waiting since {since} for your decision on {kind} that have left the list: bms-sync deletions.';
+
 /** The reading of its kind that an entry waits for: since when, and why the latest one was not enough; null if it waits for none. */
 export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string | null {
   if (facts.settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(facts.state))
@@ -204,7 +209,10 @@ export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string |
   const { t, term, date } = translator;
   const { since, why, records = [] } = facts.settlement.awaits;
   const values = { kind: kindLabel(translator, facts.kind), since: date(since), why: term(why) };
-  const waited = t('Waiting for a reading of {kind} since {since}: {why}.', values);
+  const waited = t(
+    why === HELD_ROWS ? DECISION_FIRST : 'Waiting for a reading of {kind} since {since}: {why}.',
+    values,
+  );
   if (records.length === 0) return waited;
   return `${waited} ${t('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }

@@ -4,6 +4,8 @@ import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
 import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { appendChanges } from '../../src/store/records/change-store.ts';
+import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
+import type { StatusDocument } from '../../src/checks/status-document.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
@@ -218,7 +220,7 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     const page = await pageOf(await serveMirror(session));
     expect(page).toContain('2 lists were not read to their end: clients, products');
     expect(page).toContain('The service refuses the token');
-    expect(page).toContain('Write a valid token into the file BMS_TOKEN_FILE');
+    expect(page).toContain('bms-sync doctor names the setting that has it');
     expect(page).not.toContain('action="/pulls"');
   });
 
@@ -249,6 +251,43 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     expect(page).not.toContain('The list of products is stale');
     expect(page).toMatch(/next <time[^>]*>in 60 min</);
   });
+});
+
+test('rows that single answers alone have shown stand beside the rows of their list; those that left it count as deletions', async () => {
+  const session = await tempMirror(TWO_KINDS);
+  const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
+  await session.atomically(async (tx) => {
+    const listed = { _listed: 1 };
+    await putRecords(tx, 'clients', [
+      { id: '1', ...listed },
+      { id: '2', ...listed },
+      { id: '3', ...listed },
+    ]);
+    await putRecords(tx, 'clients', [{ id: '501' }, { id: '502' }, { id: '503', _deleted_at: NOON_TEXT }]);
+    await saveUnlisted(tx, 'clients', ['2', '501', '502', '503']); // A list has shown 2 since.
+    await saveAbsences(tx, 'clients', [
+      { ...absence, id: '3', state: 'unlisted' },
+      { ...absence, id: '502', state: 'held' },
+    ]);
+  });
+  const stage = await serveMirror(session);
+  const { kinds } = (await (await stage.get('/v1/status')).json()) as StatusDocument;
+  expect(kinds.find(({ kind }) => kind === 'clients')).toMatchObject({ rows: 5, singleRows: 2 });
+  const shown = '2 not in the list: shown by single answers alone';
+  for (const path of ['/', '/kinds/clients']) expect(await pageOf(stage, path)).toContain(shown);
+});
+
+test('where nothing is wrong but lists that are being read, the overview says so', async () => {
+  const session = await tempMirror(TWO_KINDS);
+  await session.atomically((tx) =>
+    tx.query(sql`
+      insert into kind_state (kind, tick, state, complete_sweeps, epoch, last_sweep_at, certified_at, lease_until)
+      values ('clients', 9, 'running', 7, 1, ${NOON_TEXT}, ${NOON_TEXT}, '2999-01-01 00:00:00.000'),
+        ('products', 9, 'certified', 7, 1, ${NOON_TEXT}, ${NOON_TEXT}, null)`),
+  );
+  const page = await pageOf(await serveMirror(session));
+  expect(page).toContain('1 list is being read now; all others are certified.');
+  expect(page).not.toContain('All lists are certified');
 });
 
 test('without a token nothing can be decided on the page', async () => {

@@ -60,7 +60,9 @@ describe('signing in', () => {
       body: new URLSearchParams({ token: 'wrong' }),
     });
     expect([form.status, form.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(await form.text()).toContain('Unknown token.');
+    const page = await form.text();
+    expect(page).toContain('Unknown token.');
+    expect(page).not.toContain('Authorization');
     const problem = await post('/login', { token: 'wrong' });
     expect(problem.status).toBe(401);
     expect(problem.headers.get('content-type')).toBe('application/problem+json');

@@ -19,7 +19,11 @@ test.each([
     expect.stringContaining('exactly the oldest rows are missing') as string,
     expect.any(String) as string,
   ],
-  [null, 'many records left the list at once', 'un grand nombre de fiches ont quitté la liste en même temps'],
+  [
+    null,
+    'they left the list, and their deletion needs a decision',
+    'elles ont quitté la liste, et leur suppression attend une décision',
+  ],
 ])('why %s holds records, in both languages', (why, english, french) => {
   // cspell:enable
   expect(heldBecause(why)).toEqual(english);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, systemClock } from '../../lib/time/clock.ts';
 import { withTimeout } from '../../lib/time/deadline.ts';
-import { countLiveRows } from '../../store/kinds/status-store.ts';
+import { countLiveRows, countSingleRows } from '../../store/kinds/status-store.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { MirrorContext } from '../../db/mirror-context.ts';
 import type { Session } from '../../db/session/session.ts';
@@ -15,8 +15,11 @@ export function createCounts(parts: MirrorContext) {
   const { session } = parts;
   return {
     rows: cachedCount(parts, async (kinds: readonly string[]) => {
-      const rows = new Map<string, number>();
-      for (const kind of kinds) rows.set(kind, await countLiveRows(session, kind));
+      const rows = new Map<string, { readonly live: number; readonly single: number }>();
+      for (const kind of kinds) {
+        const live = await countLiveRows(session, kind);
+        rows.set(kind, { live, single: await countSingleRows(session, kind) });
+      }
       return rows;
     }),
     /** Change events an hour by kind, the oldest first; a kind without events is absent. */

@@ -11,7 +11,7 @@ import { nextPulls } from '../../checks/status.ts';
 import { readRepeats } from '../../store/runs/repeats.ts';
 import { badge, panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
-import type { Translator } from '../../lib/text/translator.ts';
+import type { MessageKey, Translator } from '../../lib/text/translator.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
@@ -20,6 +20,8 @@ import type { Reader } from './reader.ts';
 export interface KindLine extends KindFreshness {
   /** Null = not counted yet. */
   readonly rows: number | null;
+  /** Those of them that single answers alone have shown. */
+  readonly single: number;
   /** Change events an hour, the oldest first; null = not counted yet. */
   readonly hours: readonly number[] | null;
   /** Rows that have left the list, by the state of their deletion. */
@@ -52,7 +54,8 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
     const { kind } = line;
     return {
       ...line,
-      rows: rows?.get(kind) ?? null,
+      rows: rows?.get(kind)?.live ?? null,
+      single: rows?.get(kind)?.single ?? 0,
       hours: hours === null ? null : (hours.get(kind) ?? []),
       missing: countMissing(missing, [kind]),
       suppressed: suppressed.get(kind) ?? 0,
@@ -77,7 +80,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
   const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
   const lines = kinds.map((line) => {
-    const { kind, certifiedAt: at, rows, hours, openIssues: issues } = line;
+    const { kind, certifiedAt: at, rows, single, hours, openIssues: issues } = line;
     const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
     const { why } = describeOutcome(line, reader);
     const proven =
@@ -91,6 +94,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
       <td data-title="${t('last read')}">${lastReadWords(line, reader)}</td>
       <td class="number" data-title="${t('rows')}">
         <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
+        ${single === 0 ? null : html`<p class="quiet small">${t(SINGLE, { n: single })}</p>`}
       </td>
       <td class="${changes === 0 ? 'blank' : ''}" data-title="${t('changes')}">
         <div class="beside">
@@ -106,6 +110,9 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
   return panel({ id: 'kinds', title: t('Record kinds'), note: isUnread ? null : note, isLive: true }, table);
 }
+
+/** Of the rows that no list has shown: with these, the rows of a list and its deletions add up to all. */
+export const SINGLE: MessageKey = '{n, number} not in the list: shown by single answers alone';
 
 export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' | 'reason'>): Html =>
   badge(translator, end.state, outcomeLabel(end, translator));

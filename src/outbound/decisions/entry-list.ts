@@ -29,7 +29,7 @@ import { readFreshness } from '../../store/kinds/status-store.ts';
 import { RESUME, pauseText, type Frozen } from '../../store/outbox/freeze-store.ts';
 import { hasLiveRole, readLiveOwners } from '../../store/runs/worker-store.ts';
 import { describeOutcome } from '../../words/outcome-texts.ts';
-import { VERDICTS } from '../../words/verdicts.ts';
+import { HELD_ROWS, VERDICTS } from '../../words/verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const ENTRY_STATES = [
@@ -121,7 +121,9 @@ export async function showStanding(
     if (state === 'done') return { ...entry, nextAttemptAt: null };
     const reading = readings.get(entry.kind);
     if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
-    const why = describeOutcome({ ...reading, missing: null }).why ?? settlement.awaits.why;
+    const isHeld = reading.reason === 'absences_unproven' && reading.heldDeletions > 0;
+    const outcome = describeOutcome({ ...reading, missing: null }).why;
+    const why = isHeld ? HELD_ROWS : (outcome ?? settlement.awaits.why);
     return {
       ...entry,
       verdict: isTokenRefused && verdict === 'awaits_sweep' ? 'token_refused' : verdict,

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { SERVICE_WIDE_REASONS } from '../../catalog/fault-reasons.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
@@ -10,6 +11,7 @@ import {
   timestampColumn,
 } from '../../db/rows/engine-column.ts';
 import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 
 const FRESHNESS = [
   textColumn('kind'),
@@ -64,11 +66,18 @@ export async function hasMoreLiveRows(db: Queryable, table: string, few: number)
   return ((await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0) > few;
 }
 
-/** When the first of the pulls began that could not read a kind to its end, since one could. */
+/**
+ * When the first reading began that could not read a kind to its end, since one could. A fault of the whole service is dated by the
+ * service: by the first reading that it ended, of whatever kind, since one of any kind reached its end.
+ */
 export async function readFailingSince(db: Queryable): Promise<ReadonlyMap<string, string>> {
   const failing = sql`
-    with pulled as (select * from run_kinds where run_id in (select id from runs where command = 'pull'))
-    select kind, min(started_at) as since from pulled as failed
+    with pulled as (select * from run_kinds where run_id in (select id from runs where command = 'pull')),
+    refused as (select * from pulled where reason in (${sqlList(SERVICE_WIDE_REASONS)}) and started_at > coalesce(
+      (select max(started_at) from pulled where state in ('certified', 'complete')), '0001-01-01 00:00:00.000'))
+    select kind, coalesce(
+      (select min(started_at) from refused where failed.kind in (select kind from refused)), min(started_at)) as since
+    from pulled as failed
     where state in ('invalid', 'aborted') and run_id > coalesce(
       (select max(run_id) from pulled where kind = failed.kind and state in ('certified', 'complete')), 0)
     group by kind`;
@@ -110,6 +119,19 @@ export async function saveOff(tx: Transaction, kind: string, reason: string): Pr
     insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch) values (${kind}, 0, 'never', ${reason}, 0, 0)
     on conflict (kind) do update set state = 'never', reason = excluded.reason
     where kind_state.complete_sweeps = 0 and kind_state.owner is null`);
+}
+
+/**
+ * How many live rows of a kind single answers alone show, and no list: the rest of its rows are in the list, or have left it and wait
+ * for the proof of their deletion.
+ */
+export async function countSingleRows(db: Queryable, table: string): Promise<number> {
+  const ids = sql`
+    select u.record_id from unlisted_rows as u join ${sql.identifier(table)} as k on k.id = cast(u.record_id as bigint)
+    where u.kind = ${table} and k._listed is null and k._deleted_at is null
+    union select record_id from deletions where kind = ${table} and state = 'unlisted'
+    except select record_id from deletions where kind = ${table} and state in ('suspected', 'held', 'approved', 'rejected')`;
+  return (await readNumber(db, sql`select count(*) from (${ids}) as single`)) ?? 0;
 }
 
 /** How many live rows a kind has. */

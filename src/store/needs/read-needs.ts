@@ -36,7 +36,8 @@ export interface Outlook {
 }
 
 /**
- * Reads everything that needs a person, the most urgent first.
+ * Reads everything that needs a person, the most urgent first, and a cause before its effects: an entry may settle by itself once a
+ * list is read and its deletions are decided.
  * @param stale The kinds that are stale by their schedules.
  */
 export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outlook: Outlook = {}) {
@@ -46,14 +47,14 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
     ...(await damageNeeds(db)),
     ...(frozen === null ? [] : [need('outbox.frozen', frozen)]),
     ...(frozen === null && !isSending ? await unsentNeeds(db) : []),
-    ...(await heldNeeds(db)),
-    ...(await parkedNeeds(db)),
-    ...(await blockNeeds(db)),
     ...(await readingNeeds(
       db,
       stale,
       repeats.map((repeat) => repeat.kind),
     )),
+    ...(await heldNeeds(db)),
+    ...(await blockNeeds(db)),
+    ...(await parkedNeeds(db)),
     ...(await readDiffering(db)).map((differing) => need('kind.differs', differing)),
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),

@@ -63,7 +63,7 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: { BMS_TOKEN: PASSWORD },
     code: 1,
-    message: ['401', 'Write a valid token into the file BMS_TOKEN_FILE'],
+    message: ['401', 'bms-sync doctor names the setting'],
     hides: PASSWORD,
   },
   {

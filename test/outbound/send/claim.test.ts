@@ -351,7 +351,7 @@ describe('what the mirror knows before a create', () => {
       meaning: expect.stringMatching(
         /^The service refuses the token .*: the service refused the token\. Nothing is sent: no bms-sync serve is running/,
       ) as string,
-      next: [expect.stringMatching(/^Write a valid token/)],
+      next: [expect.stringMatching(/^Replace the token: bms-sync doctor/)],
     });
     on.service.setFaults([]);
     await on.pull('departments');

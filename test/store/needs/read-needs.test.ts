@@ -4,6 +4,7 @@ import { addDigest } from '../../../src/feed/digest.ts';
 import { causeText } from '../../../src/feed/webhooks/notification-text.ts';
 import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import { saveCheck } from '../../../src/store/integrity-check.ts';
+import { readFailingSince } from '../../../src/store/kinds/status-store.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
@@ -105,7 +106,7 @@ async function needEverything(session: Session): Promise<void> {
 }
 
 test.each(DATABASES)(
-  'what needs a person in %s is read most urgent first, without content of a record, and has the same titles on the page, in the status and, one line per cause, in the digest',
+  'what needs a person in %s is read most urgent first, a cause before its effects, without content of a record, and has the same titles on the page, in the status and, one line per cause, in the digest',
   async (_, open) => {
     const session = await open();
     await needEverything(session);
@@ -113,13 +114,13 @@ test.each(DATABASES)(
     expect(needs.map(({ type }) => type)).toEqual([
       'mirror.damaged',
       'outbox.frozen',
-      'kind.held',
-      ...Array.from({ length: 5 }, () => 'entry.parked'),
-      'entries.parked',
-      'kind.blocked',
       'token.refused',
       'kind.unread',
       'kind.stale',
+      'kind.held',
+      'kind.blocked',
+      ...Array.from({ length: 5 }, () => 'entry.parked'),
+      'entries.parked',
       'kind.differs',
       'field.volatile',
       'webhook.disabled',
@@ -154,7 +155,7 @@ test.each(DATABASES)(
     expect(body).not.toContain(PRIVATE);
     const reader = { language: 'en', timezone: 'UTC', publicUrl: null } as const;
     const { lines } = causeText([{ type: 'digest.daily', body, names: [], changes: [] }], reader);
-    const all = titles.toSpliced(12, 0, 'The list of time punches is stale');
+    const all = titles.toSpliced(4, 0, 'The list of time punches is stale');
     const first = all.findIndex((title) => title.includes('parked'));
     const apart = all
       .filter((title) => !title.includes('parked'))
@@ -180,6 +181,36 @@ test('an unread kind is so since the first pull that could not read it, not sinc
   expect((await readNeeds(session, [])).map(({ type, facts }) => [type, facts])).toEqual([
     ['kind.unread', expect.objectContaining({ since: '2026-03-01 12:01:00.000' })],
   ]);
+});
+
+test('an outage is so since the first reading that it ended, of whatever kind; the fault of one list is dated by its own readings', async () => {
+  const service = await sandbox({ size: 5 });
+  const session = await mirror();
+  const clock = clockAt(0);
+  const pull = async (...kinds: string[]) => {
+    await clock.sleep(60_000);
+    await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed(...kinds) } });
+  };
+  await pull('departments', 'products', 'clients');
+  service.setFaults([{ on: { kind: 'clients' }, do: { status: 403 } }]);
+  await pull('clients');
+  await pull('products');
+  service.setFaults([{ on: { kind: 'clients' }, do: { status: 403 } }, { do: { status: 503 } }]);
+  await pull('products');
+  await pull('departments');
+  await pull('clients');
+  const needs = await readNeeds(session, []);
+  expect(needs.map(({ facts }) => facts)).toEqual([
+    expect.objectContaining({ reason: 'forbidden', since: '2026-03-01 12:02:00.000' }),
+    expect.objectContaining({ reason: 'unavailable', since: '2026-03-01 12:04:00.000' }),
+  ]);
+  expect(await readFailingSince(session)).toEqual(
+    new Map([
+      ['clients', '2026-03-01 12:02:00.000'],
+      ['departments', '2026-03-01 12:04:00.000'],
+      ['products', '2026-03-01 12:04:00.000'],
+    ]),
+  );
 });
 
 test('a token is refused until the service accepts it for any kind, in a pull or between sweeps; the others are unread until then', async () => {
