@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { findRun, listRuns, runsAfter } from '../store/runs/run-store.ts';
+import { findRun, listRuns, readTries, runsAfter } from '../store/runs/run-store.ts';
 import { sendDocument } from '../http/send.ts';
 import { rowPath, wholeNumber } from '../operations/inputs.ts';
 import { runList, shownRun } from '../runs/run-document.ts';
@@ -33,6 +33,6 @@ export function runRoutes(app: Server, { session }: RouteContext): void {
     const stored = await findRun(session, id);
     const hint = 'GET /v1/runs lists the stored runs.';
     if (stored === null) throw new SyncError(`Run ${id} does not exist.`, { code: 'run.absent', hint });
-    return sendDocument(reply, shownRun, stored);
+    return sendDocument(reply, shownRun, { ...stored, tries: await readTries(session, stored) });
   });
 }

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { capitalize } from '../lib/text/text.ts';
 import { isFailedReading, describeOutcome, reportLabel } from '../words/outcome-texts.ts';
-import { findRun, type KindReport, type Run } from '../store/runs/run-store.ts';
+import { findRun, readTries, type KindReport, type Run } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { duration, readRuns, runBadge, runTable } from './parts/runs.ts';
+import { duration, readRuns, runBadge, runTable, tryLink } from './parts/runs.ts';
 import { labelledKind, labelledKinds } from './parts/values.ts';
 import { rowPath } from '../operations/inputs.ts';
 
@@ -29,12 +29,15 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const { t, term, exactTime } = reader;
     const run = await findRun(session, id);
     if (run === null) throw new SyncError(`Run ${id} does not exist or was removed.`, { code: 'run.absent' });
-    const { command, reason, kinds, startedAt, finishedAt, reports } = run;
+    const { command, extent, reason, kinds, startedAt, finishedAt, reports } = run;
+    const tries = await readTries(session, run);
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([
       [t('Began'), startedAt === null ? t('waits for a background service') : exactTime(startedAt)],
       [t('Ended'), finishedAt === null ? null : exactTime(finishedAt)],
       [t('Took'), finishedAt === null ? null : duration(startedAt, finishedAt, reader)],
+      [t('Extent'), extent === null ? null : html`<code>${extent}</code>`],
+      [t('Tries'), tries.length > 1 ? html`${tries.map((each) => tryLink(each, reader))}` : null],
       [t('Reason'), reason === null ? null : html`<code>${reason}</code>`],
       [t('Without a report'), waiting.length === 0 ? null : labelledKinds(reader, waiting)],
     ]);

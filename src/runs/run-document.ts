@@ -5,6 +5,10 @@ const run = z.object({
   id: z.int(),
   command: z.string(),
   kinds: z.array(z.string()),
+  extent: z
+    .string()
+    .nullable()
+    .describe('the part that a backfill reads: `--ids 1,5-9`, `--pages 1-20` or `--all`'),
   state: z.enum(['requested', 'running', 'done', 'incomplete', 'failed', 'interrupted']),
   reason: z.string().nullable(),
   startedAt: instant.nullable(),
@@ -36,4 +40,7 @@ const listedRun = run.extend({ repeats: z.array(run).describe('of its slot, olde
 export const runList = z.object({ runs: z.array(listedRun) });
 
 /** One run, kind by kind. */
-export const shownRun = run.extend({ reports: z.array(report) });
+export const shownRun = run.extend({
+  reports: z.array(report),
+  tries: z.array(run).describe('the runs of its slot, oldest first: the later ones repeat the first'),
+});

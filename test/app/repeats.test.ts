@@ -5,7 +5,7 @@ import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createRepeats, createScheduleCheck } from '../../src/runs/request-runs.ts';
 import { createRunsQueue } from '../../src/runs/runs-queue.ts';
-import { listRuns } from '../../src/store/runs/run-store.ts';
+import { listRuns, readTries } from '../../src/store/runs/run-store.ts';
 import { readNeeds } from '../../src/store/needs/read-needs.ts';
 import { DATABASES, MIRRORS, clockAt, kindsNamed } from '../pull/steps.ts';
 import { openSandboxSource, pullFrom, RULES, sandbox } from '../pull/support.ts';
@@ -97,6 +97,10 @@ describe.each(DATABASES)('what a slot could not read, in %s', (database) => {
     expect(line?.repeats.at(-1)).toMatchObject({ state: 'done' });
     expect(line?.repeats).toHaveLength(6);
     expect(pulled).toMatchObject({ command: 'pull', slot: null, repeats: [] });
+    const last = line?.repeats.at(-1);
+    const tries = (await readTries(session, last ?? { id: 0, slot: null })).map((run) => run.id);
+    expect(tries).toEqual([line?.id, ...(line?.repeats.map((run) => run.id) ?? [])]);
+    expect(await readTries(session, pulled ?? { id: 0, slot: null })).toHaveLength(1);
   });
 
   test('is stale after an hour, and needs a person then', async () => {

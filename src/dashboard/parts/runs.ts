@@ -3,7 +3,7 @@ import { listRuns, sumsOfRuns, type Run, type RunSums } from '../../store/runs/r
 import { runLabel } from '../../words/outcome-texts.ts';
 import { dataTable, html, type Html } from '../../http/html.ts';
 import { badge, countCell, emptyNote } from './layout.ts';
-import { labelledKinds } from './values.ts';
+import { ellipsize, labelledKinds } from './values.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 
@@ -25,7 +25,7 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   const numbers = [{ number: t('took') }, { number: t('rows') }, { number: t('changed rows') }];
   const headings = [t('run'), t('kinds'), t('began'), ...numbers];
   const rows = runs.map((run) => {
-    const { id, command, kinds, startedAt, finishedAt, repeats, sums } = run;
+    const { id, command, extent, kinds, startedAt, finishedAt, repeats, sums } = run;
     const more = kinds.length - KINDS_SHOWN;
     const names = labelledKinds(reader, kinds.slice(0, KINDS_SHOWN));
     const tries = t('tried {n, number} times', { n: repeats.length + 1 });
@@ -36,7 +36,10 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
         <a href="/runs/${id}">${term(command)} ${id}</a> ${runBadge(reader, run)}
         ${repeats.slice(-1).map(lastTry)}
       </th>
-      <td class="brief">${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}</td>
+      <td class="brief">
+        ${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}
+        ${extent === null ? null : html`<code class="small">${ellipsize(extent, LONGEST_EXTENT)}</code>`}
+      </td>
       <td class="nowrap early">${startedAt === null ? t('waits') : when(startedAt)}</td>
       <td class="number wide" data-title="${t('took')}">${duration(startedAt, finishedAt, reader)}</td>
       ${countCell(reader, 'rows', sums.rows)} ${countCell(reader, 'changed rows', sums.changes)}
@@ -44,6 +47,12 @@ export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   });
   return dataTable(t('Runs, newest first'), headings, rows, 'cards');
 }
+
+const LONGEST_EXTENT = 40;
+
+/** One of the runs of a slot. */
+export const tryLink = (run: Run, reader: Reader): Html =>
+  html`<a href="/runs/${run.id}">${run.id}</a> ${runBadge(reader, run)} `;
 
 export const runBadge = (reader: Reader, run: Run): Html =>
   badge(reader, run.state, reader.term(runLabel(run)));

@@ -153,6 +153,15 @@ export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
 export const runsAfter = (db: Queryable, after: number, limit: number) =>
   withRepeats(db, sql`and id > ${after} order by id limit ${limit}`);
 
+/** The runs of the slot of a run, oldest first: the first one, and its repeats; one without a slot is alone. */
+export async function readTries(
+  db: Queryable,
+  { id, slot }: Pick<Run, 'id' | 'slot'>,
+): Promise<readonly Run[]> {
+  const ofSlot = slot === null ? sql`and id = ${id}` : sql`and slot = ${slot.replace(/#.*/, '')}`;
+  return (await withRepeats(db, ofSlot)).flatMap(({ repeats, ...first }) => [first, ...repeats]);
+}
+
 /** A run with the results of its kinds; null if there is none with this id. */
 export async function findRun(db: Queryable, id: number) {
   const [run] = await readRuns(db, sql`where id = ${id}`);
@@ -163,9 +172,10 @@ export async function findRun(db: Queryable, id: number) {
 
 async function readRuns(db: Queryable, which: SQL) {
   const runs = await judgeRuns(db, await select(db, RUNS, which));
-  return runs.map(({ id, command, kinds, state, reason, startedAt, finishedAt, slot }) => {
+  return runs.map(({ id, command, kinds, request, state, reason, startedAt, finishedAt, slot }) => {
     const names = JSON.parse(kinds) as string[];
-    return { id, command, kinds: names, state, reason, startedAt, finishedAt, slot };
+    const extent = command === 'backfill' ? request : null;
+    return { id, command, kinds: names, extent, state, reason, startedAt, finishedAt, slot };
   });
 }
 

@@ -65,7 +65,7 @@ describe('a run', () => {
   test('is listed from its start to its end', async () => {
     const session = await tempMirror();
     const id = await start(session, { kinds: ['clients', 'products'] });
-    const of = { command: 'pull', kinds: ['clients', 'products'], slot: null, repeats: [] };
+    const of = { command: 'pull', kinds: ['clients', 'products'], extent: null, slot: null, repeats: [] };
     const run = { id, ...of, reason: null, startedAt: NOON_TEXT };
     expect(await listRuns(session, { limit: 10 })).toEqual([{ ...run, state: 'running', finishedAt: null }]);
     await finish(session, id, { state: 'incomplete', reason: 'clients failed', now: later(1500) });
