@@ -66,7 +66,11 @@ async function run(words) {
   if (node === undefined) return fail(noNode());
   if (node.isPackaged && process.platform !== 'win32') linkNode(node.path);
   if (tool !== BUILD && needsBuild(tool)) {
-    const { status } = spawnSync(node.path, [...script(BUILD)], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+    process.stderr.write('bms-sync: building this checkout, which takes some seconds\n');
+    const { status } = spawnSync(node.path, [...script(BUILD)], {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 2],
+    });
     if (status !== 0) return status ?? 1;
   }
   Object.assign(process.env, variables);

@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
-import { streamChanges, seqBeforeLatest, type KeyedChange } from '../feed/read-changes.ts';
+import { countChanges, streamChanges, seqBeforeLatest, type KeyedChange } from '../feed/read-changes.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
 import type { Session } from '../db/session/session.ts';
 import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
@@ -12,7 +12,7 @@ import { formatInstant, systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseSeq, parseWholeNumber } from './parts/input.ts';
-import { printLine } from './parts/io.ts';
+import { moreText, printLine } from './parts/io.ts';
 
 const SHOWN = 50;
 
@@ -49,8 +49,9 @@ export function changesCommand(context: CommandContext): Command {
       const config = context.settings(options);
       if (options.kind !== undefined) requireKnownKind(config, options.kind); // Refuses an unknown one.
       let isEmpty = true;
-      const onMore = (seq: number): void => {
-        printLine(io.stderr, `… and more: --limit N, or --after ${seq}`);
+      const onMore: OnMore = (shown, total, seq) => {
+        const cure = seq === null ? '--limit N' : `--limit N, or --after ${seq}`;
+        printLine(io.stderr, moreText(shown, total, cure));
       };
       for await (const change of changes(config, options, { signal, onMore })) {
         if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
@@ -62,6 +63,9 @@ export function changesCommand(context: CommandContext): Command {
     });
 }
 
+/** Called where a list has more events than are shown; `seq`: the last one that is shown, null if the others are older. */
+type OnMore = (shown: number, total: number, seq: number | null) => void;
+
 /**
  * Yields change events in order; ends when the signal is aborted. A person gets the latest events; a program continues where it
  * stopped and must not miss any.
@@ -69,7 +73,7 @@ export function changesCommand(context: CommandContext): Command {
 async function* changes(
   config: Config,
   options: ChangesOptions,
-  { signal, onMore }: { signal: AbortSignal; onMore: (seq: number) => void },
+  { signal, onMore }: { signal: AbortSignal; onMore: OnMore },
 ): AsyncGenerator<KeyedChange> {
   const { json, kind, limit, follow } = options;
   await using session = await openExistingMirror(config);
@@ -83,13 +87,16 @@ async function* changes(
   let last = after;
   for await (const event of events) {
     if (remaining-- === 0) {
-      onMore(last);
+      onMore(count, await countChanges(session, { after, kind }), last);
       return;
     }
     yield event;
     if (remaining === 0 && limit !== undefined) return;
     last = event.seq;
   }
+  const isLatest = !json && !follow && options.after === undefined && options.since === undefined;
+  const total = isLatest ? await countChanges(session, { kind }) : 0;
+  if (total > count) onMore(count, total, null);
 }
 
 /** The event after which the list begins. */

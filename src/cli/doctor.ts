@@ -30,7 +30,8 @@ export function doctorCommand(context: CommandContext): Command {
         return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
       const discoveredLines = discovered === undefined ? [] : ['', ...discoveryLines(discovered)];
-      context.printResult(options, { ok, checks, discovered }, [...lines, ...discoveredLines]);
+      const next = `\nNext: ${ok ? 'bms-sync pull reads the lists, bms-sync serve keeps the mirror up to date.' : 'correct what is BAD, then run bms-sync doctor again.'}`;
+      context.printResult(options, { ok, checks, discovered }, [...lines, ...discoveredLines, next]);
       const isUnset = checks.some((check) => check.code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     });

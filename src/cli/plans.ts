@@ -6,7 +6,7 @@ import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { withFullStop } from '../lib/text/text.ts';
-import { listPlans } from '../store/outbox/plan-store.ts';
+import { countPlans, listPlans } from '../store/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import { applyCorrections, approveCorrections, undoCorrections, UNPROVEN } from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
@@ -59,7 +59,9 @@ export function planCommand(context: CommandContext): Command {
   const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
     if (what === undefined) {
       const { limit = MAX_LISTED } = mirror.options;
-      const plans = takeFirst(await listPlans(mirror.session, limit + 1), limit, context.io);
+      const plans = takeFirst(await listPlans(mirror.session, limit + 1), limit, context.io, {
+        total: await countPlans(mirror.session),
+      });
       const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
       const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
         return [id, state, kind, origin, createdBy, createdAt, approvedBy];

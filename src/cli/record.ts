@@ -33,7 +33,7 @@ export function recordCommand(context: CommandContext): Command {
     const story = isRecordId(wanted) ? await readShownStory(parts, kind, wanted) : null;
     if (story !== null) return [documentOf(shownStory, storyDocument(story)), storyTexts(story)];
     const found = await findRecords(session, kind, { text: wanted, limit: MAX_FOUND + 1 });
-    const hits = takeFirst(found, MAX_FOUND, context.io, 'add a word');
+    const hits = takeFirst(found, MAX_FOUND, context.io, { cure: 'add a word' });
     if (hits.length === 0) throw recordAbsent(kind, wanted);
     const records = hits.map(({ id, deletedAt, raw }) => ({ id, deletedAt, record: jsonOrText(raw) }));
     const rows = hits.map(({ id, deletedAt, raw }) => {

@@ -5,6 +5,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { isServiceWide } from '../catalog/fault-reasons.ts';
 import { reportLabel, runLabel } from '../words/outcome-texts.ts';
 import {
+  countRuns,
   findRun,
   listRuns,
   readTries,
@@ -32,7 +33,8 @@ export function runsCommand(context: CommandContext): Command {
     async ({ session, config, options }: OpenMirror<CommonOptions & { limit?: number }>) => {
       const { limit } = options;
       const wanted = { limit: limit ?? RUNS_LISTED + 1 };
-      const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io);
+      const total = await countRuns(session);
+      const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io, { total });
       const all = requireListedKinds(config).map((kind) => kind.name);
       const rows = runs.map((run) => {
         const { id, startedAt, finishedAt, kinds, repeats } = run;

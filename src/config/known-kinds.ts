@@ -1,7 +1,7 @@
 import { KINDS } from '../catalog/kinds/catalog.ts';
 import { excludeFields } from '../catalog/exclude.ts';
 import { fromDeclared, joinKinds, readyKinds } from '../catalog/declared-kinds.ts';
-import { findKind } from '../catalog/find-kind.ts';
+import { findKind, listsFields } from '../catalog/find-kind.ts';
 import { isListed, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
@@ -43,7 +43,7 @@ export async function refuseUnknownExclusions(
     const guess = didYouMean(name, names);
     throw new UsageError(`privacy.exclude.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
       code: 'settings.unknown_field',
-      hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
+      hint: listsFields(kind),
     });
   }
 }

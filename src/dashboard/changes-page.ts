@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
-import { readLatestChanges } from '../feed/read-changes.ts';
+import { countChanges, readLatestChanges } from '../feed/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
@@ -20,7 +20,8 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     const { kind, record } = query;
     checkKind(kinds, kind);
     const read = await readLatestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
-    const { rows, next } = listPage(read, (change) => change.seq);
+    const total = await countChanges(session, { kind, recordId: record });
+    const { rows, ...rest } = listPage(read, (change) => change.seq, total);
     const about =
       kind === undefined
         ? t('All kinds, newest first')
@@ -29,7 +30,7 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
           });
     const pushers = await pushersOf(session, rows);
     const list = html`${rows.length === 0 ? emptyNote(t('None.')) : changeList(rows, reader, pushers)}
-    ${pageLinks(reader, '/changes', query, next)}`;
+    ${pageLinks(reader, '/changes', query, rest)}`;
     const content = html`${pageTitle(t('Changes'), about)}
     ${filterForm(reader, '/changes', [
       {

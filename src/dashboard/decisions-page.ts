@@ -1,5 +1,10 @@
 import * as z from 'zod';
-import { INTERFACES, listDecisions, type StoredDecision } from '../store/users/decision-store.ts';
+import {
+  countDecisions,
+  INTERFACES,
+  listDecisions,
+  type StoredDecision,
+} from '../store/users/decision-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html, type Part } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle } from './parts/layout.ts';
@@ -20,9 +25,10 @@ export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const read = await listDecisions(dashboard.session, PAGE_ROWS + 1, query.before);
     const names = new Set(dashboard.kinds.map((kind) => kind.name));
-    const { rows, next } = listPage(read, (decision) => decision.id);
+    const total = await countDecisions(dashboard.session);
+    const { rows, ...rest } = listPage(read, (decision) => decision.id, total);
     const list = html`${rows.length === 0 ? emptyNote(t('None yet.')) : decisionTable(rows, names, reader)}
-    ${pageLinks(reader, PATH, query, next)}`;
+    ${pageLinks(reader, PATH, query, rest)}`;
     const content = html`${pageTitle(t('Decisions'), t('Who did what, newest first'))}
     ${listPanel('decisions', t('Decisions'), query.before === undefined, list)}`;
     return { title: t('Decisions'), content };

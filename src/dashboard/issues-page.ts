@@ -26,11 +26,15 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
     const kindOf = (name: string): string => kindLabel(reader, name);
-    const { rows, next } = listPage(read, (issue) => issue.id);
+    const counted = counts.filter(
+      ({ kind, code }) => [kind, undefined].includes(query.kind) && [code, undefined].includes(query.code),
+    );
+    const total = counted.reduce((sum, { count }) => sum + count, 0);
+    const { rows, ...rest } = listPage(read, (issue) => issue.id, total);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
     const about = t('Values that do not match the type of their field; the original text is kept.');
     const open = html`${rows.length === 0 ? emptyNote(t('None.')) : issueTable(rows, reader)}
-    ${pageLinks(reader, PATH, query, next)}`;
+    ${pageLinks(reader, PATH, query, rest)}`;
     const content = html`${pageTitle(t('Issues and drift'), about)}
       ${filterForm(reader, PATH, [
         { name: 'kind', label: t('kind'), value: query.kind, choices: names, labelOf: kindOf },

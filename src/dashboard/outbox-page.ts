@@ -22,11 +22,12 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     const { state: wanted = '', before: last } = query;
     const states = statesOf(wanted === '' ? 'all' : wanted);
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
-    const { rows: page, next } = listPage(read, (entry) => entry.id);
-    const rows = await showStanding(dashboard, page);
     const counts = await countEntries(session);
+    const total = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+    const { rows: page, ...rest } = listPage(read, (entry) => entry.id, total);
+    const rows = await showStanding(dashboard, page);
     const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
-    ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;
+    ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, rest)}`;
     const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, newest first'))}
       <ul class="tiles" id="counts" data-live>
         ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, term(state)))}

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { listPlans, type StoredPlan } from '../store/outbox/plan-store.ts';
+import { countPlans, listPlans, type StoredPlan } from '../store/outbox/plan-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { deciderOf } from '../http/access.ts';
@@ -28,10 +28,10 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
     const { query, reader, user } = request;
     const { t } = reader;
     const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
-    const { rows, next } = listPage(read, (plan) => plan.id);
+    const { rows, ...rest } = listPage(read, (plan) => plan.id, await countPlans(dashboard.session));
     const none = emptyNote(t('None yet.'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
-    ${pageLinks(reader, PATH, query, next)}`;
+    ${pageLinks(reader, PATH, query, rest)}`;
     const title = t('Plans');
     const content = html`${pageTitle(title, t('Corrections from spreadsheets, newest first'))}
     ${user !== null && isRoleAllowed(user.role, 'operator') ? uploadForm(reader) : null}

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { capitalize } from '../lib/text/text.ts';
 import { isFailedReading, describeOutcome, reportLabel } from '../words/outcome-texts.ts';
-import { findRun, readTries, type KindReport, type Run } from '../store/runs/run-store.ts';
+import { countRuns, findRun, readTries, type KindReport, type Run } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, countCell, factList, listPanel, emptyNote, pageTitle, panel } from './parts/layout.ts';
@@ -18,8 +18,9 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before: beforeId }) };
   addPage(app, dashboard, listed, async ({ query, reader }) => {
     const { t } = reader;
-    const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), (run) => run.id);
-    const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
+    const read = await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 });
+    const { rows, ...rest } = listPage(read, (run) => run.id, await countRuns(session));
+    const list = html`${runTable(rows, reader)} ${pageLinks(reader, '/runs', query, rest)}`;
     const content = html`${pageTitle(t('Runs'), t('All readings of the service, newest first'))}
     ${listPanel('runs', t('Runs'), query.before === undefined, list)}`;
     return { title: t('Runs'), content };

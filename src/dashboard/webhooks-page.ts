@@ -24,9 +24,9 @@ export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
     const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
     const none = emptyNote(t('None. To add one: bms-sync webhooks add URL --name N'));
-    const { rows, next } = listPage(read, (delivery) => delivery.id);
+    const { rows, ...rest } = listPage(read, (delivery) => delivery.id);
     const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
-    ${pageLinks(reader, PATH, { endpoint, before: last }, next)}`;
+    ${pageLinks(reader, PATH, { endpoint, before: last }, rest)}`;
     const choices = endpoints.map((endpoint) => endpoint.name);
     const content = html`${pageTitle(t('Webhooks'), t('Events that are sent to other programs'))}
     ${panel(

@@ -5,7 +5,7 @@ import type { Queryable } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
 import { entryOf, keysOf } from '../store/outbox/outbox-store.ts';
 import { CHANGES } from '../store/tables/change-tables.ts';
-import { readNumber, select, type RowOf } from '../db/rows/rows.ts';
+import { countUpTo, readNumber, select, type RowOf } from '../db/rows/rows.ts';
 
 /**
  * One event of the table `changes`. `seq` is the reader's cursor: a reader that has read up to n never gets an event ≤ n afterwards.
@@ -60,6 +60,15 @@ export async function* streamChanges(
 export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<KeyedChange[]> {
   if (seqs.length === 0) return [];
   return withKeys(db, await select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`));
+}
+
+/** Counts the events of a kind, or of one record of it, after a `seq`. */
+export function countChanges(
+  db: Queryable,
+  { after = 0, kind, recordId }: Partial<ChangeRange> & Pick<LatestQuery, 'recordId'>,
+): Promise<number> {
+  const ofRecord = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
+  return countUpTo(db, sql`changes where seq > ${after}${kindFilter(kind)}${ofRecord}`);
 }
 
 interface LatestQuery {

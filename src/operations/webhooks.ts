@@ -6,6 +6,7 @@ import { ENTRY_DONE } from '../store/webhooks/endpoint-store.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
+import { listsFields } from '../catalog/find-kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { readSeenNames } from '../store/kinds/field-store.ts';
@@ -80,7 +81,7 @@ async function requireFields(db: Queryable, kinds: readonly Kind[], names: reado
   const known = [...declared, ...[...seen.values()].flatMap((fields) => [...fields])];
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const hint = 'A field that the documentation does not show can be named once a pull has shown it.';
+  const hint = listsFields(kinds.length === 1 ? kinds[0]?.name : undefined);
   const message = `Unknown field "${unknown}"${didYouMean(unknown, known) || '.'}`;
   throw new UsageError(message, { code: 'usage.field', hint });
 }

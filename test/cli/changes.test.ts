@@ -59,17 +59,27 @@ const seqsInText = (ended: Ended): number[] =>
 
 describe('changes', () => {
   test.each<[string, readonly string[], readonly number[], string?]>([
-    ['the latest fifty', [], range(ALL - 49, ALL)],
+    ['the latest fifty', [], range(ALL - 49, ALL), `50 of ${ALL}: --limit N`],
     ['the latest few', ['--limit', '3'], range(ALL - 2, ALL)],
     ['the latest few of a kind', ['--limit', '3', '--kind', 'clients'], [29, 30, 62]],
-    ['the first fifty since a day', ['--since', '2026-03-01'], range(1, 50), '--after 50'],
-    ['the first fifty after a seq', ['--after', '5'], range(6, 55), '--after 55'],
+    [
+      'the first fifty since a day',
+      ['--since', '2026-03-01'],
+      range(1, 50),
+      `50 of ${ALL}: --limit N, or --after 50`,
+    ],
+    [
+      'the first fifty after a seq',
+      ['--after', '5'],
+      range(6, 55),
+      `50 of ${ALL - 5}: --limit N, or --after 55`,
+    ],
     ['the first few after a seq', ['--after', '5', '--limit', '2'], [6, 7]],
     ['those of a kind after a seq', ['--after', '58', '--kind', 'products'], [59, 60, seqOf('products')]],
   ])('shows a person %s', async (_, argv, seqs, rest) => {
     const { env } = await mirrorWithChanges();
     const ended = await run(['changes', ...argv], env);
-    const stderr = rest === undefined ? '' : `… and more: --limit N, or ${rest}\n`;
+    const stderr = rest === undefined ? '' : `… ${rest}\n`;
     expect(ended).toMatchObject({ code: 0, stderr });
     expect(seqsInText(ended)).toEqual(seqs);
   });

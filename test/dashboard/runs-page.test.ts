@@ -9,6 +9,22 @@ const NUMBERS = [
   'unchanged', 'quarantined',
 ];
 
+test('a list that goes on says how many rows it has; a backfill shows its extent', async () => {
+  const session = await tempMirror(TWO_KINDS);
+  await session.atomically((tx) =>
+    tx.insertRows({
+      table: 'runs',
+      columns: ['command', 'kinds', 'request', 'state', 'requested_at'],
+      rows: Array.from({ length: 51 }, () => ['backfill', '["clients"]', '--ids 1,5-9', 'done', NOON_TEXT]),
+    }),
+  );
+  const stage = await serveMirror(session);
+  const page = await (await stage.get('/runs')).text();
+  expect(page).toContain('51 in all');
+  expect(page).toContain('--ids 1,5-9');
+  expect(await (await stage.get('/runs/1')).text()).toContain('--ids 1,5-9');
+});
+
 test('a run says in plain words why a list is not proven, and of a fault what happened', async () => {
   const session = await tempMirror(TWO_KINDS);
   const figures = '200 of 2500 rows seen both before and after the response that proves the end';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { MAIN } from '../support/program.ts';
 import type { Env } from '../support/command-line.ts';
 
-/** A record that the README names, so the service must have it. */
+/** The record that the reader of the README chooses. */
 export const NAMED_CLIENT = 70_001_234;
 
 /** Blocks that prepare a checkout; a test runs in one that is prepared. */

@@ -14,7 +14,8 @@ test.each(['sqlite', 'postgres'] as const)(
     await using service = await startSandbox({ size: 40 });
     service.world.insert('clients', { id: NAMED_CLIENT, code: 'ZZ-1', name: 'Ada', phone: '418 555-0100' });
     const url = database === 'postgres' ? await freshDatabaseUrl() : '';
-    const settings = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+    const of = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+    const settings = { ...of, CLIENT: String(NAMED_CLIENT) };
 
     const { code, transcript } = await walk(readmeLines(database), { settings, cwd: tempFolder() });
 

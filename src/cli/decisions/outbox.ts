@@ -33,9 +33,10 @@ export function outboxCommand(context: CommandContext): Command {
     const { all, state = all ? 'all' : 'open', limit } = options;
     const wanted = { states: statesOf(state), limit: limit ?? LISTED + 1 };
     const read = await listOutbox(parts, wanted);
-    const listed = { ...read, entries: takeFirst(read.entries, limit ?? LISTED, context.io) };
-    const isOpenOnly = state === 'open' && limit !== 0;
-    const { done = 0, abandoned = 0 } = isOpenOnly ? await countEntries(session) : {};
+    const counts = await countEntries(session);
+    const total = wanted.states.reduce((sum, each) => sum + (counts[each] ?? 0), 0);
+    const listed = { ...read, entries: takeFirst(read.entries, limit ?? LISTED, context.io, { total }) };
+    const { done = 0, abandoned = 0 } = state === 'open' && limit !== 0 ? counts : {};
     return [outboxDocument(listed), outboxTexts(listed, { done, abandoned })];
   });
   const show = createCommand('show', 'show one entry with its attempts and your next steps').argument(

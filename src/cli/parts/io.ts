@@ -1,3 +1,4 @@
+import { MOST_COUNTED } from '../../db/rows/rows.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
 import { truncate, sanitizeJson, sanitizeLine } from '../../lib/text/text.ts';
 
@@ -44,15 +45,21 @@ export function printLine(output: Output, text: Printed): void {
   for (const line of lines) output.write(`${line}\n`);
 }
 
-/** Takes the first rows of a list that was read one row further; stderr says that more follow. */
+/** Takes the first rows of a list that was read one row further; stderr says of how many, if that is known. */
 export function takeFirst<T>(
   rows: readonly T[],
   limit: number,
   { stderr }: Pick<Io, 'stderr'>,
-  cure = '--limit N',
+  { total, cure = '--limit N' }: { readonly total?: number; readonly cure?: string },
 ): T[] {
-  if (rows.length > limit) printLine(stderr, `… and more: ${cure}`);
+  if (rows.length > limit) printLine(stderr, moreText(limit, total, cure));
   return rows.slice(0, limit);
+}
+
+/** Says that a list shows only some of its rows, and what shows others. */
+export function moreText(shown: number, total: number | undefined, cure: string): string {
+  if (total === undefined) return `… and more: ${cure}`;
+  return `… ${shown} of ${total > MOST_COUNTED ? `more than ${MOST_COUNTED}` : total}: ${cure}`;
 }
 
 function lineWithin(text: string): string {

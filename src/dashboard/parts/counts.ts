@@ -10,15 +10,15 @@ import { readRows } from '../../db/rows/rows.ts';
 
 const HOURS = 48;
 
-/** Creates the counts of the pages; null while the first count takes longer than a page may. */
+/** Creates the counts of the pages, each with its time; null while the first count takes longer than a page may. */
 export function createCounts(parts: MirrorContext) {
   const { session } = parts;
   return {
     rows: cachedCount(parts, async (kinds: readonly string[]) => {
-      const rows = new Map<string, { readonly live: number; readonly single: number }>();
+      const rows = new Map<string, { readonly rows: number; readonly single: number }>();
       for (const kind of kinds) {
         const live = await countLiveRows(session, kind);
-        rows.set(kind, { live, single: await countSingleRows(session, kind) });
+        rows.set(kind, { rows: live, single: await countSingleRows(session, kind) });
       }
       return rows;
     }),
@@ -40,16 +40,17 @@ const SHARE = 20;
 function cachedCount<Argument, Value>(
   parts: MirrorContext,
   read: (argument: Argument) => Promise<Value>,
-): (argument: Argument) => Promise<Value | null> {
+): (argument: Argument) => Promise<{ readonly value: Value; readonly at: Date } | null> {
   const { clock, logger } = parts;
-  let cached: Value | null = null;
+  let cached: { readonly value: Value; readonly at: Date } | null = null;
   let tookMs = 0;
   let readAt = -Infinity;
   let reading: Promise<void> | null = null;
   const readAgain = async (argument: Argument): Promise<void> => {
     const startMs = clock.monotonicMs();
     try {
-      cached = await read(argument);
+      const at = clock.now();
+      cached = { value: await read(argument), at };
     } catch (error) {
       logger.warn({ err: error }, 'the rows and events of the pages could not be counted'); // The next page tries again.
     }

@@ -1,7 +1,7 @@
 import { kindLabel } from '../../catalog/descriptions.ts';
 import { isListed } from '../../catalog/kind.ts';
 import { nextSlots } from '../../runs/schedule.ts';
-import { parseInstant } from '../../lib/time/clock.ts';
+import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import { describeOutcome, outcomeLabel } from '../../words/outcome-texts.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { countMissing, readMissing } from '../../store/records/deletion-store.ts';
@@ -18,6 +18,8 @@ import type { Reader } from './reader.ts';
 
 /** A kind's line of the overview. */
 export interface KindLine extends KindFreshness {
+  /** When its rows and changes were counted, if a page before this one has counted them: counting takes long in a large mirror. */
+  readonly countedAt: string | null;
   /** Null = not counted yet. */
   readonly rows: number | null;
   /** Those of them that single answers alone have shown. */
@@ -34,6 +36,9 @@ export interface KindLine extends KindFreshness {
   readonly isStale: boolean;
 }
 
+/** Counts that are older than this have their time beside them. */
+const UNNOTICED_MS = 5_000;
+
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
   const { session, kinds, counts, schedules, startedAt } = dashboard;
@@ -49,14 +54,18 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
     counts.hours(now),
     readStale(session, schedules, { startedAt, now, repeats }),
   ]);
+  const earlier = [rows, hours]
+    .flatMap((counts) => counts?.at ?? [])
+    .filter((at) => now.getTime() - at.getTime() > UNNOTICED_MS);
+  const [countedAt = null] = earlier.map(formatInstant).sort();
   const slots = nextPulls(nextSlots(schedules, now), names, repeats);
   return listed.map((line) => {
     const { kind } = line;
     return {
       ...line,
-      rows: rows?.get(kind)?.live ?? null,
-      single: rows?.get(kind)?.single ?? 0,
-      hours: hours === null ? null : (hours.get(kind) ?? []),
+      countedAt,
+      ...(rows?.value.get(kind) ?? { rows: null, single: 0 }),
+      hours: hours === null ? null : (hours.value.get(kind) ?? []),
       missing: countMissing(missing, [kind]),
       suppressed: suppressed.get(kind) ?? 0,
       nextAt: slots.find((slot) => slot.kind === kind)?.at ?? null,
@@ -77,20 +86,16 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
         : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
+  const [countedAt = null] = kinds.map((kind) => kind.countedAt);
+  const counted = countedAt === null ? null : t('Counted {when}.', { when: when(countedAt) });
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
   const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
   const lines = kinds.map((line) => {
-    const { kind, certifiedAt: at, rows, single, hours, openIssues: issues } = line;
+    const { kind, rows, single, hours, openIssues: issues } = line;
     const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
-    const { why } = describeOutcome(line, reader);
-    const proven =
-      at === null
-        ? null
-        : html`<span class="quiet small nowrap wide">${t('known exactly {when}', { when: when(at) })}</span>`;
-    const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a></th>
-      <td class="parts">${stateBadge(reader, line)} ${proven} ${doubt}</td>
+      <td class="parts">${stateBadge(reader, line)} ${proofWords(line, reader)}</td>
       <td data-title="${t('last read')}">${lastReadWords(line, reader)}</td>
       <td class="number" data-title="${t('rows')}">
         <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
@@ -108,7 +113,22 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     </tr>`;
   });
   const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
-  return panel({ id: 'kinds', title: t('Record kinds'), note: isUnread ? null : note, isLive: true }, table);
+  return panel(
+    { id: 'kinds', title: t('Record kinds'), note: isUnread ? null : html`${note} ${counted}`, isLive: true },
+    table,
+  );
+}
+
+/** When the list of a kind was known exactly, and why it is not now. */
+function proofWords(line: KindLine, reader: Reader): Html {
+  const { t, when } = reader;
+  const { certifiedAt: at } = line;
+  const { why } = describeOutcome(line, reader);
+  const proven =
+    at === null
+      ? null
+      : html`<span class="quiet small nowrap wide">${t('known exactly {when}', { when: when(at) })}</span>`;
+  return html`${proven} ${why === null ? null : html`<p class="quiet small brief">${why}</p>`}`;
 }
 
 /** Of the rows that no list has shown: with these, the rows of a list and its deletions add up to all. */

@@ -1,14 +1,18 @@
 import { html, type Html } from '../../http/html.ts';
-import type { Translator } from '../../lib/text/translator.ts';
+import { MOST_COUNTED } from '../../db/rows/rows.ts';
+import type { MessageKey, Translator } from '../../lib/text/translator.ts';
 
 export const PAGE_ROWS = 50;
 
-/** A page of rows that were read with a limit of one more than it shows; `next` is the value of `before` for the next page. */
-export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number) {
+/**
+ * A page of rows that were read with a limit of one more than it shows; `next` is the value of `before` for the next page.
+ * @param total How many rows the list has, as far as they are counted.
+ */
+export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number, total?: number) {
   const rows = read.slice(0, PAGE_ROWS);
   const last = rows.at(-1);
   const next = read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null;
-  return { rows, next };
+  return { rows, next, total };
 }
 
 /** Query values by name; absent ones are left out. */
@@ -26,7 +30,7 @@ export function pageLinks(
   translator: Translator,
   path: string,
   query: Query,
-  next: number | null,
+  { next, total }: Pick<ReturnType<typeof listPage>, 'next' | 'total'>,
 ): Html | null {
   const { t } = translator;
   const isFirst = query['before'] === undefined;
@@ -35,7 +39,7 @@ export function pageLinks(
   return listLinks(
     translator,
     { words: t('Newest'), address: newest },
-    { words: t('Older'), address: older },
+    { words: t('Older'), address: older, total },
   );
 }
 
@@ -43,15 +47,21 @@ export function pageLinks(
 interface PageLink {
   readonly words: string;
   readonly address: string | null;
+  readonly total?: number | undefined;
 }
+
+const IN_ALL: MessageKey = '{isMore, select, yes {more than {n, number}} other {{n, number}}} in all';
 
 /** Links to the first and to the next rows of a list; null if it has no others. */
 export function listLinks(translator: Translator, first: PageLink, next: PageLink): Html | null {
+  const { total } = next;
   if (first.address === null && next.address === null) return null;
   const link = (to: PageLink, rel: Html | null): Html | null =>
     to.address === null ? null : html`<a class="button" ${rel} href="${to.address}">${to.words}</a>`;
   return html`<nav class="pages" aria-label="${translator.t('Pages of the list')}">
-    <span>${link(first, null)}</span><span>${link(next, html`rel="next"`)}</span>
+    <span>${link(first, null)}</span>
+    ${total === undefined ? null : html`<span class="quiet">${translator.t(IN_ALL, { n: Math.min(total, MOST_COUNTED), isMore: total > MOST_COUNTED ? 'yes' : 'no' })}</span>`}
+    <span>${link(next, html`rel="next"`)}</span>
   </nav>`;
 }
 

@@ -1,4 +1,5 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
+import { listsFields } from '../../catalog/find-kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { readNameOf } from '../../diff/merge-update.ts';
 import { writeNameOf } from '../../diff/shown-value.ts';
@@ -129,5 +130,5 @@ function unknownField(kind: Kind, name: string, seen: NameRules['seen']): string
   const spellings = [...kind.fields, ...kind.hints].flatMap((field) => [writeNameOf(field), field.name]);
   const names = [...spellings, ...seen].filter((spelling) => spelling !== 'id');
   const unseen = seen.size > 0 ? 'nor was ever seen' : 'nor was seen: the mirror has not read this kind yet';
-  return `${kind.name} has no such field: it is neither documented ${unseen}${didYouMean(name, names)} ${ALLOWED}`;
+  return `${kind.name} has no such field: it is neither documented ${unseen}${didYouMean(name, names)} ${ALLOWED} ${listsFields(kind.name)}`;
 }

@@ -7,6 +7,7 @@ import { bigint, optionalText, textColumn } from '../../db/rows/engine-column.ts
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import {
+  countUpTo,
   hasRow,
   insertInto,
   insertRows,
@@ -157,6 +158,8 @@ export async function deletePlans(tx: Transaction, condition: SQL): Promise<void
 }
 
 /** The latest plans, the newest first. @param before Only plans with a lower number. */
+export const countPlans = (db: Queryable): Promise<number> => countUpTo(db, sql`plans`);
+
 export const listPlans = (
   db: Queryable,
   limit: number,

@@ -6,6 +6,7 @@ import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint } from '../../db/rows/engine-column.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
+  countUpTo,
   hasRow,
   insertRows,
   assignments,
@@ -123,8 +124,12 @@ export async function listRuns(
   return withRepeats(db, sql`and id < ${before} order by id desc limit ${limit}`);
 }
 
+const FIRST_TRIES = sql`(slot is null or slot not like '%#%')`;
+
+export const countRuns = (db: Queryable): Promise<number> => countUpTo(db, sql`runs where ${FIRST_TRIES}`);
+
 async function withRepeats(db: Queryable, which: SQL) {
-  const rows = await readRuns(db, sql`where (slot is null or slot not like '%#%') ${which}`);
+  const rows = await readRuns(db, sql`where ${FIRST_TRIES} ${which}`);
   const first = Math.min(...rows.map((row) => row.id), Number.MAX_SAFE_INTEGER);
   const repeats = await readRuns(db, sql`where slot like '%#%' and id > ${first} order by id`);
   return rows.map((row) => {

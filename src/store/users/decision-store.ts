@@ -2,7 +2,7 @@ import type { MessageKey } from '../../lib/text/translator.ts';
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { insertRows, select, type RowOf } from '../../db/rows/rows.ts';
+import { countUpTo, insertRows, select, type RowOf } from '../../db/rows/rows.ts';
 import { DECISIONS } from '../tables/user-tables.ts';
 
 export type StoredDecision = RowOf<typeof DECISIONS>;
@@ -40,5 +40,7 @@ export function withDecision(session: Session, decision: Decision, now: Date): S
 }
 
 /** Decisions, the newest first; `before` is the number of the one before which they begin. */
+export const countDecisions = (db: Queryable): Promise<number> => countUpTo(db, sql`decisions`);
+
 export const listDecisions = (db: Queryable, limit: number, before = Number.MAX_SAFE_INTEGER) =>
   select(db, DECISIONS, sql`where id < ${before} order by id desc limit ${limit}`);

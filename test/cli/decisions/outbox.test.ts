@@ -81,7 +81,7 @@ describe('outbox list', () => {
   test('without a limit shows fifty, and says on stderr that more follow', async () => {
     const { env } = await outboxOf(...Array.from({ length: 51 }, () => ({})));
     const listed = await run(['outbox', '--json'], env);
-    expect(listed.stderr).toBe('… and more: --limit N\n');
+    expect(listed.stderr).toBe('… 50 of 51: --limit N\n');
     expect((document(listed) as { entries: unknown[] }).entries).toHaveLength(50);
     expect(await run(['outbox', '--limit', '51'], env)).toMatchObject({ code: 0, stderr: '' });
   });
@@ -163,9 +163,9 @@ describe('outbox list', () => {
     const status = (await run(['status'], env)).stdout;
     expect(status.split('\n').filter((line) => line.startsWith('Needs you: '))).toEqual([
       `Needs you: Sends are paused. Restored from a back-up. Since ${NOON_PRINTED}. (bms-sync outbox resume)`,
+      `Needs you: Writes of punches are refused. The user of this token lacks the right in the service (status 403). Since ${NOON_PRINTED}. (bms-sync outbox)`,
       expect.stringMatching(/^Needs you: Entry \d+ is parked: .*\(bms-sync outbox show \d+\)$/),
       expect.stringMatching(/^Needs you: Entry \d+ is parked: /),
-      `Needs you: Writes of punches are refused. The user of this token lacks the right in the service (status 403). Since ${NOON_PRINTED}. (bms-sync outbox)`,
     ]);
     expect(status).toContain(
       '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',

@@ -111,7 +111,9 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     const misspelt = ['--name', 'x', '--kinds', 'clients', '--fields', 'code,adress'];
     expect(await hooks('add', 'https://192.0.43.8/x', ...misspelt)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Unknown field "adress"; did you mean address?') as string,
+      stderr: expect.stringContaining(
+        'Unknown field "adress"; did you mean address?\nbms-sync kinds clients lists its fields',
+      ) as string,
     });
     const { endpoints } = document(await hooks('--json')) as { readonly endpoints: readonly object[] };
     const standing = {

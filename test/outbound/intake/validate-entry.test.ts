@@ -313,6 +313,7 @@ describe('refused is', () => {
     expect(others).toEqual([]);
     expect(found).toContain(words);
     expect(found).toContain(`; did you mean ${meant}? (To send it anyway: --allow-unknown`);
+    expect(found).toContain(`bms-sync kinds ${kind} lists its fields`);
   });
 
   test('a field that is like no other, without a guess; the id is never the guess', () => {
