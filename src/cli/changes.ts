@@ -94,9 +94,19 @@ async function* changes(
     if (remaining === 0 && limit !== undefined) return;
     last = event.seq;
   }
-  const isLatest = !json && !follow && options.after === undefined && options.since === undefined;
-  const total = isLatest ? await countChanges(session, { kind }) : 0;
-  if (total > count) onMore(count, total, null);
+  await reportOlder(session, options, count, onMore);
+}
+
+/** Reports that a list without a beginning shows the latest events alone. */
+async function reportOlder(
+  session: Session,
+  { after, since, kind, json, follow }: ChangesOptions,
+  shown: number,
+  onMore: OnMore,
+): Promise<void> {
+  if (json || follow || after !== undefined || since !== undefined) return;
+  const total = await countChanges(session, { kind });
+  if (total > shown) onMore(shown, total, null);
 }
 
 /** The event after which the list begins. */
