@@ -5,13 +5,20 @@ import type { Command } from 'commander';
 import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../lib/sync-error.ts';
-import { withFullStop } from '../lib/text/text.ts';
+import { capitalize, withFullStop } from '../lib/text/text.ts';
 import { countPlans, listPlans } from '../store/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
-import { applyCorrections, approveCorrections, undoCorrections, UNPROVEN } from '../operations/plans.ts';
+import {
+  applyCorrections,
+  approveCorrections,
+  rejectCorrections,
+  undoCorrections,
+  withdrawCorrections,
+} from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
 import {
+  NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
   planList,
   RESULT_COLUMNS,
@@ -39,7 +46,6 @@ interface Options extends CommonOptions {
   readonly allowNew?: true;
   readonly allowReordered?: true;
   readonly out?: string;
-  readonly unproven?: true;
   readonly wait?: true;
   readonly timeout?: number;
 }
@@ -54,21 +60,10 @@ export function planCommand(context: CommandContext): Command {
     .option('--kind <kind>', 'its record kind, if the columns do not show it')
     .option('--allow-new', 'create records from rows without an id, which are refused otherwise')
     .option('--allow-reordered', 'accept a column whose values only changed places')
-    .option('--limit <n>', `of the list: maximum number (default: ${MAX_LISTED})`, parseWholeNumber)
+    .option('--limit <n>', LIMIT, parseWholeNumber)
     .option('--out <file>', OUT);
   const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
-    if (what === undefined) {
-      const { limit = MAX_LISTED } = mirror.options;
-      const plans = takeFirst(await listPlans(mirror.session, limit + 1), limit, context.io, {
-        total: await countPlans(mirror.session),
-      });
-      const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
-      const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
-        return [id, state, kind, origin, createdBy, createdAt, approvedBy];
-      });
-      const table = textTable(names, rows);
-      return [documentOf(planList, { plans }), plans.length === 0 ? ['No plans.'] : [table]];
-    }
+    if (what === undefined) return listAnswer(context, mirror);
     const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(mirror, what);
     return id === null
       ? [{ id: null, rows: [] }, ['Nothing would change.']]
@@ -77,7 +72,27 @@ export function planCommand(context: CommandContext): Command {
   return readingCommand(context, command, read, refuseOutput);
 }
 
+export const plansCommand = (context: CommandContext): Command =>
+  readingCommand(
+    context,
+    createCommand('plans').option('--limit <n>', LIMIT, parseWholeNumber),
+    (mirror: Mirror) => listAnswer(context, mirror),
+  );
+
 const MAX_LISTED = 50;
+const LIMIT = `of the list: maximum number (default: ${MAX_LISTED})`;
+
+async function listAnswer(context: CommandContext, { session, options }: Mirror): Promise<Printout> {
+  const { limit = MAX_LISTED } = options;
+  const total = await countPlans(session);
+  const plans = takeFirst(await listPlans(session, limit + 1), limit, context.io, { total });
+  const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
+  const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
+    return [id, state, kind, origin, createdBy, createdAt, approvedBy];
+  });
+  const table = textTable(names, rows);
+  return [documentOf(planList, { plans }), plans.length === 0 ? ['No plans.'] : [table]];
+}
 
 async function planOfFile({ session, options, parts }: Mirror, file: string): Promise<number | null> {
   const { kind, allowNew, allowReordered } = options;
@@ -108,31 +123,36 @@ function bytesOf(file: string): Uint8Array {
   }
 }
 
-export function applyCommand(context: CommandContext): Command {
-  return decisionCommand(context, applyCorrections)
+const TIMEOUT_SECONDS = 60;
+
+/** The command of a decision on a plan; further members of its input are options. */
+const decisionCommand =
+  (operation: AnyOperation) =>
+  (context: CommandContext): Command => {
+    const command = createCommand(operation.name).argument('<plan>', 'number of the plan');
+    const { shape } = operation.input;
+    for (const [name, schema] of Object.entries(shape).filter(([name]) => name !== 'id')) {
+      const option = schema.safeParse(true).success ? `--${name}` : `--${name} <text>`;
+      if (schema.safeParse(undefined).success) command.option(option, schema.description);
+      else command.requiredOption(option, schema.description);
+    }
+    const read = async (mirror: Mirror, id: string): Promise<Printout> => {
+      const given = Object.entries(mirror.options).filter(([name]) => name in shape);
+      const document = await operation.run(mirror.parts, { id, ...Object.fromEntries(given) });
+      return planAnswer(context, mirror, Number(document['id']));
+    };
+    return readingCommand(context, command, read, refuseOutput);
+  };
+
+export const approveCommand = decisionCommand(approveCorrections);
+export const rejectCommand = decisionCommand(rejectCorrections);
+export const withdrawCommand = decisionCommand(withdrawCorrections);
+export const undoCommand = decisionCommand(undoCorrections);
+export const applyCommand = (context: CommandContext): Command =>
+  decisionCommand(applyCorrections)(context)
     .option('--out <file>', OUT)
     .option('--wait', 'wait for the answer of the service')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
-}
-
-const TIMEOUT_SECONDS = 60;
-
-export const approveCommand = (context: CommandContext): Command =>
-  decisionCommand(context, approveCorrections);
-
-export const undoCommand = (context: CommandContext): Command =>
-  decisionCommand(context, undoCorrections).option('--unproven', UNPROVEN);
-
-function decisionCommand(context: CommandContext, operation: AnyOperation): Command {
-  const command = createCommand(operation.name, operation.summary);
-  command.argument('<plan>', 'number of the plan');
-  const read = async (mirror: Mirror, id: string): Promise<Printout> => {
-    const wanted = { id, ...(mirror.options.unproven && { unproven: true }) };
-    const document = await operation.run(mirror.parts, wanted);
-    return planAnswer(context, mirror, Number(document['id']));
-  };
-  return readingCommand(context, command, read, refuseOutput);
-}
 
 /** Refuses a file that cannot be written before anything is done. */
 function refuseOutput({ config, options }: Pick<Mirror, 'config' | 'options'>): void {
@@ -179,14 +199,16 @@ const LONGEST_NAME = 30;
 const ROWS_NAMED = 5;
 
 function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<Printed> {
-  const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
+  const { id, kind, origin, state, counts, rows, stale, reason } = plan;
   const { updates, creates, refusals } = counts;
   const counted = translatorFor('en').t(PLAN_COUNTS_TEXT, { updates, creates, refusals });
   yield `Plan ${id} for ${kind}, from ${origin}: ${counted}. It is ${state}.`;
-  const deciders = { Made: createdBy, Approved: approvedBy, Applied: appliedBy };
+  const { createdBy: Made, approvedBy: Approved, appliedBy: Applied, closedBy } = plan;
+  const deciders = { Made, Approved, Applied, [capitalize(state)]: closedBy };
   yield Object.entries(deciders)
     .flatMap(([what, who]) => (who === null ? [] : `${what} by ${who}.`))
     .join(' ');
+  if (reason !== null) yield `Reason: ${withFullStop(reason)}`;
   const changed = rows.filter((row) => row.cells.length > 0);
   const refused = rows.filter((row) => row.refusal !== null);
   if (changed.length > 0) yield '';
@@ -215,9 +237,9 @@ function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<P
 /** The next command for a plan; a plan that another person must approve cannot be applied yet. */
 function nextStep({ id, state, approvedBy, next }: ShownPlan, approvals: number): string {
   if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
-  if (next === null) return '';
+  if (next === null) return state === 'open' ? `\n${NOTHING_TO_APPLY}` : '';
   return approvals > 0 && approvedBy === null
-    ? `\n${next} That user runs: bms-sync approve ${id}`
+    ? `\n${next} That user runs: bms-sync approve ${id}, or bms-sync reject ${id} --reason TEXT`
     : `\nTo send exactly these changes: bms-sync apply ${id}`;
 }
 

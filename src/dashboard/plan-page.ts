@@ -1,8 +1,10 @@
+import { sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { readPlanPage } from '../store/outbox/plan-store.ts';
+import { readPlanPage, readRefusals, type Refusal } from '../store/outbox/plan-store.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import {
+  NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
   shownRow,
   summarizePlan,
@@ -13,14 +15,14 @@ import { planPath } from '../operations/plans.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, factList, pageTitle, panel, tile, markEnglish } from './parts/layout.ts';
+import { badge, factList, itemList, pageTitle, panel, markEnglish } from './parts/layout.ts';
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
 import { planBadge, planButtons } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
-import type { Translator } from '../lib/text/translator.ts';
+import type { MessageKey, Translator } from '../lib/text/translator.ts';
 import { ellipsize, labelledField, labelledKind, valueAsText } from './parts/values.ts';
 
 export function addPlanPage(app: Server, dashboard: Dashboard): void {
@@ -32,7 +34,9 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const path = `/plans/${id}`;
     const plan = await summarizePlan(session, kinds, id, plans.approvals);
-    const read = await readPlanPage(session, id, { after: query.after ?? 0, limit: PAGE_ROWS + 1 });
+    const place = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: sql`r.cells <> '[]'` };
+    const read = await readPlanPage(session, id, place);
+    const refusals = await readRefusals(session, id, PAGE_ROWS + 1);
     const rows = read.slice(0, PAGE_ROWS).map(shownRow);
     const ids = rows.flatMap((row) => row.recordId ?? []);
     const records = await readOwnRows(session, plan.kind, ids);
@@ -42,10 +46,10 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
     const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
       <div id="plan" data-live>
-        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${plan.next === null ? null : html`<p>${t(plan.next)}</p>`} ${buttons} ${factsOf(plan, reader)}</div>`)}
-        ${progress(plan, reader)}
+        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
       </div>
-      ${panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
+      ${rows.length === 0 ? null : panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
+      ${refusals.length === 0 ? null : refusalPanel(refusals, reader)}
       ${listLinks(reader, { words: t('First rows'), address: query.after === undefined ? null : path }, { words: t('Further rows'), address: further })}`;
     return { title, content };
   });
@@ -53,32 +57,57 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
 
 const STALE_SHOWN = 10;
 
+/** Shows who has made and decided a plan, what it waits for, and what has become of its entries. */
+function pathOf(plan: PlanSummary, reader: Reader): Html {
+  const { t, term, count } = reader;
+  const { state, next, createdAt, approvedAt, appliedAt, closedAt, reason } = plan;
+  const done: readonly (readonly [MessageKey, string | null, string | null])[] = [
+    ['Made by', plan.createdBy, createdAt],
+    ['Approved by', plan.approvedBy, approvedAt],
+    ['Applied by', plan.appliedBy, appliedAt],
+    [state === 'rejected' ? 'Rejected by' : 'Withdrawn by', plan.closedBy, closedAt],
+  ];
+  const steps = done.flatMap(([text, who, at]) =>
+    who === null || at === null ? [] : html`${t(text)} <b translate="no">${who}</b>, ${reader.exactTime(at)}`,
+  );
+  if (reason !== null) steps.push(html`<q translate="no">${reason}</q>`);
+  if (state === 'stale') steps.push(planBadge(reader, state));
+  if (next !== null) steps.push(html`<strong aria-current="step">${t(next)}</strong>`);
+  if (state === 'open' && next === null) steps.push(html`${t(NOTHING_TO_APPLY)}`);
+  for (const [name, number] of Object.entries(plan.counts.entries))
+    steps.push(html`${count(number)} <a href="/outbox?state=${name}">${term(name)}</a>`);
+  return html`<ol class="path">
+    ${steps.map((step) => html`<li>${step}</li>`)}
+  </ol>`;
+}
+
 function factsOf(plan: PlanSummary, reader: Reader): Html {
   const { t } = reader;
   const { updates, creates, refusals } = plan.counts;
-  const by = (who: string | null, at: string | null): Html | null =>
-    who === null || at === null ? null : html`<span translate="no">${who}</span>, ${reader.exactTime(at)}`;
   const why = plan.stale
     .slice(0, STALE_SHOWN)
     .map((sentence) => html`<p class="small">${markEnglish(reader, sentence)}</p>`);
   return factList([
     [t('Rows'), t(PLAN_COUNTS_TEXT, { updates, creates, refusals })],
-    [t('Made by'), by(plan.createdBy, plan.createdAt)],
-    [t('Approved by'), by(plan.approvedBy, plan.approvedAt)],
-    [t('Applied by'), by(plan.appliedBy, plan.appliedAt)],
     [t('Stale'), plan.state === 'stale' ? html`${why}` : null],
     [t('Result'), html`<a href="/v1/plans/${plan.id}/result.csv">${t('one line per cell, as CSV')}</a>`],
   ]);
 }
 
-function progress({ counts: { entries } }: PlanSummary, translator: Translator): Html | null {
-  const { t, term } = translator;
-  const numbers = Object.entries(entries);
-  if (numbers.length === 0) return null;
-  return html`<ul class="tiles" aria-label="${t('Entries of the outbox')}">
-    ${numbers.map(([state, number]) => tile(translator, `/outbox?state=${state}`, number, term(state)))}
-  </ul>`;
+/** Shows the reasons of rows that change nothing, each once; the result has every row. */
+function refusalPanel(refusals: readonly Refusal[], reader: Reader): Html {
+  const { t } = reader;
+  const items = refusals
+    .slice(0, PAGE_ROWS)
+    .map(
+      ({ refusal, n, first }) =>
+        html`<li>${t(REFUSED_ROWS, { n, first })}: ${markEnglish(reader, refusal)}</li>`,
+    );
+  if (refusals.length > PAGE_ROWS) items.push(html`<li>…</li>`);
+  return panel({ id: 'refused', title: t('Refused'), isLive: true }, itemList(items));
 }
+
+const REFUSED_ROWS: MessageKey = '{n, plural, one {Row {first}} other {# rows from row {first} on}}';
 
 const LONGEST_VALUE = 160;
 function rowTable(

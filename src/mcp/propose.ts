@@ -1,7 +1,9 @@
 import type { Kind } from '../catalog/kind.ts';
-import { UsageError } from '../lib/sync-error.ts';
+import type { Queryable } from '../db/session/session.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
 import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { openPlansFrom } from '../store/outbox/plan-store.ts';
 import { findRecord } from '../store/records/record-store.ts';
 import { VERSION_COLUMN, versionOf } from '../store/records/record-version.ts';
 import type { Findings } from './answer.ts';
@@ -17,7 +19,8 @@ interface ProposedChange {
  * Makes a plan of changes, as from a spreadsheet with the same cells. Nothing is sent: a person applies the plan.
  *
  * @param by The user whose assistant proposes.
- * @throws {UsageError} `mcp.propose` if the changes do not set the same fields, and what `makePlan` throws.
+ * @throws {SyncError} `mcp.proposals` if the user has too many open ones; `mcp.propose` if the changes do not set the same fields;
+ * and what `makePlan` throws.
  */
 export async function proposeChanges(
   context: ToolContext,
@@ -51,10 +54,11 @@ export async function proposeChanges(
     kinds,
     sheet: { columns, rows, decimalSign: '.' },
     kind: kind.name,
-    origin: 'assistant',
+    origin: PROPOSAL,
     createdBy: by,
     now: clock.now(),
     allowReordered: true,
+    check: (tx) => refuseMore(tx, by),
   });
   const plan = id === null ? null : await showPlan(session, kinds, id);
   const lines = plan === null ? [] : resultLines(plan);
@@ -64,4 +68,16 @@ export async function proposeChanges(
     kinds: [kind.name],
     more: { plan: id, page: id === null ? null : `/plans/${id}` },
   };
+}
+
+const PROPOSAL = 'assistant';
+const MOST_OPEN = 50;
+
+async function refuseMore(db: Queryable, by: string): Promise<void> {
+  const [oldest, ...others] = await openPlansFrom(db, PROPOSAL, by);
+  if (oldest === undefined || others.length + 1 < MOST_OPEN) return;
+  throw new SyncError(`${by} has ${others.length + 1} open proposals; the oldest is plan ${oldest}.`, {
+    code: 'mcp.proposals',
+    hint: `Apply it or withdraw it first, on its page /plans/${oldest} or by: bms-sync withdraw ${oldest}`,
+  });
 }

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { insertUser } from '../../src/store/users/user-store.ts';
@@ -65,6 +66,89 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       '3,update,18,,,,it is gone,,,',
       '',
     ]);
+  });
+
+  test('a plan is rejected by another operator, withdrawn by its maker, and then takes no decision', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    for (const name of ['Ada', 'Marie'])
+      await session.atomically((tx) => insertUser(tx, { name, role: 'operator', token: `of-${name}` }));
+    const as = (name: string) => ({ authorization: `Bearer of-${name}` });
+    for (let n = 0; n < 4; n += 1) await storePlan(session);
+    const wrong = { reason: ' Wrong prices ' };
+
+    const refusals = [
+      await stage.post('/v1/plans/1/reject', wrong, as('Ada')),
+      await stage.post('/v1/plans/1/withdraw', {}, as('Marie')),
+      await stage.post('/v1/plans/1/reject', {}, as('Marie')),
+      await stage.post('/v1/plans/1/reject', { reason: ' ' }, as('Marie')),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([403, 403, 400, 400]);
+    const rejected = await jsonOf(await stage.post('/v1/plans/1/reject', wrong, as('Marie')));
+    expect(rejected).toMatchObject({
+      state: 'rejected',
+      closedBy: 'Marie',
+      reason: 'Wrong prices',
+      next: null,
+    });
+    const withdrawn = await jsonOf(await stage.post('/v1/plans/2/withdraw', {}, as('Ada')));
+    expect(withdrawn).toMatchObject({ state: 'withdrawn', closedBy: 'Ada', reason: null });
+    for (const [id, decision] of [
+      [3, 'reject'],
+      [4, 'withdraw'],
+    ] as const)
+      expect(
+        (await stage.post(`/v1/plans/${id}/${decision}`, decision === 'reject' ? wrong : {})).status,
+      ).toBe(200);
+
+    for (const decision of ['approve', 'apply', 'undo', 'withdraw'])
+      for (const id of [1, 2]) {
+        const refused = await stage.post(`/v1/plans/${id}/${decision}`);
+        const { detail } = (await refused.json()) as { readonly detail: string };
+        expect(refused.status).toBe(409);
+        expect(detail).toMatch(
+          id === 1
+            ? /^Plan 1 was rejected by Marie at \d{4}-\d\d-\d\d \d\d:\d\d UTC: Wrong prices\.$/
+            : /^Plan 2 was withdrawn by Ada at .* UTC\.$/,
+        );
+      }
+    const decisions = await session.query(sql`select who, what, target from decisions order by id`);
+    expect(decisions.map(({ who, what, target }) => [who, what, target])).toEqual([
+      ['Marie', 'plans reject', '1'],
+      ['Ada', 'plans withdraw', '2'],
+      ['admin', 'plans reject', '3'],
+      ['admin', 'plans withdraw', '4'],
+    ]);
+  });
+
+  test.each([
+    ['approve', 'withdraw'],
+    ['apply', 'reject'],
+  ])('of %s and %s at once exactly one wins', async (decision, ending) => {
+    const session = await open();
+    const stage = await serveMirror(session, { plans: { approvals: decision === 'approve' ? 1 : 0 } });
+    for (let id = 1; id <= 6; id += 1) {
+      await storePlan(session);
+      const decide = () => stage.post(`/v1/plans/${id}/${decision}`);
+      const end = () => stage.post(`/v1/plans/${id}/${ending}`, ending === 'reject' ? { reason: 'no' } : {});
+      const sent = id % 2 === 0 ? [decide(), end()] : [end(), decide()];
+      const answers = await Promise.all(sent);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const { state } = (await jsonOf(await stage.get(`/v1/plans/${id}`))) as { readonly state: string };
+      const hasEnded = answers[id % 2 === 0 ? 1 : 0]?.status === 200;
+      expect(state).toBe(
+        hasEnded
+          ? ending === 'reject'
+            ? 'rejected'
+            : 'withdrawn'
+          : decision === 'approve'
+            ? 'open'
+            : 'applied',
+      );
+      await session.atomically((tx) =>
+        tx.query(sql`update clients set _changed_at = '2020-01-01 00:00:00.000' returning id`),
+      );
+    }
   });
 
   test('users are listed for admins, without anything of their tokens', async () => {

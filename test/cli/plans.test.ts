@@ -27,7 +27,7 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
   test('show a correction, put it into the outbox once, and tell what has become of each row', async () => {
     const { env, folder, file } = await scene(database);
     expect((await run(['plan', file], env)).stdout).toBe('Nothing would change.\n');
-    expect((await run(['plan'], env)).stdout).toBe('No plans.\n');
+    expect((await run(['plans'], env)).stdout).toBe('No plans.\n');
     replace(file, 'Zoé', 'Zoé & Fils');
 
     const planned = await run(['plan', file], env);
@@ -59,6 +59,26 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
     expect(undone.stdout).toContain('its entry 1 is ready');
     const again = await run(['undo', '1'], env);
     expect(again.stdout).toContain('Plan 3 for clients, from undo of plan 1, which plan 2 undoes already: ');
+  });
+});
+
+describe('reject and withdraw', () => {
+  test('end a plan with a reason, which the list and the plan show', async () => {
+    const { env, file } = await scene('SQLite');
+    replace(file, 'Zoé', 'Zoé & Fils');
+    for (let n = 0; n < 2; n += 1) await run(['plan', file], env);
+    expect(await run(['reject', '1'], env)).toMatchObject({ code: 2 });
+    expect(await run(['reject', '1', '--reason', ' '], env)).toMatchObject({ code: 2 });
+    const rejected = await run(['reject', '1', '--reason', 'Wrong prices'], env);
+    expect(rejected).toMatchObject({ code: 0, stderr: '' });
+    expect(rejected.stdout).toMatch(
+      /It is rejected\.\nMade by .*\. Rejected by .*\.\nReason: Wrong prices\.\n/,
+    );
+    expect((await run(['withdraw', '2'], env)).stdout).toContain('It is withdrawn.');
+    expect((await run(['plans'], env)).stdout).toMatch(/2 +withdrawn .*\n +1 +rejected /);
+    const applied = await run(['apply', '1'], env);
+    expect(applied).toMatchObject({ code: 1 });
+    expect(applied.stderr).toMatch(/Plan 1 was rejected by .* UTC: Wrong prices\./);
   });
 });
 

@@ -60,13 +60,13 @@ describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) =
     expect(shown).toMatch(
       /\/records\/clients\/1" title="clients 1">client 1<.*C-1 · Old 1.*<del>Old 1<\/del> → <ins>&lt;b&gt;New 1/,
     );
-    expect(shown).toContain('record 999 is &lt;gone&gt;');
-    expect(await formsOn('/plans/1', 'Ada')).toEqual([]);
+    expect(shown).toMatch(/Row 3: .*record 999 is &lt;gone&gt;/);
+    expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/withdraw']);
     expect(await page('/', 'Ada')).not.toContain('Plan 1 waits for approval');
     expect(await page('/', 'Marie')).toMatch(/Plan 1 waits for approval.*Ada wants to change 1 record of/);
     expect(await page('/', 'Marie', { 'accept-language': 'fr' })).toContain('Le plan 1 attend');
 
-    expect(await formsOn('/plans/1', 'Marie')).toEqual(['/plans/1/approve']);
+    expect(await formsOn('/plans/1', 'Marie')).toEqual(['/plans/1/approve', '/plans/1/reject']);
     const approved = await send('/plans/1/approve', 'Marie', '/plans/1');
     expect(approved.headers.get('location')).toBe('/plans/1?done=plans%20approve');
     expect(await page('/plans/1?done=plans%20approve', 'Ada')).toContain(
@@ -75,7 +75,7 @@ describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) =
     expect(await page('/deletions?done=deletions%20approve', 'Ada')).toContain('Approved: each record');
     expect(await page('/', 'Marie')).not.toContain('waits for approval');
 
-    expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply']);
+    expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply', '/plans/1/withdraw']);
     expect(await page('/plans/1', 'Ada')).toContain('1 record will be changed. Continue?');
     expect((await send('/plans/1/apply', 'Ada', '/plans/1')).status).toBe(303);
     const applied = await page('/plans/1', 'Ada');
@@ -85,7 +85,10 @@ describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) =
     expect(await formsOn('/plans/1', 'Marie')).toEqual(['/plans/1/undo']);
     const undone = await send('/plans/1/undo', 'Marie', '/plans/1');
     expect(undone.headers.get('location')).toBe('/plans/2?done=plans%20undo');
-    expect(await page('/plans/2', 'Ada')).toContain('its entry 1 is ready');
+    const back = await page('/plans/2?done=plans%20undo', 'Marie');
+    expect(back).toContain('its entry 1 is ready');
+    expect(back).toContain('It changes nothing: there is nothing to apply.');
+    expect(await formsOn('/plans/2', 'Marie')).toEqual(['/plans/2/withdraw']);
   });
 });
 
@@ -128,11 +131,30 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
     expect(await waiting()).toEqual([]);
   });
 
+  test('ask for the reason of a rejection, and show who rejected a plan and why', async () => {
+    const session = await open();
+    const { stage, page, formsOn, send } = await serving(session);
+    await storePlan(session, 1);
+    expect(await page('/plans/1', 'Marie')).toMatch(
+      /action="\/plans\/1\/reject".*name="reason"[^>]*required/,
+    );
+    expect((await send('/plans/1/reject', 'Marie')).status).toBe(400);
+    const headers = { authorization: 'Bearer of-Marie', 'content-type': 'application/x-www-form-urlencoded' };
+    const sent = await stage.post('/plans/1/reject', 'reason=Wrong+<prices>&back=/plans/1', headers);
+    expect(sent.headers.get('location')).toBe('/plans/1?done=plans%20reject');
+    const shown = await page('/plans/1?done=plans%20reject', 'Ada');
+    expect(shown).toContain('Rejected: the plan can no longer be applied.');
+    expect(shown).toMatch(/Marie.*Wrong &lt;prices&gt;/);
+    expect(await formsOn('/plans/1', 'Ada')).toEqual([]);
+    expect(await page('/plans', 'Ada')).toMatch(/state bad">rejected</);
+    expect(await page('/', 'Marie')).not.toContain('waits for approval');
+  });
+
   test('need nobody else where the settings ask for no approval', async () => {
     const session = await open();
     const { page, formsOn } = await serving(session, 0);
     await storePlan(session, 2);
-    expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply']);
+    expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply', '/plans/1/withdraw']);
     expect(await page('/plans/1', 'Ada')).toContain('2 records will be changed.');
     expect(await page('/', 'Marie')).not.toContain('waits for approval');
   });

@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { StaleKind } from '../../src/store/needs/read-needs.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
+import { endPlan } from '../../src/outbound/plans/end-plan.ts';
+import { insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { NOON_TEXT } from '../store/temp-mirror.ts';
 import { takeSnapshot } from '../../src/report/export/snapshot.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
@@ -142,6 +145,16 @@ describe.each(DATABASES)('%s', (database) => {
     await expect(
       ask('propose', { kind: 'clients', changes: [...changes, { id: '2', set: { code: 'x' } }] }),
     ).rejects.toMatchObject({ code: 'mcp.propose' });
+
+    const plan = { kind: 'clients', origin: 'assistant', createdBy: 'anna', createdAt: NOON_TEXT };
+    for (let open = 1; open < 50; open += 1) await session.atomically((tx) => insertPlan(tx, plan, []));
+    await expect(ask('propose', { kind: 'clients', changes })).rejects.toMatchObject({
+      code: 'mcp.proposals',
+      message: 'anna has 50 open proposals; the oldest is plan 1.',
+    });
+    const by = { who: 'anna', role: 'operator', via: 'page' } as const;
+    await endPlan(session, { id: 1, by, now: new Date() }, 'withdrawn', null);
+    expect(await ask('propose', { kind: 'clients', changes })).toMatchObject({ plan: 51 });
   });
 
   test('describe lists views, reports and kinds, and the columns of a view in the language of the user', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { listDecisions, type StoredDecision } from '../../src/store/users/decision-store.ts';
-import { closePlan, insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { decidePlan, insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { insertUser } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
@@ -36,6 +36,8 @@ const CASES: Readonly<Record<string, Case>> = {
   ],
   '/deletions/:kind/reject': [{ kind: 'clients' }, 'deletions reject clients', 'deletions reject|clients|'],
   '/plans/:id/approve': [{ id: '1' }, 'approve 1', 'plans approve|1|'],
+  '/plans/:id/reject': [{ id: '1', reason: 'no' }, 'reject 1 --reason no', 'plans reject|1|'],
+  '/plans/:id/withdraw': [{ id: '1' }, 'withdraw 1', 'plans withdraw|1|'],
   '/plans/:id/apply': [{ id: '1' }, 'apply 1', 'plans apply|1|'],
   '/plans/:id/undo': [{ id: '2' }, 'undo 2', 'plans undo|2|'],
   '/webhooks': [
@@ -92,7 +94,8 @@ async function scene(url: string): Promise<Scene> {
     const cells = '[{"field":"name","old":null,"new":"Zénobie"}]';
     const row = { position: 2, operation: 'update', recordId: '17', cells, refusal: null } as const;
     await insertPlan(tx, plan, [row]);
-    await closePlan(tx, await insertPlan(tx, plan, []), 'Marie', NOON);
+    const applied = { state: 'applied', appliedAt: NOON_TEXT, appliedBy: 'Marie' } as const;
+    await decidePlan(tx, await insertPlan(tx, plan, []), applied);
   });
   const create = { operation: 'create', kind: 'clients', data: { code: 'C-1', name: 'Zénobie' } };
   await stage.post('/v1/outbox', create, { 'idempotency-key': 'one' });
@@ -105,7 +108,7 @@ async function prepare({ session, stage }: Scene): Promise<void> {
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   await session.atomically(async (tx) => {
     await tx.query(sql`update outbox set state = 'parked', owner = null where id = 1`);
-    await tx.query(sql`update plans set state = 'open' where id = 1`);
+    await tx.query(sql`update plans set state = 'open', approved_at = null, approved_by = null where id = 1`);
     await tx.query(sql`delete from links`);
     await tx.query(sql`delete from deletions`);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);

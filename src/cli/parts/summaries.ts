@@ -25,7 +25,10 @@ export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...ar
     'show what an edited export would change, cell by cell; without a file, list the plans',
     '[file|number]',
   ],
+  plans: ['list the plans, the newest first'],
   approve: ['approve a plan that another user has made', '<plan>'],
+  reject: ['reject a plan that another user has made; it can no longer be applied', '<plan>'],
+  withdraw: ['withdraw a plan of your own; it can no longer be applied', '<plan>'],
   apply: [
     'put exactly the rows of a plan into the outbox, unless one of its cells has changed in the mirror',
     '<plan>',

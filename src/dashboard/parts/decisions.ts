@@ -23,7 +23,10 @@ export interface DecisionButton {
   /** The name of the button for screen readers. */
   readonly about?: string;
   /** A question before the decision, and the button that then decides. */
-  readonly confirmation?: Readonly<Record<'question' | 'answer', string>>;
+  readonly confirmation?: Readonly<Record<'question' | 'answer', string>> & {
+    /** A text that the decision needs. */
+    readonly field?: Readonly<Record<'name' | 'label', string>>;
+  };
 }
 
 export function canSend(role: UserRole | undefined, address: string): boolean {
@@ -45,13 +48,18 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string, 
         ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
       );
       const unseen = about === undefined ? null : html` <span class="unseen">${about}</span>`;
+      const field = confirmation?.field;
+      const asked =
+        field === undefined
+          ? null
+          : html`<label>${field.label} <input name="${field.name}" maxlength="500" required /></label>`;
       const form = html`<form method="post" action="${address}">
-        ${hidden}<button ${isMain === true ? html`class="main"` : null}>
+        ${hidden}${asked}<button ${isMain === true ? html`class="main"` : null}>
           ${confirmation?.answer ?? html`${label}${unseen}`}
         </button>
       </form>`;
       if (confirmation === undefined) return form;
-      return html`<details class="asks" id="asks-${address}">
+      return html`<details class="asks ${isMain === true ? 'main' : ''}" id="asks-${address}">
         <summary class="button">${label}…${unseen}</summary>
         <p>${confirmation.question}</p>
         ${form}

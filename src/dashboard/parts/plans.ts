@@ -1,35 +1,61 @@
 import type { Html } from '../../http/html.ts';
-import type { Translator } from '../../lib/text/translator.ts';
+import type { MessageKey, Translator } from '../../lib/text/translator.ts';
+import { canEnd } from '../../outbound/plans/end-plan.ts';
 import { isOwnPlan, type PlanRules, type PlanSummary } from '../../outbound/plans/plan-document.ts';
 import type { DecisionButton } from './decisions.ts';
 import { badge } from './layout.ts';
 
-export const planBadge = (translator: Translator, state: PlanSummary['state']): Html =>
-  badge(translator, state === 'open' ? 'not applied' : state);
+const ENDED: MessageKey = '{state, select, rejected {rejected} other {withdrawn}}';
 
-/** The decisions that a user may make on a plan in its state; applying asks for confirmation. */
+export function planBadge(translator: Translator, state: PlanSummary['state']): Html {
+  if (state === 'rejected' || state === 'withdrawn')
+    return badge(translator, state, translator.t(ENDED, { state }));
+  return badge(translator, state === 'open' ? 'not applied' : state);
+}
+
+/** The decisions that a user may make on a plan in its state; all but an approval and an undo ask first. */
 export function planButtons(
   plan: PlanSummary,
   rules: PlanRules,
   translator: Translator,
 ): readonly DecisionButton[] {
   const { t } = translator;
-  const { id, state, approvedBy } = plan;
-  if (state === 'applied') return [planButton(id, 'Undo', translator)];
-  if (plan.next === null) return [];
-  if (rules.approvals > 0 && approvedBy === null)
-    return isOwnPlan(plan, rules) ? [] : [planButton(id, 'Approve', translator)];
-  const question = t('{n, plural, one {# record} other {# records}} will be changed. Continue?', {
-    n: plan.counts.updates + plan.counts.creates,
-  });
-  return [{ ...planButton(id, 'Apply', translator), confirmation: { question, answer: t('Apply') } }];
+  const { id, state, approvedBy, counts } = plan;
+  const button = (label: Decision): DecisionButton => planButton(id, label, translator);
+  if (state === 'applied') return [button('Undo')];
+  if (plan.closedAt !== null) return [];
+  const buttons: DecisionButton[] = [];
+  const needsApproval = rules.approvals > 0 && approvedBy === null;
+  if (plan.next !== null && needsApproval && !isOwnPlan(plan, rules)) buttons.push(button('Approve'));
+  const question = t(APPLY, { updates: counts.updates, creates: counts.creates });
+  if (plan.next !== null && !needsApproval)
+    buttons.push({ ...button('Apply'), confirmation: { question, answer: t('Apply') } });
+  return [...buttons, ...endButtons(plan, rules, translator)];
 }
 
-export function planButton(
-  id: number,
-  label: 'Approve' | 'Apply' | 'Undo',
-  { t }: Translator,
-): DecisionButton {
+function endButtons(plan: PlanSummary, { user }: PlanRules, translator: Translator) {
+  const { t } = translator;
+  const reject = {
+    question: t('It can no longer be applied.'),
+    answer: t('Reject'),
+    field: { name: 'reason', label: t('Reason') },
+  };
+  const withdraw = { question: t('It can no longer be applied. Continue?'), answer: t('Withdraw') };
+  const buttons: DecisionButton[] = [];
+  if (user && canEnd('rejected', plan, user))
+    buttons.push({ ...planButton(plan.id, 'Reject', translator), confirmation: reject });
+  if (user && canEnd('withdrawn', plan, user))
+    buttons.push({ ...planButton(plan.id, 'Withdraw', translator), confirmation: withdraw });
+  return buttons;
+}
+
+const APPLY: MessageKey =
+  '{updates, plural, =0 {} one {# record will be changed. } other {# records will be changed. }}{creates, plural, =0 {} one {# record will be created. } other {# records will be created. }}Continue?';
+
+type Decision = 'Approve' | 'Reject' | 'Withdraw' | 'Apply' | 'Undo';
+
+export function planButton(id: number, label: Decision, { t }: Translator): DecisionButton {
   const address = `/plans/${id}/${label.toLowerCase()}`;
-  return { label: t(label), about: t('plan {id}', { id }), address, isMain: label !== 'Undo' };
+  const isMain = label === 'Approve' || label === 'Apply';
+  return { label: t(label), about: t('plan {id}', { id }), address, isMain };
 }

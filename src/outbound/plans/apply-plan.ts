@@ -2,11 +2,12 @@ import type { Kind } from '../../catalog/kind.ts';
 import { shownValue } from '../../diff/shown-value.ts';
 import { canonicalJson, compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
-  closePlan,
+  decidePlan,
   isChangedUpdate,
   planRowSlices,
   readPlan,
@@ -19,7 +20,7 @@ import { readOwnRows } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { CheckedEntry, EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeInTransaction } from '../intake/intake.ts';
-import { planAltered, readUnalteredPlan, type PlanDecision } from './approve-plan.ts';
+import { alreadyDecided, planAltered, readUnalteredPlan, type PlanDecision } from './approve-plan.ts';
 import { parseCells, toEntryData } from './judge-row.ts';
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 
@@ -29,8 +30,7 @@ import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
  *
  * Rows are checked without the write lock. The transaction that stores them checks again what has changed since.
  *
- * @throws {SyncError} `plan.absent`, `plan.unapproved`, `plan.stale` where the mirror has moved on in one of its cells,
- * `plan.altered` where its rows differ from the shown ones.
+ * @throws {SyncError} `plan.unapproved`, `plan.stale` where the mirror has moved on in one of its cells, and what `approvePlan` throws.
  * @throws {UsageError} `outbox.double` where something has the natural key of a create by now.
  */
 export async function applyPlan(
@@ -40,6 +40,7 @@ export async function applyPlan(
   const { kinds, id, by, now, approvals } = decision;
   const plan = await readPlan(session, id);
   if (plan.state === 'applied') return;
+  if (plan.state !== 'open') throw alreadyDecided(plan);
   const kind = kinds.find((kind) => kind.name === plan.kind);
   if (kind === undefined) throw planAltered(id);
   if (approvals > 0 && plan.approvedBy === null) throw unapproved(id);
@@ -52,18 +53,22 @@ export async function applyPlan(
     { kind, now },
     async () => {
       const { rows } = await readUnalteredPlan(session, id);
-      const wanted = rows.filter((row) => row.cells !== '[]'); // A row without cells is refused as a whole.
       await refuseStale(session, plan.createdAt);
       const mirrored = await readMirroredKind(session, kind);
       const checked: CheckedEntry[] = [];
-      for (const slice of inChunks(wanted, ROWS_A_SLICE)) {
+      for (const slice of inChunks(rows, ROWS_A_SLICE)) {
         const requests = slice.map((row) => requestOf(id, mirrored, row));
         checked.push(...(await checkRequests(session, kinds, requests)));
       }
       return checked;
     },
     async (tx, checked, since) => {
-      if (!(await closePlan(tx, id, by, now))) return;
+      const applied = { state: 'applied', appliedAt: formatInstant(now), appliedBy: by } as const;
+      if (!(await decidePlan(tx, id, applied))) {
+        const decided = await readPlan(tx, id);
+        if (decided.state === 'applied') return;
+        throw alreadyDecided(decided);
+      }
       await refuseStale(tx, since);
       await storeInTransaction(tx, checked, { now, by });
       await saveEntriesOfRows(tx, id);

@@ -1,7 +1,16 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import { withFullStop } from '../../lib/text/text.ts';
+import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../store/outbox/plan-store.ts';
+import {
+  decidePlan,
+  planChecksum,
+  readPlan,
+  readPlanRows,
+  type StoredPlan,
+} from '../../store/outbox/plan-store.ts';
 import { isSameUserName } from '../../store/users/user-store.ts';
 
 /** A person's decision on a plan. */
@@ -13,9 +22,9 @@ export interface PlanDecision {
 }
 
 /**
- * Approves an open plan with the rows that were shown; the first approval counts.
+ * Approves an open plan with the rows that were shown.
  *
- * @throws {SyncError} `plan.own` for its maker, `plan.applied`, `plan.absent`, `plan.altered`.
+ * @throws {SyncError} `plan.own` for its maker, `plan.absent`, `plan.altered`, and the error of an earlier decision.
  */
 export async function approvePlan(
   session: Session,
@@ -31,17 +40,40 @@ export async function approvePlan(
           : `No plan needs an approval (plans.approvals: 0): bms-sync apply ${id}`,
     });
   await session.atomically(async (tx) => {
-    if (!(await saveApproval(tx, id, by, now)))
-      throw new SyncError(`Plan ${id} is already applied.`, { code: 'plan.applied' });
+    const approval = { approvedAt: formatInstant(now), approvedBy: by };
+    if (!(await decidePlan(tx, id, approval, sql`approved_at is null`)))
+      throw alreadyDecided(await readPlan(tx, id));
   });
 }
 
-/** Reads a plan with its rows. @throws {SyncError} `plan.absent`, `plan.altered` where they differ from the shown ones. */
+/** The error of a plan that somebody else has decided: `plan.approved`, `plan.applied`, `plan.rejected`, `plan.withdrawn`. */
+export function alreadyDecided(plan: StoredPlan): SyncError {
+  const { id, state, approvedAt, approvedBy, appliedAt, appliedBy, closedAt, closedBy, reason } = plan;
+  const decision = state === 'open' ? 'approved' : state;
+  const who = closedBy ?? appliedBy ?? approvedBy;
+  const when = (closedAt ?? appliedAt ?? approvedAt)?.slice(0, 'YYYY-MM-DD HH:MM'.length);
+  const why = reason === null ? '' : `: ${reason}`;
+  return new SyncError(withFullStop(`Plan ${id} was ${decision} by ${who} at ${when} UTC${why}`), {
+    code: `plan.${decision}`,
+    hint: `To show it: bms-sync plan ${id}`,
+  });
+}
+
+/**
+ * Reads a plan with the rows that change something: one without cells is refused as a whole.
+ *
+ * @throws {SyncError} `plan.absent`, `plan.altered` where its rows differ from the shown ones, `plan.empty` where it changes nothing.
+ */
 export async function readUnalteredPlan(db: Queryable, id: number) {
   const plan = await readPlan(db, id);
   const rows = await readPlanRows(db, id);
   if (planChecksum(plan.kind, rows) !== plan.checksum) throw planAltered(id);
-  return { plan, rows };
+  const changing = rows.filter((row) => row.cells !== '[]');
+  if (changing.length > 0) return { plan, rows: changing };
+  throw new SyncError(`Plan ${id} changes nothing: all its rows are refused.`, {
+    code: 'plan.empty',
+    hint: `To see why: bms-sync plan ${id}`,
+  });
 }
 
 export const planAltered = (id: number): SyncError =>

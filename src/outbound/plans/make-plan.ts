@@ -41,6 +41,8 @@ export interface Spreadsheet {
   readonly allowNew?: boolean | undefined;
   /** Accepts a column whose values only changed places as edited. */
   readonly allowReordered?: boolean | undefined;
+  /** Refuses the plan in the transaction that stores it. */
+  readonly check?: (tx: Queryable) => Promise<void>;
 }
 
 /**
@@ -62,7 +64,10 @@ export async function makePlan(session: Session, spreadsheet: Spreadsheet): Prom
       if (reordered !== undefined) throw sortedAloneError(reordered);
       return rows.length === 0 ? null : refuseDuplicateRows(table.kind, rows);
     },
-    (tx, rows, createdAt) => insertPlan(tx, { ...spreadsheet, kind: kind.name, createdAt }, rows),
+    async (tx, rows, createdAt) => {
+      await spreadsheet.check?.(tx);
+      return insertPlan(tx, { ...spreadsheet, kind: kind.name, createdAt }, rows);
+    },
   );
 }
 

@@ -13,7 +13,7 @@ import {
   readPlanRows,
   type PlanRow,
 } from '../../store/outbox/plan-store.ts';
-import { isSameUserName } from '../../store/users/user-store.ts';
+import { isSameUserName, type UserRole } from '../../store/users/user-store.ts';
 import { findStale } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
 
@@ -26,7 +26,7 @@ const person = z.string().nullable();
 const listedPlan = z.object({
   id: z.int(),
   kind: z.string(),
-  state: z.enum(['open', 'applied']),
+  state: z.enum(['open', 'applied', 'rejected', 'withdrawn']),
   origin: z.string().describe('the name of the file, or the plan that it undoes'),
   checksum: z.string().describe('of the kind and the rows'),
   createdAt: instant,
@@ -35,6 +35,9 @@ const listedPlan = z.object({
   approvedBy: person,
   appliedAt: instant.nullable(),
   appliedBy: person,
+  closedAt: instant.nullable().describe('when it was rejected or withdrawn'),
+  closedBy: person,
+  reason: z.string().nullable().describe('why it was rejected'),
 });
 
 /** Plans without their rows. */
@@ -50,7 +53,7 @@ const planRow = z.object({
 });
 
 const planSummary = listedPlan.extend({
-  state: z.enum(['open', 'stale', 'applied']),
+  state: z.enum(['open', 'stale', 'applied', 'rejected', 'withdrawn']),
   stale: z.array(z.string()).describe('why it can no longer be applied'),
   next: z.string().nullable().describe('who acts next; null: nobody'),
   counts: z.object({
@@ -71,7 +74,7 @@ export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
 
 /**
  * Reads a plan and counts its rows; `stale`: why an open one can no longer be applied; `next`: who acts next on it, null once it is
- * applied or stale, or changes nothing.
+ * decided or stale, or changes nothing.
  *
  * @param approvals How many it needs. @throws {SyncError} `plan.absent`
  */
@@ -88,11 +91,13 @@ export async function summarizePlan(session: Session, kinds: readonly Kind[], id
 
 const NEEDS_APPROVAL: MessageKey = 'Another user must approve it before it can be applied.';
 const CAN_BE_APPLIED: MessageKey = 'It can be applied.';
+/** Of an open plan without a next step. */
+export const NOTHING_TO_APPLY: MessageKey = 'It changes nothing: there is nothing to apply.';
 
 /** How many other people must approve a plan, and who looks at it, if they have a name. */
 export interface PlanRules {
   readonly approvals: number;
-  readonly user?: { readonly name: string } | null;
+  readonly user?: { readonly name: string; readonly role: UserRole } | null;
 }
 
 /** Nobody approves an own plan. */

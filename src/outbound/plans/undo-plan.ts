@@ -19,7 +19,7 @@ import {
 import { parseSettlement } from '../../store/outbox/settlement.ts';
 import { readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
-import type { PlanDecision } from './approve-plan.ts';
+import { alreadyDecided, type PlanDecision } from './approve-plan.ts';
 import { parseCells, type PlannedCell } from './judge-row.ts';
 import { judgeThenStore } from './judge-then-store.ts';
 
@@ -36,6 +36,7 @@ export async function undoPlan(
   const { kinds, id, by, now, unproven = false } = decision;
   const plan = await readPlan(session, id);
   const kind = kinds.find((declared) => declared.name === plan.kind);
+  if (plan.closedAt !== null) throw alreadyDecided(plan);
   if (plan.state !== 'applied' || kind === undefined)
     throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
   const first = `undo of plan ${id}`;

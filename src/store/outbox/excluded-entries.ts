@@ -102,7 +102,8 @@ export async function removeAnswers(tx: Transaction, kind: Kind): Promise<void> 
 
 /**
  * Takes a kind's excluded fields out of its plans: an applied plan keeps its other cells, which can be undone; an open one with such
- * a field goes, because it would no longer be what was shown. A refusal of a cell quotes its value.
+ * a field goes, because it would no longer be what was shown. A refusal of a cell quotes its value, as
+ * the reason of a rejection may.
  */
 export async function removeFromPlans(tx: Transaction, kind: Kind): Promise<void> {
   const tests = (kind.excluded ?? []).map(
@@ -113,6 +114,10 @@ export async function removeFromPlans(tx: Transaction, kind: Kind): Promise<void
     where kind = ${kind.name} and state = 'open' and id in (select plan_id from plan_rows where ${mentions})`;
   for (const { id } of await select(tx, pickColumns(PLANS, 'id'), open))
     await deletePlans(tx, sql`id = ${id}`);
+  for (const { name } of kind.excluded ?? [])
+    await tx.write(
+      sql`update plans set reason = ${NOT_SHOWN} where kind = ${kind.name} and reason like ${`%${name}%`}`,
+    );
   const ofKind = sql`where plan_id in (select id from plans where kind = ${kind.name}) and ${mentions}`;
   for (const { planId, position, cells, refusal } of await select(tx, PLAN_ROWS, ofKind)) {
     const left = { cells: withoutNames(kind, cells) ?? '[]', refusal: refusal && NOT_SHOWN };

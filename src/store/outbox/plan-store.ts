@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
-import { formatInstant } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { inSlices } from '../../db/rows/slices.ts';
 import { bigint, optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import {
+  assignments,
   countUpTo,
   hasRow,
   insertInto,
@@ -61,7 +61,7 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   if (plan !== null) return plan;
   throw new SyncError(`Plan ${id} does not exist.`, {
     code: 'plan.absent',
-    hint: 'To list them: bms-sync plan',
+    hint: 'To list them: bms-sync plans',
   });
 }
 
@@ -172,20 +172,34 @@ export async function plansToApprove(db: Queryable, limit: number): Promise<read
   return (await select(db, pickColumns(PLANS, 'id'), waiting)).map((row) => row.id);
 }
 
-/** Marks an open plan as applied; false if it is already. */
-export const closePlan = (tx: Transaction, id: number, by: string, now: Date): Promise<boolean> =>
-  hasRow(
-    tx,
-    sql`update plans set state = 'applied', applied_at = ${formatInstant(now)}, applied_by = ${by}
-      where id = ${id} and state = 'open' returning id`,
+const REFUSAL = [textColumn('refusal'), bigint('n'), bigint('first')] as const;
+export type Refusal = RowOf<typeof REFUSAL>;
+
+/** Reads why rows of a plan change nothing: each reason once, with the number of its rows and the first of them. */
+export const readRefusals = (db: Queryable, id: number, limit: number): Promise<Refusal[]> =>
+  readRows(
+    db,
+    REFUSAL,
+    sql`select refusal, count(*) as n, min(position) as first from plan_rows
+      where plan_id = ${id} and cells = '[]' and refusal is not null group by refusal order by min(position) limit ${limit}`,
   );
 
-/** Notes who was the first to approve an open plan; false if it is applied already. */
-export const saveApproval = (tx: Transaction, id: number, by: string, now: Date): Promise<boolean> =>
+/** The open plans of a user from an origin, by number, the oldest first. */
+export async function openPlansFrom(db: Queryable, origin: string, by: string): Promise<readonly number[]> {
+  const open = sql`where state = 'open' and origin = ${origin} and created_by = ${by} order by id`;
+  return (await select(db, pickColumns(PLANS, 'id'), open)).map((row) => row.id);
+}
+
+/** Writes a decision on an open plan; false if it is not open any more, or no longer as `seen`. */
+export const decidePlan = (
+  tx: Transaction,
+  id: number,
+  decision: Partial<StoredPlan>,
+  seen = sql`true`,
+): Promise<boolean> =>
   hasRow(
     tx,
-    sql`update plans set approved_at = coalesce(approved_at, ${formatInstant(now)}), approved_by = coalesce(approved_by, ${by})
-      where id = ${id} and state = 'open' returning id`,
+    sql`update plans set ${assignments(PLANS, decision)} where id = ${id} and state = 'open' and ${seen} returning id`,
   );
 
 /** Writes into the rows of a plan which entries they have become, by the keys of these. */

@@ -115,6 +115,7 @@ async function eraseTexts(
     { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${isWithoutRow(kind)}` },
     { table: 'drift', name: 'detail', where: sql`${isOfKind} and code = 'untracked_fields'` },
     { table: 'plans', name: 'origin', where: isOfKind },
+    { table: 'plans', name: 'reason', where: isOfKind },
     { table: 'webhook_deliveries', name: 'response_start', where: sql`response_start is not null` },
   ];
   for (const { table, name, where } of places) {

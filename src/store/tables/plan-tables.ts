@@ -18,7 +18,7 @@ export const PLANS = {
   columns: [
     serial('id'),
     textColumn('kind', 'nothing'),
-    textColumn<'state', 'open' | 'applied'>('state', 'nothing'),
+    textColumn<'state', 'open' | 'applied' | 'rejected' | 'withdrawn'>('state', 'nothing'),
     textColumn('origin', 'quotes'), // The name of the file, or `undo of plan 7`.
     textColumn('checksum', 'nothing'), // Of kind and rows: what is applied is what was shown.
     timestampColumn('created_at'),
@@ -27,6 +27,9 @@ export const PLANS = {
     optionalText('applied_by', 'nothing'),
     optionalTimestamp('approved_at'),
     optionalText('approved_by', 'nothing'), // Another person than who made it.
+    optionalTimestamp('closed_at'), // When it was rejected or withdrawn.
+    optionalText('closed_by', 'nothing'),
+    optionalText('reason', 'quotes'), // Of the rejection.
   ],
   primaryKey: ['id'],
 } as const satisfies EngineTable;

@@ -1,0 +1,3 @@
+ALTER TABLE `plans` ADD `closed_at` TIMESTAMP;--> statement-breakpoint
+ALTER TABLE `plans` ADD `closed_by` text;--> statement-breakpoint
+ALTER TABLE `plans` ADD `reason` text;
