@@ -60,7 +60,7 @@ export function recordRoutes(app: Server, context: RouteContext): void {
         : await findRecords(session, kind, { text, ...range });
     const page = rows.slice(0, limit);
     const next = rows.length > limit ? (page.at(-1)?.id ?? null) : null;
-    const records = page.map((row) => recordText(kind.name, row.id, row)).join();
+    const records = page.map((row) => recordText(kind.name, row)).join();
     return sendJsonText(reply, `{"records":[${records}],"next":${JSON.stringify(next)}}`);
   });
 
@@ -70,12 +70,12 @@ export function recordRoutes(app: Server, context: RouteContext): void {
     const record = await findRecord(session, kind, id);
     if (record === null)
       throw new SyncError(`The mirror does not have record ${id} of ${kind}.`, { code: 'record.absent' });
-    return sendJsonText(reply, recordText(kind, id, record));
+    return sendJsonText(reply, recordText(kind, record));
   });
 }
 
 /** Spliced in as stored: parsing and writing it again could change its numbers and the order of its keys. */
-function recordText(kind: string, id: string, record: Omit<MirroredRecord, 'firstSeenAt'>): string {
-  const head = JSON.stringify(documentOf(recordHead, { kind, id, ...record }));
+function recordText(kind: string, record: MirroredRecord): string {
+  const head = JSON.stringify(documentOf(recordHead, { kind, ...record }));
   return `${head.slice(0, -1)},"record":${record.raw}}`;
 }

@@ -4,7 +4,7 @@ import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
-import type { ListedRecord } from '../store/records/record-store.ts';
+import type { MirroredRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
@@ -68,7 +68,7 @@ function placeOf(raw: string): string {
   return texts.filter((text) => typeof text === 'string').join(' · ');
 }
 
-export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {
+export function recordTable(kind: string, records: readonly MirroredRecord[], reader: Reader): Html {
   const { t, exactTime } = reader;
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>

@@ -12,6 +12,7 @@ import { hasRow, readRow, readRows, readTexts, type RowOf } from '../../db/rows/
 import { batchesById } from '../../db/rows/slices.ts';
 
 const RECORD = [
+  textColumn('id'),
   textColumn('raw'),
   timestampColumn('first_seen_at'),
   timestampColumn('changed_at'),
@@ -21,12 +22,30 @@ const RECORD = [
 /** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
 export type MirroredRecord = RowOf<typeof RECORD>;
 
-export async function findRecord(db: Queryable, kind: string, id: string): Promise<MirroredRecord | null> {
-  const record = sql`
-    select _raw as raw, _first_seen_at as first_seen_at, _changed_at as changed_at, _deleted_at as deleted_at
-    from ${sql.identifier(kind)} where id = ${id}`;
-  return readRow(db, RECORD, record);
-}
+/** Reads the first records of a kind that meet a condition, in the order of their ids, deleted ones too. */
+export const listRecords = (
+  db: Queryable,
+  kind: string,
+  condition: SQL,
+  limit: number,
+): Promise<MirroredRecord[]> =>
+  readRows(
+    db,
+    RECORD,
+    sql`select cast(k.id as text) as id, _raw as raw, _first_seen_at as first_seen_at, _changed_at as changed_at,
+        _deleted_at as deleted_at
+      from ${sql.identifier(kind)} k where ${condition} order by k.id limit ${limit}`,
+  );
+
+export const findRecord = async (db: Queryable, kind: string, id: string): Promise<MirroredRecord | null> =>
+  (await listRecords(db, kind, sql`k.id = ${id}`, 1))[0] ?? null;
+
+/** The first records after an id. */
+export const recordsAfter = (
+  db: Queryable,
+  kind: string,
+  { after = '0', limit }: { after?: string | undefined; limit: number },
+): Promise<MirroredRecord[]> => listRecords(db, kind, sql`k.id > ${after}`, limit);
 
 /** A live row of a kind: its id and the record as compact JSON. */
 const LIVE_RECORD = [textColumn('id'), textColumn('raw')];
@@ -87,36 +106,6 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
     chunk = count < IDS_A_QUERY || last === null ? null : await readRow(db, ID_CHUNK, idsAfter(last));
   }
 }
-
-const LISTED_RECORD = [
-  textColumn('id'),
-  textColumn('raw'),
-  timestampColumn('changed_at'),
-  optionalTimestamp('deleted_at'),
-];
-
-export type ListedRecord = RowOf<typeof LISTED_RECORD>;
-
-/** Reads the first records of a kind that meet a condition, in the order of their ids, deleted ones too. */
-export const listRecords = (
-  db: Queryable,
-  kind: string,
-  condition: SQL,
-  limit: number,
-): Promise<ListedRecord[]> =>
-  readRows(
-    db,
-    LISTED_RECORD,
-    sql`select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
-      from ${sql.identifier(kind)} k where ${condition} order by k.id limit ${limit}`,
-  );
-
-/** The first records after an id. */
-export const recordsAfter = (
-  db: Queryable,
-  kind: string,
-  { after = '0', limit }: { after?: string | undefined; limit: number },
-): Promise<ListedRecord[]> => listRecords(db, kind, sql`k.id > ${after}`, limit);
 
 /** The mirror's state before a send: what it showed by then is not new. */
 export interface Watermark {
