@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { REQUEST_BUDGETS } from '../tables/change-tables.ts';
-import { assignments, hasRow, insertInto, selectOne } from '../../db/rows/rows.ts';
+import { assignments, insertInto, selectOne } from '../../db/rows/rows.ts';
 
 /** The budget of requests between sweeps as all processes share it. Instants are milliseconds since 1970. */
 export interface RequestBudget {
@@ -16,24 +16,22 @@ const NAME = 'between sweeps';
 const THOUSAND = 1000;
 
 /**
- * Changes the shared budget by compare-and-set. @param change Returns the new budget, or null to leave it as it is.
- * @returns The budget as it is then.
+ * Changes the shared budget; transactions of all processes follow each other. @param change Returns the new budget, or null to
+ * leave it as it is. @returns The budget as it is then.
  */
 export async function changeBudget(
   session: Session,
   now: Date,
   change: (budget: RequestBudget) => RequestBudget | null,
-): Promise<{ readonly budget: RequestBudget; readonly isChanged: boolean }> {
+) {
   return session.atomically(async (tx) => {
     const before = await readOrBegin(tx, now);
     const after = change(before);
     if (after === null) return { budget: before, isChanged: false };
-    const { thousandths, filledAt } = rowOf(before);
-    const setting = sql`
-      update request_budgets set ${assignments(REQUEST_BUDGETS, rowOf(after))}
-      where name = ${NAME} and thousandths = ${thousandths} and filled_at = ${filledAt} returning name`;
-    const isChanged = await hasRow(tx, setting);
-    return { budget: isChanged ? after : before, isChanged };
+    await tx.query(
+      sql`update request_budgets set ${assignments(REQUEST_BUDGETS, rowOf(after))} where name = ${NAME}`,
+    );
+    return { budget: after, isChanged: true };
   });
 }
 
@@ -42,7 +40,7 @@ async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
   const row = await selectOne(tx, REQUEST_BUDGETS, sql`where name = ${NAME}`);
   if (row !== null) return { tokens: row.thousandths / THOUSAND, atMs: parseInstant(row.filledAt).getTime() };
   const empty = { tokens: 0, atMs: now.getTime() };
-  await tx.query(sql`${insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) })} on conflict do nothing`);
+  await tx.query(insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) }));
   return empty;
 }
 

@@ -105,7 +105,7 @@ export const UNLISTED_ROWS = {
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
 
-/** The one row `between sweeps`: the token bucket that all processes take their requests from, by compare-and-set. */
+/** The one row `between sweeps`: the token bucket that all processes take their requests from. */
 export const REQUEST_BUDGETS = {
   name: 'request_budgets',
   columns: [
