@@ -9,8 +9,9 @@ import {
   optionalTimestamp,
   textColumn,
   timestampColumn,
+  type EngineColumn,
 } from '../../db/rows/engine-column.ts';
-import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
+import { readNumber, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
 const FRESHNESS = [
@@ -29,21 +30,16 @@ const STATUS = [...FRESHNESS, bigint('rows')];
 /** One row of `bi_sync_status`. */
 export type KindStatus = RowOf<typeof STATUS>;
 
-export const readStatus = (db: Queryable): Promise<KindStatus[]> =>
-  readRows(db, STATUS, sql`select * from bi_sync_status`);
+export const readStatus = (db: Queryable): Promise<KindStatus[]> => selectStatus(db, STATUS);
 
 /** The same without the number of rows, which takes long to count where there are very many. */
 export type KindFreshness = RowOf<typeof FRESHNESS>;
 
 /** Reads how fresh and how sound each kind is, without counting its rows: neither database evaluates a column that is not read. */
-export const readFreshness = (db: Queryable): Promise<KindFreshness[]> =>
-  readRows(
-    db,
-    FRESHNESS,
-    sql`
-      select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
-      from bi_sync_status`,
-  );
+export const readFreshness = (db: Queryable): Promise<KindFreshness[]> => selectStatus(db, FRESHNESS);
+
+const selectStatus = <Column extends EngineColumn>(db: Queryable, columns: readonly Column[]) =>
+  select(db, { name: 'bi_sync_status', columns }, sql``);
 
 /** When the list of each kind was last read to its end; null = never. */
 export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>

@@ -3,7 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { withoutNames } from '../outbox/excluded-entries.ts';
 import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
 import { sqlList, inChunks } from '../../db/session/sql-text.ts';
-import { bigint } from '../../db/rows/engine-column.ts';
+import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import {
   pickColumns,
   readInChunks,
@@ -15,7 +15,7 @@ import {
   upsertRows,
   type RowOf,
 } from '../../db/rows/rows.ts';
-import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
+import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { TEST_TYPE, URGENT_TYPES } from './notification-types.ts';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 
@@ -171,13 +171,10 @@ export type Delivery = RowOf<typeof WEBHOOK_DELIVERIES>;
 
 export type DeliveryState = Delivery['state'];
 
-const LISTED = omitColumns(WEBHOOK_DELIVERIES, 'body');
+const LOGGED = [...omitColumns(WEBHOOK_DELIVERIES, 'body').columns, textColumn('endpoint')];
 
-/** A line of the delivery log. */
-export interface LoggedDelivery extends RowOf<typeof LISTED> {
-  /** The name of its endpoint. */
-  readonly endpoint: string;
-}
+/** A line of the delivery log, with the name of its endpoint. */
+export type LoggedDelivery = RowOf<typeof LOGGED>;
 
 interface DeliveriesWanted {
   /** The name of an endpoint; absent = all. */
@@ -192,18 +189,12 @@ interface DeliveriesWanted {
 /** The latest deliveries, newest first. */
 export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
   const { endpoint, states, before = Number.MAX_SAFE_INTEGER, limit } = wanted;
-  const endpoints = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
-  const names = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.name]));
-  const selected = endpoints.find((candidate) => candidate.name === endpoint);
-  if (endpoint !== undefined && selected === undefined) return [];
-  const conditions = [
-    sql`id < ${before}`,
-    ...(selected === undefined ? [] : [sql`endpoint_id = ${selected.id}`]),
-    ...(states === undefined ? [] : [sql`state in (${sqlList(states)})`]),
-  ];
-  const rest = sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`;
-  const rows = await select(db, LISTED, rest);
-  return rows.map((row) => ({ ...row, endpoint: names.get(row.endpointId) ?? '' }));
+  const ofEndpoint = endpoint === undefined ? sql`` : sql` and e.name = ${endpoint}`;
+  const inStates = states === undefined ? sql`` : sql` and d.state in (${sqlList(states)})`;
+  const latest = sql`
+    select d.*, e.name as endpoint from webhook_deliveries as d join webhook_endpoints as e on e.id = d.endpoint_id
+    where d.id < ${before}${ofEndpoint}${inStates} order by d.id desc limit ${limit}`;
+  return readRows(db, LOGGED, latest);
 }
 
 /** The number of deliveries by endpoint and state; states without any are left out. */
