@@ -8,7 +8,7 @@ import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 import { parseObjectText } from '../store/records/record-name.ts';
 import { addNotification } from '../store/webhooks/notifications.ts';
-import { readChanges, type RecordedChange } from './read-changes.ts';
+import { streamChanges, type RecordedChange } from './read-changes.ts';
 
 /** A setting of `alerts`: the values of a field that people want to be notified of. The limits are decimals. */
 export interface AlertRule {
@@ -24,10 +24,10 @@ const POLL_MS = 2_000;
 /** Notifies receivers of changes that match a rule. Returns a function that stops it. */
 export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]): () => Promise<void> {
   let isFirst = true;
-  const task = async (): Promise<void> => {
+  const task = async (signal: AbortSignal): Promise<void> => {
     if (isFirst) await warnOfUnknownFields(mirror, rules);
     isFirst = false;
-    for (const rule of rules) await matchNewChanges(mirror.session, rule, mirror.clock.now());
+    for (const rule of rules) await matchNewChanges(mirror.session, rule, mirror.clock.now(), signal);
   };
   return repeatTask(mirror, 'looking for alerts', POLL_MS, task).stop;
 }
@@ -46,8 +46,6 @@ async function warnOfUnknownFields(context: MirrorContext, rules: readonly Alert
 
 /** The shortest time between two messages of one rule; events that match meanwhile share the next one. */
 const QUIET_MS = 600_000;
-const PAGE = 500;
-const MAX_PAGES = 20;
 const SHOWN = 10;
 
 /** How far the events are judged by a rule, and when the last notification was sent. */
@@ -59,19 +57,16 @@ interface AlertPosition {
 const positionKey = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
 
 /** Judges the events after a rule's position and adds one notification for all matching events. A new rule starts with the next event. */
-export async function matchNewChanges(session: Session, rule: AlertRule, now: Date): Promise<void> {
+export async function matchNewChanges(session: Session, rule: AlertRule, now: Date, signal?: AbortSignal) {
   const upTo = await latestSeq(session);
   const stored = await readAlertPosition(session, rule);
   const { seq: after, notifiedAt } = stored ?? { seq: upTo, notifiedAt: null };
   if (stored !== null && (isTooSoon(notifiedAt, now) || upTo <= after)) return;
   const matches: number[] = [];
-  let seq = after;
-  for (let pages = 0; seq < upTo && pages < MAX_PAGES; pages += 1) {
-    const events = await readChanges(session, { after: seq, upTo, kind: rule.kind, limit: PAGE });
-    matches.push(...events.filter((event) => isMatch(rule, event)).map((event) => event.seq));
-    seq = events.length < PAGE ? upTo : (events.at(-1)?.seq ?? upTo);
-  }
-  const position = { seq, notifiedAt: matches.length > 0 ? formatInstant(now) : notifiedAt };
+  for await (const event of streamChanges(session, { after, upTo, kind: rule.kind }, signal))
+    if (isMatch(rule, event)) matches.push(event.seq);
+  if (signal?.aborted) return; // The next process begins here again.
+  const position = { seq: upTo, notifiedAt: matches.length > 0 ? formatInstant(now) : notifiedAt };
   await session.atomically(async (tx) => {
     if ((await readAlertPosition(tx, rule))?.seq !== stored?.seq) return; // Another process has notified them.
     const { kind, field, above, below } = rule;

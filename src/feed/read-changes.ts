@@ -46,9 +46,9 @@ const PAGE = 500;
 export async function* streamChanges(
   db: Queryable,
   { after, upTo, kind }: Required<ChangeRange>,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): AsyncGenerator<KeyedChange> {
-  for (let from = after; from < upTo && !signal.aborted;) {
+  for (let from = after; from < upTo && !signal?.aborted;) {
     const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
     yield* page;
     from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
