@@ -21,13 +21,6 @@ export type Merge =
   /** Fields that another writer changed in the meantime, to another value than the wanted one. */
   | { readonly is: 'conflict'; readonly conflicts: readonly FieldStates[] };
 
-interface ReadBack {
-  /** Written fields that were not kept; `base` is the value before the write, `remote` the present one. */
-  readonly missed: readonly FieldStates[];
-  /** Further fields that changed between the two readings: through the write itself, or by another writer. */
-  readonly alsoChanged: readonly string[];
-}
-
 /**
  * Merges an update (`wanted`, by the names of a write) into the service's present state (`remote`): a single conflict stops the
  * whole update. `base` is the state that its author saw; null = unknown.
@@ -58,15 +51,19 @@ export function merge(update: {
   return changes.length === 0 ? { is: 'nothing' } : { is: 'set', body: Object.fromEntries(changes) };
 }
 
-/** Compares the readings before and after a write of `body`: fields that were not kept, and other fields that changed. */
+/**
+ * Compares the readings before and after a write of `body`.
+ * @returns `missed`: written fields that were not kept; `base` is the value before the write, `remote` the present one. `alsoChanged`:
+ * further fields that changed in between, through the write itself or by another writer.
+ */
 export function compareReadBack(write: {
   readonly kind: Kind;
   readonly body: JsonObject;
   readonly before: JsonObject;
   readonly after: JsonObject;
-}): ReadBack {
+}) {
   const { kind, body, before, after } = write;
-  const missed = listDifferences(kind, body, after).map(({ field, value, shown = null }) => {
+  const missed = listDifferences(kind, body, after).map(({ field, value, shown = null }): FieldStates => {
     return { field, base: shownValue(kind, before, field) ?? null, remote: shown, wanted: value };
   });
   const written = new Set(Object.keys(body).flatMap((name) => [name, readNameOf(kind, name)]));

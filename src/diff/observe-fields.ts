@@ -26,13 +26,6 @@ export const MAX_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;
 
-interface ObservedFields {
-  /** Only fields that are new or wider than known. */
-  readonly fields: Map<string, SeenField>;
-  /** Names that are not tracked, because there is no room or because of their length. */
-  readonly untracked: ReadonlySet<string>;
-}
-
 /**
  * Observes the fields of records. Documented and known names are tracked, further ones while there is room.
  * @param known The kind's observed fields so far.
@@ -41,9 +34,9 @@ export function observeFields(
   kind: Shape,
   known: ReadonlyMap<string, SeenField>,
   records: readonly JsonObject[],
-): ObservedFields {
-  const fields = new Map<string, SeenField>();
-  const untracked = new Set<string>();
+) {
+  const fields = new Map<string, SeenField>(); // Only those that are new or wider than known.
+  const untracked = new Set<string>(); // Because there is no room, or because of their length.
   const columns = kind.fields.filter((field) => field.textOf === undefined).map((field) => field.name);
   // Of a field that has its column only the JSON types count; nearly always they have come before.
   const wires = new Map(columns.map((name) => [name, known.get(name)?.wire ?? null]));

@@ -23,12 +23,6 @@ export interface RequestUser {
   readonly by: 'bearer' | 'cookie' | 'proxy' | 'loopback';
 }
 
-/** A header in which a proxy that signs people in names them, and the addresses or networks of such proxies. */
-interface TrustedHeader {
-  readonly name: string;
-  readonly from: readonly string[];
-}
-
 export type Access = ReturnType<typeof createAccess>;
 
 export const NOT_SIGNED_IN: Problem = {
@@ -90,8 +84,8 @@ const LOOPBACK_USER: RequestUser = { name: 'this machine', role: 'viewer', by: '
 export interface SignInSettings {
   /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
   readonly token: string | null;
-  /** The setting `server.trustedHeader`; null: no proxy signs users in. */
-  readonly trustedHeader: TrustedHeader | null;
+  /** The setting `server.trustedHeader`: in which a proxy names whom it has signed in, from these addresses or networks; null: none does. */
+  readonly trustedHeader: { readonly name: string; readonly from: readonly string[] } | null;
 }
 
 /**

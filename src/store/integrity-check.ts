@@ -46,12 +46,6 @@ export async function checkIntegrity(session: Session, signal?: AbortSignal): Pr
   }
 }
 
-/** A failed check: why the database file is not to be trusted. */
-interface Damage {
-  readonly reason: string;
-  readonly since: string;
-}
-
 /** When the file was checked last; null = never. */
 export async function lastCheck(db: Queryable): Promise<Date | null> {
   const check = await readCheck(db);
@@ -62,8 +56,8 @@ export async function saveCheck(tx: Transaction, findings: readonly string[], no
   await writeMeta(tx, 'integrity', JSON.stringify({ checkedAt: formatInstant(now), findings }));
 }
 
-/** The faults that the latest check found in the file; null if it found none or never ran. */
-export async function readDamage(db: Queryable): Promise<Damage | null> {
+/** Why the file is not to be trusted, by its latest check; null if that found nothing or never ran. */
+export async function readDamage(db: Queryable) {
   const check = await readCheck(db);
   if (check === null || check.findings.length === 0) return null;
   return { reason: damageOf(check.findings), since: check.checkedAt };

@@ -7,11 +7,7 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js'; // From src, or
 const THREAD = fileURLToPath(new URL(`./reader-thread.${EXTENSION}`, import.meta.url));
 
 /** A read-only connection. */
-export interface SqliteReader {
-  readonly read: (sql: string, params: readonly unknown[]) => Promise<Row[]>;
-  readonly checkpoint: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type SqliteReader = ReturnType<typeof openThreadReader>;
 
 interface Waiting {
   readonly resolve: (rows: Row[]) => void;
@@ -22,7 +18,7 @@ interface Waiting {
  * Reads in a thread of its own, so that a long select stops no other work of the process: one of 174 ms held everything up for as
  * long, and for 10 ms from a thread. A select costs 15 µs more. A thread that has died is replaced by the next select.
  */
-export function openThreadReader(path: string): SqliteReader {
+export function openThreadReader(path: string) {
   const waiting: Waiting[] = []; // The thread answers in order.
   let thread: Worker | null = null;
   const start = (): Worker => {
@@ -48,7 +44,7 @@ export function openThreadReader(path: string): SqliteReader {
       waiting.push({ resolve, reject });
     });
   return {
-    read: (sql, params) => ask({ sql, params }),
+    read: (sql: string, params: readonly unknown[]) => ask({ sql, params }),
     checkpoint: async () => {
       await ask('checkpoint');
     },

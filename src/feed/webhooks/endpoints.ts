@@ -11,11 +11,7 @@ import type { Queryable, Session } from '../../db/session/session.ts';
 import * as store from '../../store/webhooks/endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
-export interface RevealedSecret {
-  readonly name: string;
-  readonly url: string;
-  readonly secret: string;
-}
+export type RevealedSecret = Awaited<ReturnType<typeof addEndpoint>>;
 
 /**
  * Adds an endpoint, which gets the events from now on.
@@ -26,7 +22,7 @@ export async function addEndpoint(
   session: Session,
   input: store.EndpointInput,
   { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
-): Promise<RevealedSecret> {
+) {
   const { name, url, format } = input;
   if (format === 'email') refuseAddress(url);
   else await refuseTarget(url, allowHosts);
@@ -151,7 +147,7 @@ export async function deleteEndpoint(session: Session, name: string): Promise<vo
 }
 
 /** Gives an endpoint a new secret; the present one signs beside it for a day. @throws {SyncError} `webhooks.absent`. */
-export async function rotateSecret(session: Session, name: string, now: Date): Promise<RevealedSecret> {
+export async function rotateSecret(session: Session, name: string, now: Date) {
   const secret = newSecret();
   return session.atomically(async (tx) => {
     const { id, url } = await requireEndpoint(tx, name);

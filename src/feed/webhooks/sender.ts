@@ -31,10 +31,7 @@ export interface SendableDelivery extends FormattedBody {
 }
 
 /** Sends deliveries. Each endpoint has connections of its own, so that a slow one occupies none of another's. */
-export interface Sender extends AsyncDisposable {
-  /** Never throws: every fault is an outcome. */
-  send(delivery: SendableDelivery, signal: AbortSignal): Promise<SentAttempt>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** The settings of deliveries. */
 export interface SendingRules extends ReaderRules {
@@ -44,7 +41,7 @@ export interface SendingRules extends ReaderRules {
 }
 
 /** Creates a sender; letters go through the server of the settings. */
-export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTEMPT_MS): Sender {
+export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTEMPT_MS) {
   const mailer = createMailer(rules.mail, attemptMs);
   const agents = new Map<number, Agent>();
   const connect = createGuardedConnector(rules.allowHosts, CONNECT_MS);
@@ -54,7 +51,8 @@ export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTE
     return agent;
   };
   return {
-    send: async (delivery, signal) => {
+    /** Never throws: every fault is an outcome. */
+    send: async (delivery: SendableDelivery, signal: AbortSignal): Promise<SentAttempt> => {
       const at = clock.now();
       const startMs = clock.monotonicMs();
       const noAnswer = { at, status: null, responseStart: null, retryAfterMs: null };

@@ -8,12 +8,7 @@ import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import { hasRow, pickColumns, readTexts, select } from '../../db/rows/rows.ts';
 
 /** Where a record's content is beside its row and its events. */
-export interface RecordTraces {
-  /** Entries of the outbox that concern the record, or that have its content and no other record. */
-  readonly entries: readonly { readonly id: string; readonly isOpen: boolean }[];
-  /** Whether a text has a text of the record that no other record of its kind has. */
-  readonly hasContent: (text: string) => Promise<boolean>;
-}
+export type RecordTraces = Awaited<ReturnType<typeof findTraces>>;
 
 const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
 const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'request', 'response_start');
@@ -23,7 +18,7 @@ export const isWithoutRow = (kind: string): SQL => sql`(record_id is null
   or record_id not in (select cast(known.id as text) from ${sql.identifier(kind)} as known))`;
 
 /** Finds the traces of a record by its id, by its natural key and by its texts; it must not be erased yet. */
-export async function findTraces(tx: Transaction, kind: Kind, id: string): Promise<RecordTraces> {
+export async function findTraces(tx: Transaction, kind: Kind, id: string) {
   const { name } = kind;
   const ofThisRecord = sql`kind = ${name} and (record_id = ${id}
     or id in (select l.outbox_id from links as l where l.kind = ${name} and l.record_id = ${id}))`;
@@ -51,7 +46,9 @@ export async function findTraces(tx: Transaction, kind: Kind, id: string): Promi
     if (isSame || (await hasContent(texts.join(' ')))) entries.push(entry);
   }
   return {
+    /** Entries of the outbox that concern the record, or that have its content and no other record. */
     entries: entries.map((entry) => ({ id: String(entry.id), isOpen: OPEN_STATES.includes(entry.state) })),
+    /** Whether a text has a text of the record that no other record of its kind has. */
     hasContent,
   };
 }

@@ -67,30 +67,26 @@ export interface SlotRequest {
   readonly now: Date;
 }
 
-export type SlotResult =
-  /** A run now waits for these kinds; the kinds in `served` have one already. */
-  | { readonly is: 'requested'; readonly runId: number; readonly served: readonly string[] }
-  /** Every kind is requested or being read already: no second run. */
-  | { readonly is: 'served' }
-  /** Another process has handled this slot. */
-  | { readonly is: 'taken' };
-
-/** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
-export async function requestSlot(tx: Transaction, request: SlotRequest): Promise<SlotResult> {
+/**
+ * Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read.
+ * @returns `taken`: another process has handled this slot; `served`: every kind is requested or being read already; else the run,
+ * and the kinds that have one already.
+ */
+export async function requestSlot(tx: Transaction, request: SlotRequest) {
   const { attempt = 0 } = request;
   const name = `${request.schedule}@${request.slot.toISOString()}${attempt === 0 ? '' : `#${attempt}`}`;
   await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
   const handledUntil = await readHandledUntil(tx, request.schedule);
   const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
   const isHandled = attempt === 0 && handledUntil?.getTime() === request.slot.getTime();
-  if (isStored || isHandled) return { is: 'taken' };
+  if (isStored || isHandled) return { is: 'taken' as const };
   if (attempt === 0) await saveHandledUntil(tx, request.schedule, request.slot);
   const leased = await leasedKinds(tx);
   const pulls = (await openRuns(tx)).filter((run) => run.command === 'pull');
   const isServed = (kind: string): boolean =>
     pulls.some((run) => run.kinds.includes(kind) && (run.isRequested || leased.includes(kind)));
   const kinds = request.kinds.filter((kind) => !isServed(kind));
-  if (kinds.length === 0) return { is: 'served' };
+  if (kinds.length === 0) return { is: 'served' as const };
   const wanted = {
     command: 'pull' as const,
     kinds: JSON.stringify(kinds),
@@ -98,7 +94,7 @@ export async function requestSlot(tx: Transaction, request: SlotRequest): Promis
     slot: name,
   };
   const runId = await insertRequest(tx, { ...wanted, now: request.now });
-  return { is: 'requested', runId, served: request.kinds.filter(isServed) };
+  return { is: 'requested' as const, runId, served: request.kinds.filter(isServed) };
 }
 
 /** The instant up to which a schedule's slots are handled; null before its first check. */

@@ -54,13 +54,10 @@ const postgresGuard = (place: string): string => `
 
 const NOBODY = '-9223372036854775807'; // No record of the service has this id.
 
-interface TableToProve {
-  readonly name: string;
-  /** Writes a row and removes it. */
-  readonly script: string;
-}
+type TableToProve = ReturnType<typeof toProve>;
 
-function toProve(table: string, id: string, row: string): TableToProve {
+/** A table, with a script that writes a row and removes it. */
+function toProve(table: string, id: string, row: string) {
   const name = identifier(table);
   const own = `where ${id} = ${NOBODY}`;
   const script = `insert into ${name} ${row}; update ${name} set ${id} = ${id} ${own}; delete from ${name} ${own};`;

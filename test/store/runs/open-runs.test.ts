@@ -10,7 +10,6 @@ import {
   requestSlot,
   saveHandledUntil,
   startableRuns,
-  type SlotResult,
   type SlotRequest,
 } from '../../../src/store/runs/open-runs.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
@@ -19,7 +18,7 @@ import { DATABASES } from '../databases.ts';
 import { openForTest } from '../postgres-mirror.ts';
 import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
 
-const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<SlotResult> => {
+const request = (session: Session, wish: Partial<SlotRequest> = {}) => {
   const full = { schedule: 'often', slot: NOON, kinds: ['clients'], now: NOON };
   return session.atomically((tx) => requestSlot(tx, { ...full, ...wish }));
 };
