@@ -61,11 +61,7 @@ const UPLOAD_LIMITS = { fileSize: UPLOAD_BYTES, files: 1, fields: 10, fieldSize:
  * @param codes Sign a browser in once.
  * @throws {SyncError} `server.token_required` if other machines could reach it and no token is required.
  */
-export async function createServer(
-  process: ServingProcess,
-  settings: ServerSettings,
-  codes: SignInCodes,
-): Promise<Server> {
+export async function createServer(process: ServingProcess, settings: ServerSettings, codes: SignInCodes) {
   requireToken(settings);
   const { logger } = process;
   const { token } = settings;

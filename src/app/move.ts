@@ -192,11 +192,7 @@ const NOT_MOVED =
   /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|calendar|outbox\.place|move\..*|alive\..*|filled\..*|writer)$/;
 
 /** Opens the database. Between both steps neither the file nor the database sends anything. */
-async function finish(
-  { source, target, run }: copy.Move,
-  mark: marks.SourceMark,
-  place: string,
-): Promise<void> {
+async function finish({ source, target, run }: copy.Move, mark: marks.SourceMark, place: string) {
   await source.atomically(async (tx) => {
     if ((await marks.readSourceMark(tx))?.run !== run) throw copy.takenOver();
     await marks.writeSourceMark(tx, { ...mark, state: 'finishing' });

@@ -19,10 +19,7 @@ import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
-export const openMirror = (
-  config: Config,
-  { beforeWriting, readsInThread }: WritingOptions = {},
-): Promise<Session> =>
+export const openMirror = (config: Config, { beforeWriting, readsInThread }: WritingOptions = {}) =>
   openChecked(
     config,
     'write',

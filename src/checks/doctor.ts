@@ -88,11 +88,7 @@ async function readMirror(open: Openers, now: Date) {
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
-async function checkTenants(
-  config: Config,
-  open: Openers,
-  kinds: readonly ListedKind[],
-): Promise<readonly CheckResult[]> {
+async function checkTenants(config: Config, open: Openers, kinds: readonly ListedKind[]) {
   const { baseUrl } = config.source;
   if (baseUrl === null) return [];
   await using session = await open.mirror();

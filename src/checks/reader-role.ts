@@ -9,11 +9,7 @@ const NAME = 'bi.readerRole';
  * Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table. Without views,
  * checks only that it exists.
  */
-export async function checkReaderRole(
-  session: Session,
-  role: string | null,
-  hasViews: boolean,
-): Promise<readonly CheckResult[]> {
+export async function checkReaderRole(session: Session, role: string | null, hasViews: boolean) {
   if (session.dialect !== 'postgres' || role === null) return [];
   if (await hasRole(session, role))
     return hasViews ? [checkRights(identifier(role), await rightsOf(session, role))] : [];

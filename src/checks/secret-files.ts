@@ -2,10 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 
 /** Checks that none of the files with settings that holds a secret is open to every user of this machine. */
-export function checkSecretFiles(
-  files: readonly string[],
-  secrets: readonly string[],
-): readonly CheckResult[] {
+export function checkSecretFiles(files: readonly string[], secrets: readonly string[]) {
   const hasSecret = (file: string): boolean => {
     const text = readFileSync(file, 'utf8');
     return secrets.some((secret) => text.includes(secret));

@@ -12,11 +12,7 @@ import type { Source } from '../source/source.ts';
  *
  * @param swept The kinds that were read once: an optional kind among them is no longer off when it cannot be read.
  */
-export async function checkService(
-  config: Config,
-  openSource: () => Source,
-  swept: ReadonlySet<string>,
-): Promise<readonly CheckResult[]> {
+export async function checkService(config: Config, openSource: () => Source, swept: ReadonlySet<string>) {
   const kind = LISTED_KINDS.find((listed) => listed.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let serviceTime: Date | null = null;
@@ -46,11 +42,7 @@ const tokenCure = ({ tokenFile }: Config): string =>
     ? 'Set BMS_TOKEN (source.token) to a valid token, and restart bms-sync serve.'
     : `Write a valid token into ${tokenFile} (BMS_TOKEN_FILE); bms-sync serve reads it again.`;
 
-async function checkLists(
-  config: Config,
-  source: Source,
-  swept: ReadonlySet<string>,
-): Promise<readonly CheckResult[]> {
+async function checkLists(config: Config, source: Source, swept: ReadonlySet<string>) {
   const checks: CheckResult[] = [];
   // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
   for (const listed of requireListedKinds(config)) {

@@ -1,7 +1,6 @@
 import { staleKinds, type Schedule } from '../runs/schedule.ts';
 import { formatInstant, formatDuration } from '../lib/time/clock.ts';
 import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
-import type { StaleKind } from '../store/needs/read-needs.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
 import { readRepeats } from '../store/runs/repeats.ts';
@@ -17,11 +16,7 @@ interface Moment {
 }
 
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. */
-export async function readStale(
-  session: Queryable,
-  schedules: readonly Schedule[],
-  moment: Moment,
-): Promise<readonly StaleKind[]> {
+export async function readStale(session: Queryable, schedules: readonly Schedule[], moment: Moment) {
   const stale = await readAllStale(session, schedules, moment);
   return stale.flatMap(({ kind, since, isBeingRead }) =>
     isBeingRead ? [] : [{ kind, since: since && formatInstant(since) }],

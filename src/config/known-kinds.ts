@@ -55,10 +55,7 @@ export async function refuseUnknownExclusions(
  * @param keptOut The fields that the mirror keeps out, by kind.
  * @throws {UsageError} `settings.exclusions_missing`
  */
-export function refuseMissingExclusions(
-  config: Config,
-  keptOut: ReadonlyMap<string, readonly string[]>,
-): void {
+export function refuseMissingExclusions(config: Config, keptOut: ReadonlyMap<string, readonly string[]>) {
   const { exclude } = config.privacy;
   const kinds = allKinds(config);
   const missing = [...keptOut].filter(

@@ -159,12 +159,7 @@ export const isRecordId = (text: string): boolean => !('fault' in recordId({ id:
  * A retrieved record in the shape of its list: the fields that the list shows, with the newer values. Lists and single retrievals
  * may each leave out fields; a field that one of them never sends was not cleared.
  */
-export function toListShape(
-  kind: Kind,
-  received: IncomingRecord,
-  storedRaw: string,
-  list: ShownFields,
-): IncomingRecord {
+export function toListShape(kind: Kind, received: IncomingRecord, storedRaw: string, list: ShownFields) {
   const { id, record } = received;
   const stored = recordIn(storedRaw);
   if (stored === null) return compacted(received);

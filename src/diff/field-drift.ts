@@ -7,10 +7,7 @@ export interface FieldDrift {
 }
 
 /** Finds the fields that are new, or have another JSON type, between two states of the known fields. */
-export function findTypeDrift(
-  before: ReadonlyMap<string, SeenField>,
-  after: ReadonlyMap<string, SeenField>,
-): readonly FieldDrift[] {
+export function findTypeDrift(before: ReadonlyMap<string, SeenField>, after: ReadonlyMap<string, SeenField>) {
   return [...after].flatMap(([field, { wire }]): FieldDrift[] => {
     const known = before.get(field);
     if (known === undefined) return [{ code: 'new_field', field, detail: `sent as ${wire || 'null'}` }];

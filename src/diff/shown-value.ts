@@ -17,12 +17,7 @@ export function valueIn(kind: Kind, record: JsonObject, name: string, view: Show
 }
 
 /** A record with a null for each of these fields that it leaves out as blank. */
-export function withBlanks(
-  kind: Kind,
-  record: JsonObject,
-  names: readonly string[],
-  view: ShownFields,
-): JsonObject {
+export function withBlanks(kind: Kind, record: JsonObject, names: readonly string[], view: ShownFields) {
   const blank = names.filter((name) => valueIn(kind, record, name, view) === null);
   return { ...record, ...Object.fromEntries(blank.map((name) => [name, null])) };
 }

@@ -21,11 +21,7 @@ interface DigestTime {
 const POLL_MS = 30_000;
 
 /** Adds the daily digest for e-mail receivers. Returns a function that stops it. */
-export function startDigest(
-  mirror: MirrorContext,
-  time: DigestTime,
-  readOutlook: ReadOutlook,
-): () => Promise<void> {
+export function startDigest(mirror: MirrorContext, time: DigestTime, readOutlook: ReadOutlook) {
   const task = (): Promise<void> => addDigest(mirror.session, time, mirror.clock.now(), readOutlook);
   return repeatTask(mirror, 'writing the digest', POLL_MS, task).stop;
 }

@@ -99,11 +99,7 @@ export async function readLatestChanges(db: Queryable, wanted: LatestQuery): Pro
 }
 
 /** The `seq` after which the latest `count` events (of a kind) lie. */
-export async function seqBeforeLatest(
-  db: Queryable,
-  kind: string | undefined,
-  count: number,
-): Promise<number> {
+export async function seqBeforeLatest(db: Queryable, kind: string | undefined, count: number) {
   const latest = sql`select seq from changes where seq > 0${kindFilter(kind)} order by seq desc limit ${count}`;
   const first = await readNumber(db, sql`select min(seq) from (${latest}) latest`);
   return first === null ? latestSeq(db) : first - 1;

@@ -160,11 +160,7 @@ export function createAccess(
 const RECHECK_MS = 1_000;
 
 /** Returns a function that finds out whether the caller of a long answer is still let in; it asks once a second. */
-export function watchCaller(
-  request: FastifyRequest,
-  access: Pick<Access, 'authenticate'>,
-  clock: Clock,
-): () => Promise<boolean> {
+export function watchCaller(request: FastifyRequest, access: Pick<Access, 'authenticate'>, clock: Clock) {
   let askedMs = -Infinity;
   return async () => {
     if (clock.monotonicMs() - askedMs < RECHECK_MS) return true;

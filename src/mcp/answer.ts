@@ -39,11 +39,7 @@ export interface KindStates {
 export type ToolAnswer = ReturnType<typeof toAnswer>;
 
 /** Lists which of some kinds are not proven, with the reason. */
-function listUnproven(
-  kinds: readonly string[],
-  states: KindStates,
-  language: Language,
-): readonly UnprovenKind[] {
+function listUnproven(kinds: readonly string[], states: KindStates, language: Language) {
   const { t } = translatorFor(language);
   return kinds.flatMap((kind): UnprovenKind[] => {
     const freshness = states.freshness.find((each) => each.kind === kind);

@@ -5,15 +5,11 @@ import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import type { Language } from '../lib/text/translator.ts';
 import { REPORTS } from '../report/read-reports.ts';
-import type { Findings, KindStates } from './answer.ts';
+import type { KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type ToolContext } from './context.ts';
 
 /** Describes every view, report and kind, one line each. */
-export async function describeMirror(
-  context: ToolContext,
-  states: KindStates,
-  language: Language,
-): Promise<Findings> {
+export async function describeMirror(context: ToolContext, states: KindStates, language: Language) {
   const views = await readOwnViews(context);
   const rows = [
     ...views.map((view) => ['view', view.name, view.meaning[language]]),
@@ -37,11 +33,7 @@ const COLUMN = [
 ];
 
 /** Describes the columns of a view. @throws {UsageError} `mcp.view` for an unknown view. */
-export async function describeView(
-  context: ToolContext,
-  view: string,
-  language: Language,
-): Promise<Findings> {
+export async function describeView(context: ToolContext, view: string, language: Language) {
   const names = (await readOwnViews(context)).map((own) => own.name);
   if (!names.includes(view))
     throw new UsageError(`Unknown view "${view}"${didYouMean(view, names) || '.'}`, {

@@ -34,12 +34,7 @@ export async function readRecord(
 }
 
 /** Reads a record as its view shows it, at an instant or now, with its history. */
-async function readOne(
-  context: ToolContext,
-  kind: Kind,
-  id: string,
-  instant: string | undefined,
-): Promise<Findings> {
+async function readOne(context: ToolContext, kind: Kind, id: string, instant: string | undefined) {
   const { session, timezone } = context;
   const now = context.clock.now();
   const story = await readRecordStory(session, kind, id);

@@ -22,10 +22,7 @@ export interface OwnSends {
 export const createOwnSends = (): OwnSends => ({ count: 0, pausedIn: null, lastBreak: null });
 
 /** Returns whether nothing may be sent now; pauses all sends where the database knows fewer sends of this process than it made. */
-export async function isPaused(
-  tx: Transaction,
-  parts: ProcessContext & { readonly ownSends: OwnSends },
-): Promise<boolean> {
+export async function isPaused(tx: Transaction, parts: ProcessContext & { readonly ownSends: OwnSends }) {
   const { owner, ownSends, clock, logger } = parts;
   const isFrozen = (await readFrozen(tx)) !== null;
   const known = await readWorkerSends(tx, owner);

@@ -8,10 +8,7 @@ import { dueSlot, nextSlot, type Schedule } from './schedule.ts';
 const CHECK_MS = 10_000;
 
 /** Requests runs by the clock, as several processes may do at once. Returns a function that stops it. */
-export function startRunRequests(
-  context: ProcessContext,
-  schedules: readonly Schedule[],
-): () => Promise<void> {
+export function startRunRequests(context: ProcessContext, schedules: readonly Schedule[]) {
   const scheduled = [...new Set(schedules.flatMap((schedule) => schedule.kinds))];
   const firstReads = createFirstReads(context, scheduled);
   const checks = [

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import { createRecordDecoder } from '../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../lib/json/json.ts';
@@ -114,11 +114,7 @@ const toRow = (names: readonly string[], values: Values): Row =>
   Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));
 
 /** `observed_at` never goes back, so the first event after the instant is the one with the lowest `seq`. */
-const pastRecords = (
-  db: WithDialect,
-  { kind: { name: kind }, instant, ids }: PastRows,
-  after: string,
-): SQL => sql`
+const pastRecords = (db: WithDialect, { kind: { name: kind }, instant, ids }: PastRows, after: string) => sql`
   select cast(k.id as text) as id, coalesce(c.before, k._raw) as record, k._first_seen_at as first_seen_at, (
       select max(e.observed_at) from changes e
       where e.kind = ${kind} and e.record_id = cast(k.id as text) and e.observed_at <= ${instant}) as changed_at

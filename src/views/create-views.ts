@@ -113,11 +113,7 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
  * the language of the setting.
  * @param extent `all`: the rows of all other views are removed.
  */
-export async function writeDictionary(
-  tx: Transaction,
-  views: readonly View[],
-  extent: 'all' | 'these',
-): Promise<void> {
+export async function writeDictionary(tx: Transaction, views: readonly View[], extent: 'all' | 'these') {
   const described = views.filter((view) => view.isInner !== true);
   const names = sqlList(described.map((view) => view.name));
   for (const table of [DICTIONARY, RELATIONS])

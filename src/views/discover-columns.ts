@@ -59,12 +59,7 @@ async function needsNewViews(tx: Transaction, kind: Kind, extended: Kind): Promi
 }
 
 /** @param nested The table of the elements that have the fields; null = the records have them. */
-async function addDiscovered(
-  tx: Transaction,
-  shape: Shape,
-  nested: NestedTable | null,
-  now: Date,
-): Promise<void> {
+async function addDiscovered(tx: Transaction, shape: Shape, nested: NestedTable | null, now: Date) {
   let extended = shape;
   const unusable: Drift[] = [];
   const place = nested === null ? '' : `${nested.array}[].`;

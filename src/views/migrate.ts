@@ -57,11 +57,7 @@ interface MigrateOptions {
  * @throws {MirrorError} `mirror.newer` if a newer release has migrated it, `mirror.not_ours` if it is not a mirror,
  * `mirror.blocked_by_view` if a user's own object must go first, `mirror.no_reader_role` if the role is missing.
  */
-export async function migrate(
-  session: Session,
-  kinds: readonly Kind[],
-  options: MigrateOptions = {},
-): Promise<boolean> {
+export async function migrate(session: Session, kinds: readonly Kind[], options: MigrateOptions = {}) {
   const target = createTarget(session, kinds, options);
   return translateViewErrors(session.location, () =>
     session.atomically(async (tx) => {
@@ -79,11 +75,7 @@ export type SchemaState = 'none' | 'of an older release' | 'of other settings' |
  * Returns what `migrate` would find; changes nothing.
  * @throws {MirrorError} `mirror.newer`, `mirror.not_ours` as `migrate` does.
  */
-export async function checkSchema(
-  session: Session,
-  kinds: readonly Kind[],
-  options: MigrateOptions = {},
-): Promise<SchemaState> {
+export async function checkSchema(session: Session, kinds: readonly Kind[], options: MigrateOptions = {}) {
   const target = createTarget(session, kinds, options);
   return session.atomically((tx) => findSchemaState(tx, target));
 }
@@ -118,11 +110,7 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
   return isCurrent ? 'current' : 'of other settings';
 }
 
-async function migrateFrom(
-  schemaState: SchemaState,
-  tx: Transaction,
-  target: MigrationTarget,
-): Promise<boolean> {
+async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: MigrationTarget) {
   const { kinds, dialect, location, readerRole: role, release } = target;
   if (schemaState === 'current') {
     if ((await readMeta(tx, 'release')) !== release.name) await writeMeta(tx, 'release', release.name);

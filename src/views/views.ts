@@ -126,10 +126,7 @@ const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
  * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never get
  * any.
  */
-export async function filterKindsWithRows<K extends Kind>(
-  db: Queryable,
-  kinds: readonly K[],
-): Promise<readonly K[]> {
+export async function filterKindsWithRows<K extends Kind>(db: Queryable, kinds: readonly K[]) {
   const shown: K[] = [];
   for (const kind of kinds) {
     const first = sql`select 1 from ${sql.identifier(kind.name)} limit 1`;

@@ -61,11 +61,7 @@ export function omitColumns<Column extends EngineColumn, Name extends Column['na
 }
 
 /** Reads rows of one table. @param rest What follows `select … from …`. */
-export async function select<Column extends EngineColumn>(
-  db: Queryable,
-  table: Columns<Column>,
-  rest: SQL,
-): Promise<Decoded<Column>[]> {
+export async function select<Column extends EngineColumn>(db: Queryable, table: Columns<Column>, rest: SQL) {
   const names = table.columns.map((column) => identifier(column.name)).join(', ');
   const start = sql.raw(`select ${names} from ${identifier(table.name)} `);
   return readRows(db, table.columns, sql`${start}${rest}`);

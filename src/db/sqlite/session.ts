@@ -101,11 +101,7 @@ const countParts = (statement: SQL): number =>
  * Runs work with a handle that is good for this transaction: a branch that runs on must not write into the next one. Every two
  * hundred rows a step lets other work of the process in, which reads the state before the transaction.
  */
-async function withHandle<T>(
-  writer: Database,
-  path: string,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
+async function withHandle<T>(writer: Database, path: string, work: (tx: Transaction) => Promise<T>) {
   let isOver = false;
   let rows = 0;
   const step = async <R>(run: () => R, weight = 1): Promise<R> => {
@@ -197,11 +193,7 @@ function createGroupCommit(writer: Database, file: CommitFile) {
 }
 
 /** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
-async function runGroup(
-  writer: Database,
-  group: readonly PendingTransaction[],
-  file: CommitFile,
-): Promise<void> {
+async function runGroup(writer: Database, group: readonly PendingTransaction[], file: CommitFile) {
   const run = (statement: string): void => translateErrors(file.path, () => void writer.exec(statement));
   await retryWhileBusy(file.busyMs, () => writer.exec('begin immediate')).catch((error: unknown) => {
     throw sqliteError(error, file.path); // A transaction that read first could not become a writer.

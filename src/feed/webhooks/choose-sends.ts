@@ -126,11 +126,7 @@ async function readSituation(tx: Transaction, notifications: readonly DueNotific
 }
 
 /** Returns nothing before a replay, or while an e-mail is being sent; during a pause only tests, unless a letter is urgent. */
-async function readDueDeliveries(
-  tx: Transaction,
-  endpoint: WebhookEndpoint,
-  facts: ChoiceFacts,
-): Promise<queue.Delivery[]> {
+async function readDueDeliveries(tx: Transaction, endpoint: WebhookEndpoint, facts: ChoiceFacts) {
   const { inFlight, now } = facts;
   const { id, replayAfter, notBefore } = endpoint;
   const isPausing =

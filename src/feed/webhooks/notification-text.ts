@@ -151,11 +151,7 @@ interface AlertFacts {
 const ALERT: MessageKey =
   '{is, select, above {{field} of {kind} is above {limit}} below {{field} of {kind} is below {limit}} other {{field} of {kind} has changed}}: {changes, plural, one {one record} other {# records}}';
 
-function alertParts(
-  facts: AlertFacts,
-  changes: readonly RecordedChange[],
-  translator: Translator,
-): NotificationParts {
+function alertParts(facts: AlertFacts, changes: readonly RecordedChange[], translator: Translator) {
   const { kind, field, is, limit, changes: all } = facts;
   const amount = (value: Json | undefined): string => {
     const text = typeof value === 'string' ? value : value === undefined ? '–' : compactJson(value);

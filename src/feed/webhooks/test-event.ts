@@ -91,12 +91,7 @@ async function insertTest(
   return (await readNumber(tx, sql`${row} returning id`)) ?? 0;
 }
 
-async function sendTest(
-  parts: TestParts,
-  rules: SendingRules,
-  endpoint: WebhookEndpoint,
-  id: number,
-): Promise<void> {
+async function sendTest(parts: TestParts, rules: SendingRules, endpoint: WebhookEndpoint, id: number) {
   const { session, clock, signal } = parts;
   const test = await readTest(session, id);
   const secrets = await readSecrets(session, endpoint.id, clock.now());

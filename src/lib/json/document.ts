@@ -49,10 +49,8 @@ export type DocumentOf<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
  * Makes a document as JSON shows it: the members that its schema names, in their order, and our instants in RFC 3339. A value that
  * its schema does not expect stays as it is: an application writes rows too.
  */
-export const documentOf = <Schema extends z.ZodType>(
-  schema: Schema,
-  from: DocumentOf<Schema>,
-): DocumentOf<Schema> => documentValue(schema, from as Json) as DocumentOf<Schema>;
+export const documentOf = <Schema extends z.ZodType>(schema: Schema, from: DocumentOf<Schema>) =>
+  documentValue(schema, from as Json) as DocumentOf<Schema>;
 
 function documentValue(schema: unknown, value: Json): Json {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)

@@ -58,10 +58,7 @@ function createLookup(resolve: Resolve, isAcceptable: (address: string) => boole
 }
 
 /** Whether a URL's host name leads to public addresses only, as far as the resolver knows now; null if it does not know it. */
-export async function isPublicHost(
-  hostname: string,
-  resolve: Resolve = systemResolve,
-): Promise<boolean | null> {
+export async function isPublicHost(hostname: string, resolve: Resolve = systemResolve) {
   const address = ipAddressIn(hostname);
   if (address !== null) return isPublicAddress(address);
   return resolve(hostname).then(

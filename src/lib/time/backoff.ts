@@ -12,11 +12,7 @@ interface Backoff {
  * @param attempt The first one is 1.
  * @param random From 0 up to 1.
  */
-export function backoffMs(
-  { firstMs, mostMs, fixedShare }: Backoff,
-  attempt: number,
-  random: () => number,
-): number {
+export function backoffMs({ firstMs, mostMs, fixedShare }: Backoff, attempt: number, random: () => number) {
   const bound = Math.min(mostMs, firstMs * 2 ** (attempt - 1));
   return jitterMs(bound * fixedShare, bound, random());
 }

@@ -62,10 +62,7 @@ function startTimer(ms: number) {
 }
 
 /** The next item if it comes within the waiting time; null if not, or if there is none. */
-async function nextBefore<T>(
-  next: Promise<IteratorResult<T, unknown>>,
-  over: Promise<null>,
-): Promise<IteratorYieldResult<T> | null> {
+async function nextBefore<T>(next: Promise<IteratorResult<T, unknown>>, over: Promise<null>) {
   const now = await Promise.race([next.catch(() => null), over]);
   return now?.done === true ? null : now;
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SyncError, isOurs } from '../../lib/sync-error.ts';
-import { refusedError, tooLargeError, tooLongError, type SqlAnswer, type SqlQuestion } from './question.ts';
+import { refusedError, tooLargeError, tooLongError, type SqlQuestion } from './question.ts';
 import type { ChildAnswer, ChildQuestion } from './sqlite-child.ts';
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js'; // From src, or from dist.
@@ -19,11 +19,7 @@ const HEAP = '--max-old-space-size=64';
  *
  * @throws {SyncError} `mcp.refused`, `mcp.too_long`, `mcp.too_large`; `mcp.unguarded` if Node's SQLite has no authorizer.
  */
-export async function readSqlite(
-  path: string,
-  question: SqlQuestion,
-  ended: AbortSignal,
-): Promise<SqlAnswer> {
+export async function readSqlite(path: string, question: SqlQuestion, ended: AbortSignal) {
   const child = fork(CHILD, { execArgv: [HEAP], env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const late = AbortSignal.any([ended, AbortSignal.timeout(question.timeoutMs)]);
   late.addEventListener('abort', () => child.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { findSentField, type Kind } from '../../catalog/kind.ts';
-import { isSameInAnySpelling, merge, readNameOf, type Merge } from '../../diff/merge-update.ts';
+import { isSameInAnySpelling, merge, readNameOf } from '../../diff/merge-update.ts';
 import { isBlank, shownValue, withBlanks } from '../../diff/shown-value.ts';
 import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { hasRow } from '../../db/rows/rows.ts';
@@ -14,12 +14,7 @@ import { payloadOf } from './journal.ts';
  * Merges an update with the record as it is now. Our own earlier updates do not count as changes by others: neither the ones done
  * since the base was read, nor a value that our last ones made, one after the other, of the very value that an old page shows as base.
  */
-export async function mergeUpdate(
-  db: Queryable,
-  kind: Kind,
-  entry: Entry,
-  remote: JsonObject,
-): Promise<Merge> {
+export async function mergeUpdate(db: Queryable, kind: Kind, entry: Entry, remote: JsonObject) {
   const wanted = payloadOf(entry);
   const base = await readBaseOfUpdate(db, kind, entry);
   const merged = merge({ kind, wanted, base, remote });
@@ -79,12 +74,7 @@ async function isListedBase(db: Queryable, { kind, recordId, base, baseAt }: Ent
  * The fields of an update that a record does not show, though its author has seen a value of them, or though we have written them
  * already: they may be blank now, or nowhere to be seen any more.
  */
-export async function readDoubtfulFields(
-  db: Queryable,
-  kind: Kind,
-  entry: Entry,
-  record: JsonObject,
-): Promise<readonly string[]> {
+export async function readDoubtfulFields(db: Queryable, kind: Kind, entry: Entry, record: JsonObject) {
   const absent = wantedNames(kind, entry).filter((name) => shownValue(kind, record, name) === undefined);
   if (absent.length === 0 || entry.attempts > 0) return absent;
   const base = (await readBaseOfUpdate(db, kind, entry)) ?? {};

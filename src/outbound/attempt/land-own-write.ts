@@ -82,11 +82,7 @@ const MIRROR_ROW = [
 ];
 
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
-export async function readOwnRows(
-  db: Queryable,
-  kind: string,
-  ids: readonly string[],
-): Promise<Map<string, MirrorRow>> {
+export async function readOwnRows(db: Queryable, kind: string, ids: readonly string[]) {
   const copies = new Map<string, MirrorRow>();
   for (const chunk of inChunks(ids)) {
     const rows = sql`

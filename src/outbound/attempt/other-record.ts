@@ -35,12 +35,7 @@ const MIN_CHARACTERS = 4;
 const MIN_ROWS = 20;
 
 /** The fields whose text no other record of the kind shows, live or deleted. */
-async function readRareTexts(
-  db: Queryable,
-  kind: Kind,
-  id: string,
-  record: JsonObject,
-): Promise<ReadonlySet<string>> {
+async function readRareTexts(db: Queryable, kind: Kind, id: string, record: JsonObject) {
   const rare = new Set<string>();
   if (!(await hasRows(db, kind.name, MIN_ROWS))) return rare;
   for (const { name, type, refersTo, textOf } of kind.fields) {
@@ -55,12 +50,7 @@ async function readRareTexts(
  * The same for the record of an update, by what its author and the mirror knew of it when the update was stored. Where a person has
  * decided that it is the same record, only a later deletion counts.
  */
-export async function findOtherTarget(
-  db: Queryable,
-  kind: Kind,
-  entry: Entry,
-  remote: JsonObject,
-): Promise<readonly IdentityDifference[] | null> {
+export async function findOtherTarget(db: Queryable, kind: Kind, entry: Entry, remote: JsonObject) {
   const { recordId, createdAt } = entry;
   const { sameSince, goneSince } = entry.settlement;
   const id = recordId ?? '';
@@ -75,12 +65,7 @@ export async function findOtherTarget(
 }
 
 /** What the mirror knew of a record, and the author of its update. */
-async function readFirstBase(
-  db: Queryable,
-  kind: Kind,
-  entry: Entry,
-  past: RecordPast | undefined,
-): Promise<JsonObject> {
+async function readFirstBase(db: Queryable, kind: Kind, entry: Entry, past: RecordPast | undefined) {
   const mirrored =
     past === undefined ? (await findRecord(db, kind.name, entry.recordId ?? ''))?.raw : past.before;
   const authorBase = hasFirstBase(entry) ? entry.base : null;

@@ -24,11 +24,7 @@ export interface PossibleMatch {
 }
 
 /** The possible matches since an entry's last send, without records that another entry made. */
-export async function readPossibleMatches(
-  db: Queryable,
-  kind: Kind,
-  entry: Entry,
-): Promise<readonly PossibleMatch[]> {
+export async function readPossibleMatches(db: Queryable, kind: Kind, entry: Entry) {
   const watermark = watermarkOf(entry);
   const wanted = payloadOf(entry);
   const found = new Map<string, PossibleMatch>();
@@ -113,11 +109,7 @@ export async function soleMatch(
 /** A word that many records share identifies none of them, and the service may spell it differently. */
 const MAX_SHARING = 3;
 
-async function distinctiveTexts(
-  tx: Transaction,
-  kind: Kind,
-  payload: JsonObject,
-): Promise<readonly SentText[]> {
+async function distinctiveTexts(tx: Transaction, kind: Kind, payload: JsonObject) {
   const mirrored = await readMirroredKind(tx, kind);
   const distinctive: SentText[] = [];
   for (const sent of longTexts(mirrored, payload)) {

@@ -55,12 +55,7 @@ const DECIDABLE = {
  *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again.
  */
-export async function retryEntry(
-  session: Session,
-  kinds: readonly Kind[],
-  order: RetryOrder,
-  now: Date,
-): Promise<DecidedEntry> {
+export async function retryEntry(session: Session, kinds: readonly Kind[], order: RetryOrder, now: Date) {
   const { id, overwrite = false, hurriedBy } = order;
   if (hurriedBy !== undefined) return hurryEntry(session, id, hurriedBy, now);
   return await decide(session, id, 'retried', async (tx, entry) => {

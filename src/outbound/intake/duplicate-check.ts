@@ -171,11 +171,7 @@ async function describeHolder(
 }
 
 /** The record that a done create made, while it is there: not known yet, or with a key that the service has altered. */
-async function madeRecord(
-  tx: Transaction,
-  kind: string,
-  { recordId, verdict }: Entry,
-): Promise<string | null> {
+async function madeRecord(tx: Transaction, kind: string, { recordId, verdict }: Entry) {
   const row = (await readOwnRows(tx, kind, [recordId ?? ''])).get(recordId ?? '');
   return row === undefined || (row.isLive && verdict === 'altered') ? recordId : null;
 }

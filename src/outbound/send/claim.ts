@@ -92,11 +92,7 @@ async function claimReady(
 }
 
 /** An update without a base from its author takes the mirror's row as base, once its list has shown it. */
-async function baseFromMirror(
-  tx: Transaction,
-  entry: Entry,
-  now: Date,
-): Promise<{ readonly base: string; readonly baseAt: string } | null> {
+async function baseFromMirror(tx: Transaction, entry: Entry, now: Date) {
   const { operation, kind, recordId, base } = entry;
   if (operation === 'create' || base !== null || recordId === null) return null;
   const row = (await readOwnRows(tx, kind, [recordId])).get(recordId);
@@ -166,11 +162,7 @@ const SKEW_MS = 300_000;
  * Beside these, what a send that the database has forgotten may have made: it came after the entry was stored, and shows its natural
  * key, or, where equal records are no legitimate ones, all its other values: the service may have altered the key.
  */
-async function findSameRecords(
-  tx: Transaction,
-  { kind, entry }: Unsettled,
-  { lastEntry }: Break,
-): Promise<readonly string[]> {
+async function findSameRecords(tx: Transaction, { kind, entry }: Unsettled, { lastEntry }: Break) {
   const isUnique = kind.repeats !== true;
   const holders = isUnique && !entry.allowsDouble ? await findHolders(tx, kind, entry) : [];
   if (holders.length > 0 || entry.id > lastEntry) return holders;

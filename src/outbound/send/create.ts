@@ -34,21 +34,12 @@ import { startElapsed } from '../stopwatch.ts';
 import { firstSearchMs } from './decide-settlement.ts';
 
 /** Journals the request of a create. */
-export function journalCreate(
-  tx: Transaction,
-  parts: OutboundParts,
-  kind: Kind,
-  entry: Entry,
-): Promise<JournalledRequest> {
+export function journalCreate(tx: Transaction, parts: OutboundParts, kind: Kind, entry: Entry) {
   return journalRequest(tx, parts, entry, { body: entry.payload, path: kind.create?.path ?? '' });
 }
 
 /** Sends a journalled create, once, and stores the result. */
-export async function sendCreate(
-  parts: OutboundParts,
-  kind: Kind,
-  journalled: JournalledRequest,
-): Promise<void> {
+export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: JournalledRequest) {
   const { entry } = journalled;
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);

@@ -66,12 +66,7 @@ export const readFailure = ({ reason, passing }: SourceError) => ({
   requestedMs: passing?.waitMs ?? null,
 });
 
-async function findOnPages(
-  parts: OutboundParts,
-  kind: ListedKind,
-  id: string,
-  range: PageRange,
-): Promise<JsonObject | null> {
+async function findOnPages(parts: OutboundParts, kind: ListedKind, id: string, range: PageRange) {
   for await (const response of parts.source.pages(kind, range, NO_TICKS)) {
     const found = response.read().find((record) => {
       const read = recordId(record);

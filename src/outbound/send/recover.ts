@@ -11,10 +11,7 @@ import { unsettledNow } from './create.ts';
  *
  * @param isGone Whether the process with this owner name has ended.
  */
-export async function recoverEntries(
-  parts: OutboundParts,
-  isGone: (entry: Entry, owner: string) => boolean,
-): Promise<void> {
+export async function recoverEntries(parts: OutboundParts, isGone: (entry: Entry, owner: string) => boolean) {
   for (const lost of await ownedEntries(parts.session))
     if (lost.owner !== null && isGone(lost, lost.owner))
       await parts.session.atomically((tx) => recoverEntry(tx, parts, lost.id, lost.epoch));

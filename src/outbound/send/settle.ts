@@ -14,7 +14,7 @@ import { isPullOpen, requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry, parkBeside } from '../attempt/conclude.ts';
 import { canHaveArrived } from '../attempt/grade.ts';
-import { watermarkOf, type JournalledRequest } from '../attempt/journal.ts';
+import { watermarkOf } from '../attempt/journal.ts';
 import { readOwnRows } from '../attempt/land-own-write.ts';
 import { findLastBreak, isCurrent } from '../last-break.ts';
 import type { OutboundParts } from '../parts.ts';
@@ -43,11 +43,7 @@ import {
 } from '../attempt/possible-matches.ts';
 
 /** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
-export async function settle(
-  tx: Transaction,
-  parts: OutboundParts,
-  unsettled: Unsettled,
-): Promise<JournalledRequest | null> {
+export async function settle(tx: Transaction, parts: OutboundParts, unsettled: Unsettled) {
   const { kind, entry: stored, now } = unsettled;
   const elapsed = updateElapsed(parts.waits.stopwatch, stored);
   const entry = { ...stored, ...elapsed };

@@ -22,7 +22,7 @@ import { landOwnWrite } from '../attempt/land-own-write.ts';
 import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
 import { mergeUpdate, readDoubtfulFields, readUnprovenFields } from '../attempt/base.ts';
-import { completeRecord, type CompletedRecord } from './shown-fields.ts';
+import { completeRecord } from './shown-fields.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';
 
@@ -57,11 +57,7 @@ export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entr
 }
 
 /** Reads the record; if that fails, puts the entry into its next state and returns null. */
-async function readOrPostpone(
-  parts: OutboundParts,
-  kind: Kind,
-  entry: Entry,
-): Promise<CompletedRecord | null> {
+async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry) {
   try {
     const id = entry.recordId ?? '';
     if (entry.attempts === 0 && (await isNoSuchRecord(parts, kind, id))) {

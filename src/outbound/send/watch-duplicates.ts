@@ -21,12 +21,7 @@ const CHECK_EVERY_MS = 3_600_000;
  *
  * A twin is reported and never repaired: only a person can decide which of the two to delete.
  */
-export async function watchDuplicates(
-  tx: Transaction,
-  parts: OutboundParts,
-  kind: Kind,
-  entry: Entry,
-): Promise<void> {
+export async function watchDuplicates(tx: Transaction, parts: OutboundParts, kind: Kind, entry: Entry) {
   const now = parts.clock.now();
   const payloads = [payloadOf(entry), await payloadAsStored(tx, kind, entry)];
   const duplicates = (await possibleMatchesSince(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {

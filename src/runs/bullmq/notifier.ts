@@ -41,11 +41,7 @@ export function createBullmqNotifier(
   const faults = createProbingLog({ logger, clock }, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
   // Without a handler, jobs are only added.
-  const openShared = (
-    queue: string,
-    concurrency = 1,
-    handler: WorkHandler | null = null,
-  ): ReopeningClient => {
+  const openShared = (queue: string, concurrency = 1, handler: WorkHandler | null = null) => {
     const name = `${prefix}-${queue}`;
     const running = new Set<Promise<unknown>>();
     const logDropped = (dropped: number): void => {

@@ -102,12 +102,7 @@ export function decideDispatch(row: DueRow, timings: Timings): Dispatch {
 }
 
 /** The state of a row that was notified a moment ago. */
-export function afterNotification(
-  state: NotifyState | undefined,
-  epoch: number,
-  now: number,
-  sent: boolean,
-): NotifyState {
+export function afterNotification(state: NotifyState | undefined, epoch: number, now: number, sent: boolean) {
   return { epoch, firstAt: state?.firstAt ?? now, lastAt: now, sent, times: (state?.times ?? 0) + 1 };
 }
 

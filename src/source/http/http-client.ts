@@ -101,12 +101,7 @@ async function sendOnce(
   }
 }
 
-function openDispatcher(
-  settings: SourceSettings,
-  origin: string,
-  gate: ConnectionGate,
-  signal: AbortSignal,
-): Dispatcher {
+function openDispatcher(settings: SourceSettings, origin: string, gate: ConnectionGate, signal: AbortSignal) {
   const timeouts = { headersTimeout: 0, bodyTimeout: 0, ...HTTP_1 }; // The deadline covers these.
   const connection = { timeout: settings.timeoutSeconds * 1000, signal, ...HTTP_1 }; // Aborted, it stops connecting at once.
   if (settings.proxyUrl === null) {

@@ -220,12 +220,7 @@ function hashPage(answer: ReceivedAnswer, hashScope: string, boundaries: number[
 }
 
 /** Another user's token may see other records: the same bytes do not mean the same. */
-function hashRecords(
-  { bytes, holder }: ReceivedAnswer,
-  hashScope: string,
-  start: number,
-  end: number,
-): string {
+function hashRecords({ bytes, holder }: ReceivedAnswer, hashScope: string, start: number, end: number) {
   const hash = createHash('sha256').update([hashScope, holder].join(''));
   return hash.update(bytes.subarray(start, end)).digest('hex');
 }

@@ -75,11 +75,7 @@ export function trackUnreadPages(loader: PageLoader, kind: ListedKind, failed?: 
   };
 }
 
-function unreadError(
-  kind: ListedKind,
-  faults: ReadonlyMap<number, SourceError>,
-  fault: SourceError,
-): SourceError {
+function unreadError(kind: ListedKind, faults: ReadonlyMap<number, SourceError>, fault: SourceError) {
   const spans = rangesOf([...faults.keys()]);
   const pages = `${faults.size === 1 ? 'page' : 'pages'} ${spans.join(', ')} could not be read`;
   const rest = faults.size < MAX_UNREAD ? 'all others have landed' : 'pages behind them were not asked for';

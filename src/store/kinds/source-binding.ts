@@ -41,11 +41,7 @@ export async function openSourceBinding(
 }
 
 /** Binds the mirror to its source and a kind to its companies, within the transaction that lands an answer of the kind. */
-export async function bindSource(
-  tx: Transaction,
-  binding: SourceBinding,
-  companies: KindCompanies,
-): Promise<void> {
+export async function bindSource(tx: Transaction, binding: SourceBinding, companies: KindCompanies) {
   const { kind, ids, saved, isReset } = companies;
   const { baseUrl, isNew, isBound } = binding;
   const bound = isBound ? baseUrl : await boundUrl(tx);

@@ -52,12 +52,7 @@ function refuseDifference(table: string, before: string, after: string): void {
 }
 
 /** Both digests are the same in any order of the rows: the databases sort texts differently. */
-async function readTarget(
-  move: Move,
-  target: Queryable,
-  table: ComparedTable,
-  add: (row: Row) => void,
-): Promise<void> {
+async function readTarget(move: Move, target: Queryable, table: ComparedTable, add: (row: Row) => void) {
   const names = sql.raw(table.columns.map(identifier).join(', '));
   await target.query(sql`declare compared cursor for select ${names} from ${sql.identifier(table.name)}`);
   for (;;) {

@@ -86,11 +86,7 @@ async function copyBatches(
 }
 
 /** Reads a table of the file in order of insertion. @throws The reason of the signal once it fires. */
-export async function* readBatches(
-  move: Move,
-  table: string,
-  columns: readonly string[],
-): AsyncGenerator<readonly Row[]> {
+export async function* readBatches(move: Move, table: string, columns: readonly string[]) {
   const names = sql.raw(columns.map(identifier).join(', '));
   for (let after: SqlValue = Number.MIN_SAFE_INTEGER; ;) {
     move.signal.throwIfAborted();

@@ -80,11 +80,7 @@ export const answeredCreates = (db: Queryable, kind: string, from: SQL, to: stri
   );
 
 /** Notes which record an entry created; false where another entry has that record already, and it is still the same one. */
-export async function saveLink(
-  tx: Transaction,
-  link: Omit<RowOf<typeof LINKS>, 'linkedAt'>,
-  now: Date,
-): Promise<boolean> {
+export async function saveLink(tx: Transaction, link: Omit<RowOf<typeof LINKS>, 'linkedAt'>, now: Date) {
   if ((await findArchivedCreator(tx, link.kind, link.recordId)) !== null) return false;
   await tx.query(sql`
     delete from links as l where l.kind = ${link.kind} and l.record_id = ${link.recordId}

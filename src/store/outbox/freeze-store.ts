@@ -22,12 +22,7 @@ export async function readFrozen(db: Queryable): Promise<Frozen | null> {
 }
 
 /** Stops all sends until a person resumes them; the first reason stays. */
-export async function freeze(
-  tx: Transaction,
-  reason: string,
-  now: Date,
-  unknown: readonly string[] = [],
-): Promise<void> {
+export async function freeze(tx: Transaction, reason: string, now: Date, unknown: readonly string[] = []) {
   if ((await readMeta(tx, 'outbox.frozen')) !== null) return;
   const frozen: Frozen = { reason, since: formatInstant(now), ...(unknown.length > 0 && { unknown }) };
   await writeMeta(tx, 'outbox.frozen', JSON.stringify(frozen));

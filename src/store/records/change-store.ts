@@ -60,12 +60,7 @@ export interface RecordPast {
 }
 
 /** Reads the pasts of these records since an instant; a record without an event is absent from the map. */
-export async function readPasts(
-  db: Queryable,
-  kind: string,
-  ids: readonly string[],
-  since: string,
-): Promise<Map<string, RecordPast>> {
+export async function readPasts(db: Queryable, kind: string, ids: readonly string[], since: string) {
   const pasts = new Map<string, RecordPast>();
   const columns = pickColumns(CHANGES, 'record_id', 'change', 'before');
   const events = await readInChunks(ids, (some) => {

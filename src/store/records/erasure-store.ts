@@ -88,11 +88,7 @@ async function eraseEntries(tx: Transaction, key: RecordKey, entries: readonly s
 }
 
 /** Without one of its rows an open plan can no longer be applied. */
-async function erasePlans(
-  tx: Transaction,
-  key: RecordKey & RecordTraces,
-  entries: readonly string[],
-): Promise<void> {
+async function erasePlans(tx: Transaction, key: RecordKey & RecordTraces, entries: readonly string[]) {
   const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
   const ofKind = sql`plan_id in (select id from plans where kind = ${key.kind})`;
   await tx.query(sql`delete from plan_rows where (record_id = ${key.id} and ${ofKind}) ${made}`);
@@ -105,11 +101,7 @@ async function erasePlans(
 const FORGOTTEN = '(forgotten)';
 
 /** Texts of the service and of people that need not name the record that they are about. */
-async function eraseTexts(
-  tx: Transaction,
-  kind: string,
-  hasContent: RecordTraces['hasContent'],
-): Promise<void> {
+async function eraseTexts(tx: Transaction, kind: string, hasContent: RecordTraces['hasContent']) {
   const isOfKind = sql`kind = ${kind}`;
   const places = [
     { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${isWithoutRow(kind)}` },

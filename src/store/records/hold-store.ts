@@ -80,12 +80,7 @@ function undecidable(kind: string, isNone: boolean, only?: string): SyncError {
 }
 
 /** Saves a decision. Rejecting the oldest rows means that rows older than the list stay; approving them takes that back. */
-async function saveDecision(
-  tx: Transaction,
-  kind: string,
-  decision: HoldDecision,
-  rows: Joined,
-): Promise<void> {
+async function saveDecision(tx: Transaction, kind: string, decision: HoldDecision, rows: Joined) {
   for (const ids of inChunks(rows.map((row) => row.id)))
     await tx.query(sql`
       update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(ids)})`);

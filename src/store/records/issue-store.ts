@@ -48,12 +48,7 @@ export async function readQuarantined(db: Queryable, kind: string): Promise<Set<
 }
 
 /** Closes the issues about whole records that a complete sweep no longer showed. @param seen The keys that it found again. */
-export async function closeQuarantined(
-  tx: Transaction,
-  kind: string,
-  seen: ReadonlySet<string>,
-  now: Date,
-): Promise<void> {
+export async function closeQuarantined(tx: Transaction, kind: string, seen: ReadonlySet<string>, now: Date) {
   await closeOthers(tx, await listOpenQuarantined(tx, kind), seen, now);
 }
 
@@ -140,12 +135,7 @@ async function listOpenQuarantined(db: Queryable, kind: string): Promise<OpenIss
 }
 
 /** Opens issues that are known not to be open. */
-export async function openIssues(
-  tx: Transaction,
-  kind: string,
-  issues: readonly Issue[],
-  now: Date,
-): Promise<void> {
+export async function openIssues(tx: Transaction, kind: string, issues: readonly Issue[], now: Date) {
   const firstSeenAt = formatInstant(now);
   const rows = issues.map((issue) => ({ ...issue, kind, firstSeenAt }));
   await insertRows(tx, ISSUES, rows);

@@ -83,12 +83,7 @@ function hasChanged(parent: NestedParent, array: string): boolean {
 }
 
 /** Notes fields of elements that have no column yet; they get it at the end of the sweep. */
-async function observeElements(
-  tx: Transaction,
-  element: Shape,
-  records: readonly JsonObject[],
-  now: Date,
-): Promise<void> {
+async function observeElements(tx: Transaction, element: Shape, records: readonly JsonObject[], now: Date) {
   const known = await readFields(tx, element.name);
   const { fields } = observeFields(element, known, records);
   for (const { name } of element.fields) fields.delete(name);

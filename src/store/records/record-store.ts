@@ -23,12 +23,7 @@ const RECORD = [
 export type MirroredRecord = RowOf<typeof RECORD>;
 
 /** Reads the first records of a kind that meet a condition, in the order of their ids, deleted ones too. */
-export const listRecords = (
-  db: Queryable,
-  kind: string,
-  condition: SQL,
-  limit: number,
-): Promise<MirroredRecord[]> =>
+export const listRecords = (db: Queryable, kind: string, condition: SQL, limit: number) =>
   readRows(
     db,
     RECORD,
@@ -116,11 +111,7 @@ export interface Watermark {
 }
 
 /** Live records that appeared or returned after a watermark, without records that an outbox entry is known to have made. */
-export async function possibleMatchesSince(
-  db: Queryable,
-  kind: string,
-  since: Watermark,
-): Promise<LiveRecord[]> {
+export async function possibleMatchesSince(db: Queryable, kind: string, since: Watermark) {
   const { tick, at } = since;
   const isSeen = sql`(k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))`;
   return liveRecordsWhere(db, kind, sql`${isSeen} and ${isUnexplained(kind)} order by k.id`);
@@ -162,12 +153,7 @@ export async function rewrittenSince(db: Queryable, kind: string, watermark: Wat
 const CONTENT = [optionalText('before'), optionalText('after')];
 
 /** The contents that the events after a watermark show of a record: somebody may have changed it since it appeared. */
-export async function contentsSince(
-  db: Queryable,
-  kind: string,
-  id: string,
-  watermark: Watermark,
-): Promise<readonly string[]> {
+export async function contentsSince(db: Queryable, kind: string, id: string, watermark: Watermark) {
   if (watermark.seq === null) return [];
   const shown = sql`
     select case when change = 'updated' then before end as before, after
@@ -177,11 +163,7 @@ export async function contentsSince(
 }
 
 /** Whether a record was live at a watermark. */
-export async function wasLiveAt(
-  db: Queryable,
-  kind: string,
-  watermark: Watermark & { readonly id: string },
-): Promise<boolean> {
+export async function wasLiveAt(db: Queryable, kind: string, watermark: Watermark & { readonly id: string }) {
   const seen = sql`
     select 1 from ${sql.identifier(kind)} as k
     where k.id = ${watermark.id} and (k._listed <= ${watermark.tick} or (k._listed is null and k._first_seen_at < ${watermark.at}))

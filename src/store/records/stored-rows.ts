@@ -42,11 +42,7 @@ export interface RecordWithChange extends IncomingRecord {
 const COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed', '_changed_at'] as const;
 
 /** Reads the rows with these ids; an id without a row is absent from the map. */
-export async function readStoredRows(
-  tx: Transaction,
-  kind: Kind,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, StoredRow>> {
+export async function readStoredRows(tx: Transaction, kind: Kind, ids: readonly string[]) {
   const rows = await tx.readRowsById(kind.name, COLUMNS, ids);
   const stored = new Map<string, StoredRow>();
   for (const [id, values] of rows) {

@@ -26,16 +26,11 @@ export interface RequestedRun {
 }
 
 /** Requests a pull of these kinds; `request` names the requester. */
-export const requestPull = (
-  tx: Transaction,
-  pull: Omit<RequestedRun, 'command'> & { now: Date },
-): Promise<number> => requestRun(tx, { ...pull, command: 'pull' });
+export const requestPull = (tx: Transaction, pull: Omit<RequestedRun, 'command'> & { now: Date }) =>
+  requestRun(tx, { ...pull, command: 'pull' });
 
 /** Requests a run; an equal request that has not begun serves both. Returns its id. */
-export async function requestRun(
-  tx: Transaction,
-  { now, ...run }: RequestedRun & { now: Date },
-): Promise<number> {
+export async function requestRun(tx: Transaction, { now, ...run }: RequestedRun & { now: Date }) {
   const { command, request } = run;
   const kinds = JSON.stringify(run.kinds);
   const equal = sql`

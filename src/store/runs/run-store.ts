@@ -73,12 +73,7 @@ export async function startRun(session: Session, start: RunStart): Promise<numbe
 }
 
 /** Records a run's result for one kind, unless another process owns the run by now. */
-export async function saveKindReport(
-  tx: Transaction,
-  run: OwnedRun,
-  report: KindReport,
-  startedAt: Date,
-): Promise<void> {
+export async function saveKindReport(tx: Transaction, run: OwnedRun, report: KindReport, startedAt: Date) {
   if (!(await isRunOwner(tx, run))) return;
   await insertRows(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: formatInstant(startedAt) }]);
   if (isReadToEnd(report)) await noteAcceptance(tx, startedAt);

@@ -101,11 +101,7 @@ interface ReportIndex {
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
-export async function createReportIndexes(
-  session: Session,
-  kinds: readonly Kind[],
-  signal?: AbortSignal,
-): Promise<void> {
+export async function createReportIndexes(session: Session, kinds: readonly Kind[], signal?: AbortSignal) {
   for (const kind of kinds) {
     if (signal?.aborted) return;
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;

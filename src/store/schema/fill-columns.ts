@@ -25,12 +25,7 @@ export const hasUnfilled = (session: Session, column: FilledColumn): Promise<boo
  * @param kind As mirrored.
  * @param signal Ends it after a transaction; the next run goes on.
  */
-export async function fillColumn(
-  session: Session,
-  kind: Kind,
-  column: FilledColumn,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function fillColumn(session: Session, kind: Kind, column: FilledColumn, signal?: AbortSignal) {
   const mark = fillMark(kind, column);
   while (!signal?.aborted && (await readMeta(session, mark)) !== null)
     await session.atomically(async (tx) => {

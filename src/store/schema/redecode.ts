@@ -64,12 +64,7 @@ const rowsATransaction = (kind: Kind): number =>
   Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
 
 /** Refills the columns of some records and their nested rows from `_raw`. Returns how many rows had other values in their columns. */
-export async function refill(
-  session: Session,
-  kind: Kind,
-  ids: readonly string[],
-  now: Date,
-): Promise<number> {
+export async function refill(session: Session, kind: Kind, ids: readonly string[], now: Date) {
   const most = Math.min(rowsATransaction(kind), 500);
   const columns = filledColumns(kind, session.dialect);
   let repaired = 0;

@@ -48,11 +48,7 @@ export async function readPages(
 }
 
 /** Stores the content of pages in place of their former one; the next sweep parses a page without content. */
-export async function savePages(
-  tx: Transaction,
-  kind: string,
-  pages: ReadonlyMap<number, NewPage | null>,
-): Promise<void> {
+export async function savePages(tx: Transaction, kind: string, pages: ReadonlyMap<number, NewPage | null>) {
   if (pages.size === 0) return;
   await tx.write(sql`delete from pages where kind = ${kind} and page in (${sqlList([...pages.keys()])})`);
   const rows = [...pages].flatMap(([page, content]) =>
@@ -84,12 +80,7 @@ export async function dropPagesAfter(tx: Transaction, kind: string, tick: number
  * keeps the ticks at which it was landed. The sweep found that none of the removed dirty rows is on it, and every later one has
  * a later tick. Raising the ticks would rewrite all pages.
  */
-export async function prunePages(
-  tx: Transaction,
-  kind: string,
-  lastPage: number,
-  began: number,
-): Promise<void> {
+export async function prunePages(tx: Transaction, kind: string, lastPage: number, began: number) {
   await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
 }

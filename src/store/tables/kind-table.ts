@@ -119,11 +119,7 @@ export function rowWriter(kind: Kind, dialect: Dialect) {
 }
 
 /** The values of the columns that are derived from decoded fields, in the order of `derivedColumns`. */
-export function derivedValues(
-  fields: readonly Field[],
-  dialect: Dialect,
-  values: readonly SqlValue[],
-): SqlValue[] {
+export function derivedValues(fields: readonly Field[], dialect: Dialect, values: readonly SqlValue[]) {
   const derived: SqlValue[] = [];
   let index = -1;
   for (const field of fields) {

@@ -41,11 +41,7 @@ const PENDING = sql`state in ('ready', 'waiting')`;
 const PENDING_STATES: readonly SqlValue[] = ['ready', 'waiting'];
 
 /** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
-export async function pendingRecords(
-  db: Queryable,
-  endpointId: number,
-  recordIds: readonly string[],
-): Promise<Set<string>> {
+export async function pendingRecords(db: Queryable, endpointId: number, recordIds: readonly string[]) {
   const columns = pickColumns(WEBHOOK_DELIVERIES, 'kind', 'record_id');
   const rows = await readInChunks([...new Set(recordIds)], (some) =>
     select(db, columns, sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${some})`),
@@ -63,9 +59,7 @@ export async function dropPendingAfter(tx: Transaction, endpointId: number, afte
 }
 
 /** A delivery that a clock which was ahead has put off is due, too. */
-export const isDueDelivery = (
-  now: Date,
-): SQL => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
+export const isDueDelivery = (now: Date) => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
   or coalesce(attempted_at, created_at) > ${formatInstant(latestPlausible(now))})`;
 
 const TEST_MS = 60_000;

@@ -152,12 +152,7 @@ export interface EndpointInput extends EventFilter, Pick<EndpointRow, 'name' | '
  * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
  * @param publicId Random text that no other endpoint has, of this mirror or another.
  */
-export async function insertEndpoint(
-  tx: Transaction,
-  input: EndpointInput,
-  publicId: string,
-  now: Date,
-): Promise<number | null> {
+export async function insertEndpoint(tx: Transaction, input: EndpointInput, publicId: string, now: Date) {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = formatInstant(now);
   const { name, url, format, language = null } = input;
@@ -204,12 +199,7 @@ export async function readSecrets(db: Queryable, endpointId: number, now: Date):
 const OVERLAP_MS = 86_400_000;
 
 /** Stores the present secret of an endpoint. Its predecessor signs too until the overlap ends, earlier ones are removed. */
-export async function saveSecret(
-  tx: Transaction,
-  endpointId: number,
-  secret: string,
-  now: Date,
-): Promise<void> {
+export async function saveSecret(tx: Transaction, endpointId: number, secret: string, now: Date) {
   const expiresAt = formatInstant(new Date(now.getTime() + OVERLAP_MS));
   await tx.query(sql`
     delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
