@@ -4,6 +4,7 @@ import { listSecrets } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { runCheck, passedCheck, unknownCheck, type CheckResult } from '../lib/check-result.ts';
+import { readExclusions, type Exclusions } from '../store/kinds/exclusions.ts';
 import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
 import { doTokensRotate } from '../store/kinds/token-holders.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
@@ -40,7 +41,7 @@ export async function checkAll(
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
-  const { serving, swept, tokens } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
+  const { serving, swept, tokens, excluded } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
@@ -48,7 +49,7 @@ export async function checkAll(
   );
   return [
     passedCheck('settings', 'valid'), // Invalid settings were refused when they were read.
-    ...checkExclusions(config),
+    ...checkExclusions(config, excluded, serving.isPulling),
     ...checkSecretFiles(files, listSecrets(config)),
     ...checkAdminToken(config.server.adminToken),
     ...database,
@@ -64,18 +65,26 @@ export async function checkAll(
   ];
 }
 
-/** Names the fields that are kept out. */
-function checkExclusions({ privacy }: Config): readonly CheckResult[] {
-  const excluded = Object.entries(privacy.exclude).flatMap(([kind, names]) =>
-    names.map((name) => `${kind}.${name}`),
-  );
-  return excluded.length === 0 ? [] : [passedCheck('privacy', `keeps out ${excluded.join(', ')}`)];
+/** Names the fields that are kept out, and those that the mirror and its background service let in so far. */
+function* checkExclusions({ privacy }: Config, mirror: Exclusions | null, isServed: boolean) {
+  const pathsOf = (exclusions: Exclusions): readonly string[] =>
+    [...exclusions].flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
+  const excluded = pathsOf(new Map(Object.entries(privacy.exclude)));
+  if (excluded.length > 0) yield passedCheck('privacy', `keeps out ${excluded.join(', ')}`);
+  const kept = mirror === null ? excluded : pathsOf(mirror);
+  const added = excluded.filter((path) => !kept.includes(path)).join(', ');
+  if (added === '') return;
+  const restart = isServed
+    ? '. Restart bms-sync serve with these settings: without them, it no longer reads these kinds then'
+    : '';
+  yield passedCheck('privacy', `${added}: the next command that opens the mirror empties them${restart}`);
 }
 
 const NO_MIRROR = {
   serving: { workers: [], isPulling: false, isSending: false, schedules: null },
   swept: new Set<string>(),
   tokens: [],
+  excluded: null,
 };
 
 const ROTATING =
@@ -84,7 +93,8 @@ const ROTATING =
 async function readMirror(open: Openers, now: Date) {
   await using session = await open.mirror();
   const tokens = (await doTokensRotate(session, now)) ? [passedCheck('tokens', ROTATING)] : [];
-  return { serving: await readServing(session), swept: await sweptKinds(session), tokens };
+  const excluded = await readExclusions(session);
+  return { serving: await readServing(session), swept: await sweptKinds(session), tokens, excluded };
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */

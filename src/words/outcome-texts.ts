@@ -231,7 +231,8 @@ const FAULTS: Readonly<Record<string, MessageKey>> = {
   interrupted: 'the pull was interrupted',
   busy: 'another process was reading it',
   other_source: 'the list belongs to another company',
-  excluded_since: 'the mirror excludes fields that these settings do not: add privacy.exclude and restart',
+  excluded_since:
+    'the process that read it lets in fields that the mirror excludes: restart bms-sync serve with privacy.exclude',
 };
 
 function describeFault(end: ReadingEnd, translator: Translator): OutcomeText {

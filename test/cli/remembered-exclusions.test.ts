@@ -4,6 +4,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
+import type { CheckResult } from '../../src/lib/check-result.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
@@ -45,6 +47,27 @@ describe.each(DATABASES)('an exclusion that %s knows', (database) => {
     expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
     expect(numbers(await landed())).not.toEqual(NOTHING);
   });
+});
+
+test('doctor names the fields that the mirror lets in so far, and what becomes of the running service', async () => {
+  const service = await sandbox({ size: 12 });
+  const { url, session } = await mirrorIn('SQLite');
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  const excluding = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' };
+  await run(['pull', 'clients'], env);
+  const privacyChecks = async (): Promise<readonly string[]> => {
+    const { checks } = document(await run(['doctor', '--json'], excluding)) as { checks: CheckResult[] };
+    return checks.flatMap(({ name, detail }) => (name === 'privacy' ? [detail] : []));
+  };
+  const added = 'clients.email: the next command that opens the mirror empties them';
+  expect(await privacyChecks()).toEqual(['keeps out clients.email', added]);
+  await saveHeartbeat(session, { owner: 'another', roles: ['pulls'], schedules: '[]' });
+  expect(await privacyChecks()).toEqual([
+    expect.anything(),
+    expect.stringContaining(`${added}. Restart bms-sync serve`),
+  ]);
+  await run(['migrate'], excluding);
+  expect(await privacyChecks()).toEqual(['keeps out clients.email']);
 });
 
 test('an exclusion of stored values is reported by the pull and kept by status: kind, fields and rows', async () => {

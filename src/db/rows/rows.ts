@@ -119,9 +119,9 @@ export async function readNumber(db: Queryable, statement: SQL): Promise<number 
 /** A list is counted up to here for a person: more would take long, and say nothing new. */
 export const MOST_COUNTED = 10_000;
 
-/** Counts rows, `from` a table and their condition on; `MOST_COUNTED` and one where there are more. */
-export async function countUpTo(db: Queryable, from: SQL): Promise<number> {
-  const some = sql`select 1 from ${from} limit ${MOST_COUNTED + 1}`;
+/** Counts rows, `from` a table and their condition on; `most` and one where there are more. */
+export async function countUpTo(db: Queryable, from: SQL, most = MOST_COUNTED): Promise<number> {
+  const some = sql`select 1 from ${from} limit ${most + 1}`;
   return (await readNumber(db, sql`select count(*) from (${some}) as counted`)) ?? 0;
 }
 

@@ -11,7 +11,7 @@ import {
   timestampColumn,
   type EngineColumn,
 } from '../../db/rows/engine-column.ts';
-import { readNumber, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
+import { countUpTo, readNumber, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
 const FRESHNESS = [
@@ -58,8 +58,7 @@ export async function countIssues(db: Queryable): Promise<IssueCount[]> {
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */
 export async function hasMoreLiveRows(db: Queryable, table: string, few: number): Promise<boolean> {
-  const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`;
-  return ((await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0) > few;
+  return (await countUpTo(db, sql`${sql.identifier(table)} where _deleted_at is null`, few)) > few;
 }
 
 /**
