@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { StoppedError } from '../lib/sync-error.ts';
 import { openExport } from '../report/export/export-source.ts';
@@ -25,6 +26,11 @@ const FORMATS = {
   xlsx: { type: XLSX, ending: 'xlsx' },
 } as const;
 
+/** The format of a file that is sent. */
+export const fileFormat = z
+  .enum(['csv', 'excel', 'ndjson', 'xlsx'])
+  .describe('excel: CSV with a comma before the decimals');
+
 const schema = {
   summary: 'Export a record kind or a view as a file',
   tags: ['Records'],
@@ -32,51 +38,50 @@ const schema = {
     view: z.string().max(100).describe('a record kind, or a view such as bi_changes'),
   }),
   querystring: z.strictObject({
-    format: z
-      .enum(['csv', 'excel', 'ndjson', 'xlsx'])
-      .default('csv')
-      .describe('excel: CSV with a comma before the decimals'),
+    format: fileFormat.default('csv'),
     asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
   }),
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
 };
 
-/** The route that sends a kind or a view as a file. While it is sent, it takes one of the caller's places for streams. */
+/** The route that sends a kind or a view as a file. */
 export function exportRoutes(app: Server, context: RouteContext): void {
-  const { session, kinds, clock, timezone, streamLimit, access } = context;
+  const { session, kinds, clock, timezone } = context;
   removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
     const { format, asOf } = request.query;
     const what = request.params.view;
-    const { source: opened } = await openExport(session, kinds, { what, asOf, now: clock.now(), timezone });
-    const signal = abortWhenGone(reply, context.closing);
-    const release = streamLimit.acquire(request.user?.name ?? '');
-    reply.raw.once('close', release);
-    const { type, ending } = FORMATS[format];
-    const isLetIn = watchCaller(request, access, clock);
-    async function* whileLetIn<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
-      for await (const part of parts) {
-        if (!(await isLetIn())) throw new StoppedError('The user was removed.'); // A file that merely ended would look whole.
-        yield part;
-      }
-    }
-    const source = { ...opened, batches: whileLetIn(opened.batches) };
-    const isExcel = format === 'excel';
-    const options: ExportOptions = {
-      format: isExcel ? 'csv' : format,
-      isExcel,
-      isRaw: false,
-      signal,
-    };
-    return reply
-      .type(type)
-      .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
-      .send(
-        Readable.from(
-          format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options),
-        ),
-      );
+    const { source } = await openExport(session, kinds, { what, asOf, now: clock.now(), timezone });
+    return sendExport(context, request, reply, { source, format });
   });
+}
+
+/** Sends rows as a file. While it is sent, it takes one of the caller's places for streams. */
+export function sendExport(
+  { streamLimit, access, clock, closing }: RouteContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { source: opened, format }: { readonly source: ExportSource; readonly format: z.infer<typeof fileFormat> },
+): FastifyReply {
+  const signal = abortWhenGone(reply, closing);
+  const release = streamLimit.acquire(request.user?.name ?? '');
+  reply.raw.once('close', release);
+  const { type, ending } = FORMATS[format];
+  const isLetIn = watchCaller(request, access, clock);
+  async function* whileLetIn<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+    for await (const part of parts) {
+      if (!(await isLetIn())) throw new StoppedError('The user was removed.'); // A file that merely ended would look whole.
+      yield part;
+    }
+  }
+  const source = { ...opened, batches: whileLetIn(opened.batches) };
+  const isExcel = format === 'excel';
+  const options: ExportOptions = { format: isExcel ? 'csv' : format, isExcel, isRaw: false, signal };
+  const parts = format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options);
+  return reply
+    .type(type)
+    .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
+    .send(Readable.from(parts));
 }
 
 const workbookDraft = (): string => join(tmpdir(), 'bms-sync-export');

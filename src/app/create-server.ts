@@ -27,6 +27,7 @@ import { recordRoutes } from '../api/records.ts';
 import { pushRoutes } from '../api/push.ts';
 import { runRoutes } from '../api/runs.ts';
 import { planRoutes } from '../api/plans.ts';
+import { reportRoutes } from '../api/reports.ts';
 import { mcpRoutes } from '../api/mcp.ts';
 import { createUploadLimit, UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server, ServerSettings, ServingProcess } from '../http/server.ts';
@@ -38,6 +39,7 @@ const ROUTES = [
   changeRoutes,
   recordRoutes,
   exportRoutes,
+  reportRoutes,
   outboxRoutes,
   pushRoutes,
   planRoutes,

@@ -15,17 +15,22 @@ import { migrate, type SchemaState } from '../views/migrate.ts';
 import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
 import { KEY_COLUMN } from '../store/tables/key-column.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
+import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
-export const openMirror = (config: Config, { beforeWriting, readsInThread }: WritingOptions = {}) =>
+export const openMirror = (
+  config: Config,
+  { beforeWriting, readsInThread, keepsSettings = false }: WritingOptions = {},
+) =>
   openChecked(
     config,
     'write',
     async (session) => {
       await beforeWriting?.(session);
-      await upgradeMirror(session, config, refuseBesideOlder(session.location));
+      const mayMigrate = refuseBesideOlder(session.location);
+      await upgradeMirror(session, config, { mayMigrate, keepsSettings });
       await proveWrites(session, allKinds(config));
     },
     readsInThread,
@@ -35,6 +40,8 @@ interface WritingOptions {
   readonly beforeWriting?: (session: Session) => Promise<void>;
   /** For a service, whose other work a long select must not hold up. */
   readonly readsInThread?: boolean;
+  /** Whether an existing mirror takes over the settings that answers depend on. */
+  readonly keepsSettings?: boolean;
 }
 
 /** @param prepare Checks the mirror, and brings it to the shape of this release. @throws What it throws. */
@@ -66,7 +73,14 @@ export async function migrateMirror(config: Config, onProgress?: OnRefilled) {
   await using session = await openSession(config.database.url);
   await refuseMoved(session, 'write');
   const mayMigrate = refuseBesideOlder(session.location);
-  return { database: session.location, ...(await upgradeMirror(session, config, mayMigrate, onProgress)) };
+  const upgrade = { mayMigrate, keepsSettings: true, onProgress };
+  return { database: session.location, ...(await upgradeMirror(session, config, upgrade)) };
+}
+
+interface Upgrade {
+  readonly mayMigrate: MayMigrate;
+  readonly keepsSettings?: boolean;
+  readonly onProgress?: OnRefilled | undefined;
 }
 
 type MayMigrate = (tx: Transaction, found: SchemaState) => Promise<void> | void;
@@ -80,8 +94,7 @@ type MayMigrate = (tx: Transaction, found: SchemaState) => Promise<void> | void;
 async function upgradeMirror(
   session: Session,
   config: Config,
-  mayMigrate: MayMigrate,
-  onProgress?: OnRefilled,
+  { mayMigrate, keepsSettings = false, onProgress }: Upgrade,
 ) {
   const kinds = allKinds(config);
   await refuseUnknownExclusions(config, (names) =>
@@ -90,7 +103,9 @@ async function upgradeMirror(
     ),
   );
   refuseMissingExclusions(config, await readExclusions(session));
-  const migrated = await migrate(session, kinds, { ...schemaOptions(config), mayMigrate });
+  const { reports } = config;
+  const kept = keepsSettings || !(await isMirrorPresent(session)) ? { reports } : {};
+  const migrated = await migrate(session, kinds, { ...schemaOptions(config), ...kept, mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated || (await hasUnfilled(session, KEY_COLUMN)))
     for (const kind of kinds) {
@@ -133,7 +148,7 @@ export async function openExistingMirror(config: Config, use: MirrorUse = 'read'
   const { url } = config.database;
   if (isFileMissing(url)) throw mirrorAbsent(sqlitePath(url) ?? url);
   return openChecked(config, use, async (session) => {
-    await upgradeMirror(session, config, refuseOlder(session.location));
+    await upgradeMirror(session, config, { mayMigrate: refuseOlder(session.location) });
   });
 }
 

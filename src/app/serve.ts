@@ -70,6 +70,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   await using mirror = await openMirror(config, {
     beforeWriting: (session) => refuseSecondServe({ session, clock, logger, owner }),
     readsInThread: true,
+    keepsSettings: true,
   });
   if (config.deletions.releaseHeldAfterHours !== null)
     logger.warn('deletions.releaseHeldAfterHours does nothing any more: held deletions wait for a person');

@@ -35,12 +35,14 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'relations',
 ];
 
-/** `bi_sync_status`, `sync_status_now`, `price_changes_now` and `client_contacts` are views, `calendar_days` is a table; `schedules.timezone` is a setting. */
+/** `bi_sync_status`, `bi_statuses`, `sync_status_now`, `statuses_now`, `price_changes_now` and `client_contacts` are views, `calendar_days` is a table; `schedules.timezone` is a setting. */
 export const OTHER_RESERVED_NAMES: readonly string[] = [
   'sync_status',
   'sync_status_now',
   'calendar_days',
   'price_changes_now',
+  'statuses',
+  'statuses_now',
   'client_contacts',
   'timezone',
   'verify',

@@ -1,6 +1,6 @@
 import { listReadyFiles, readyKinds } from '../catalog/declared-kinds.ts';
 import type { ListedKind } from '../catalog/kind.ts';
-import { isObject } from '../lib/json/json.ts';
+import { isObject, plainJson, type Json } from '../lib/json/json.ts';
 import { answersDocumentedList, askForKind } from '../pull/optional-kinds.ts';
 import type { Source } from '../source/source.ts';
 
@@ -34,12 +34,19 @@ async function discoverKind(source: Source, file: string, kind: ListedKind, isUs
     /** How many records the page has, and which fields. */
     rows: isThere ? records.length : null,
     fields: [...fields],
+    /** The statuses on the page, which `reports` may count. */
+    statuses: [...new Set(records.flatMap((record) => statusOf(record) ?? []))],
     /** How the list is paged, by its answer. */
     paging: isThere ? describePaging(meta) : null,
     /** Whether a pull can prove that the mirror has exactly this list: `yes`, `slowly`, or `no`. */
     certifiable: !isThere ? null : !showing.hasIds ? 'no' : isCounted ? 'yes' : 'slowly',
   };
 }
+
+const statusOf = (record: Json): string | null =>
+  isObject(record) && record['status'] !== undefined && record['status'] !== null
+    ? plainJson(record['status'])
+    : null;
 
 function describePaging(meta: Awaited<ReturnType<Source['probe']>>['meta']): string {
   const { perPage = null, lastPage = null, total = null } = meta ?? {};
@@ -58,6 +65,7 @@ export function* discoveryLines(found: readonly DiscoveredKind[]): Iterable<stri
     if (answer !== 'there') continue;
     yield `     ${shown.paging ?? ''}; ${CERTIFIABLE[shown.certifiable ?? ''] ?? ''}`;
     yield `     fields: ${shown.fields.join(', ') || 'none yet, the list is empty'}`;
+    if (shown.statuses.length > 0) yield `     statuses: ${shown.statuses.join(', ')}`;
   }
   const files = [...new Set(found.flatMap(({ answer, file }) => (answer === 'there' ? [file] : [])))];
   if (files.length > 0)

@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   record: async () => (await import('./record.ts')).recordCommand,
   kinds: async () => (await import('./kinds.ts')).kindsCommand,
   export: async () => (await import('./export.ts')).exportCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
   backup: async () => (await import('./copies/backup.ts')).backupCommand,
   snapshot: async () => (await import('./copies/snapshot.ts')).snapshotCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,

@@ -109,7 +109,8 @@ function readVariableValue(node: SettingNode, origin: string, text: string): Rea
 
 /** One part alone is a list only where nothing else is expected: another word is a mistake. */
 function isList(text: string, schema: z.ZodType): boolean {
-  const inner = schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+  const filled = schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+  const inner = filled instanceof z.ZodNullable ? filled.unwrap() : filled;
   return !/^\s*[[{]/.test(text) && (text.includes(',') || inner instanceof z.ZodArray);
 }
 

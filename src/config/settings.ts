@@ -7,6 +7,7 @@ import {
   mail,
   mcp,
   queue,
+  reports,
   retention,
   log,
   server,
@@ -40,6 +41,7 @@ export const settings = group({
   alerts,
   monitor,
   bi,
+  reports,
   mcp,
   language: setting(
     z.enum(['en', 'fr'], 'en or fr').default('en'),

@@ -1,6 +1,7 @@
 import { isListed } from '../catalog/kind.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
+import { listReports } from '../report/run-report.ts';
 import { readViewNames } from '../views/views.ts';
 import { exportLinks } from './parts/export-links.ts';
 import { pageTitle, panel } from './parts/layout.ts';
@@ -22,9 +23,30 @@ export function addExportsPage(app: Server, dashboard: Dashboard): void {
     const about = t('To correct records: export a kind as a workbook, edit it, and upload it under Plans.');
     const content = html`${pageTitle(title, about)}
     ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, request.reader, labelledKind))}
+    ${panel({ id: 'reports', title: t('Reports'), isLive: false }, reportTable(await readViewNames(session), request.reader))}
     ${panel({ id: 'views', title: t('Other views'), isLive: false }, fileTable(t('Other views'), views, request.reader))}`;
     return { title, content, isStill: true };
   });
+}
+
+function reportTable(views: readonly string[], reader: Reader): Html {
+  const { t } = reader;
+  const day = (name: string, label: string, isTaken: boolean): Html | string =>
+    isTaken ? html`<label>${label} <input type="date" name="${name}" /></label>` : '';
+  const rows = listReports(views).map(
+    ({ name, title, question, missing, from, to }) =>
+      html`<tr>
+        <th scope="row" lang="en">${title}<br /><small>${missing ?? question}</small></th>
+        <td class="early">
+          <form action="/v1/reports/${name}">
+            ${day('from', t('From'), from)} ${day('to', t('To'), to)}
+            <button name="format" value="xlsx">${t('Workbook')}</button>
+            <button name="format" value="${reader.language === 'fr' ? 'excel' : 'csv'}">${t('CSV')}</button>
+          </form>
+        </td>
+      </tr>`,
+  );
+  return dataTable(t('Reports'), reader.tEach('rows of', 'file'), rows, 'cards');
 }
 
 function fileTable(

@@ -5,6 +5,7 @@ import type { Language } from '../lib/text/translator.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { readMirroredKind } from '../store/kinds/field-store.ts';
+import { VIEW } from '../report/report.ts';
 import type { View } from '../views/create-views.ts';
 import { filterKindsWithRows, listViews } from '../views/views.ts';
 import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
@@ -61,7 +62,7 @@ export async function readOwnViews({ session, kinds }: ToolContext): Promise<rea
   return views.filter((view) => view.isInner !== true);
 }
 
-const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status'];
+const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status', 'bi_statuses'];
 
 /** The kinds whose records some views show. */
 export function kindsOfViews(views: readonly string[], kinds: readonly Kind[]): readonly string[] {
@@ -70,8 +71,25 @@ export function kindsOfViews(views: readonly string[], kinds: readonly Kind[]): 
   return names.filter((name) => views.some((view) => kindOfView(view, names) === name));
 }
 
+/** The kinds whose records a report shows. Of the views of all kinds it shows those that its SQL names, if it names any. */
+export function kindsOfReport(text: string, kinds: readonly Kind[]): readonly string[] {
+  const views = [...text.matchAll(VIEW)].map(([view]) => view);
+  const named = kinds.map((kind) => kind.name).filter((name) => text.includes(`'${name}'`));
+  if (named.length === 0) return kindsOfViews(views, kinds);
+  const shown = kindsOfViews(
+    views.filter((view) => !OF_ALL_KINDS.includes(view)),
+    kinds,
+  );
+  return kinds.map((kind) => kind.name).filter((name) => named.includes(name) || shown.includes(name));
+}
+
+const KIND_OF_VIEW: Readonly<Record<string, string>> = {
+  client_contacts: 'clients',
+  bi_price_changes: 'products',
+};
+
 function kindOfView(view: string, kinds: readonly string[]): string | undefined {
-  const table = view === 'client_contacts' ? 'clients' : view.replace(/^bi_/, '');
+  const table = KIND_OF_VIEW[view] ?? view.replace(/^bi_(?:deleted_)?/, '');
   const owners = kinds.filter((kind) => table === kind || table.startsWith(`${kind}_`));
   return owners.toSorted((a, b) => b.length - a.length)[0];
 }

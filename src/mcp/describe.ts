@@ -5,15 +5,22 @@ import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import type { Language } from '../lib/text/translator.ts';
 import { REPORTS } from '../report/read-reports.ts';
+import { readStatuses } from '../views/statuses-view.ts';
 import type { KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type ToolContext } from './context.ts';
 
-/** Describes every view, report and kind, one line each. */
+/** Describes every view, report, status and kind, one line each. */
 export async function describeMirror(context: ToolContext, states: KindStates, language: Language) {
   const views = await readOwnViews(context);
+  const statuses = await readStatuses(context.session);
   const rows = [
     ...views.map((view) => ['view', view.name, view.meaning[language]]),
     ...REPORTS.map((report) => ['report', report.name, report.question]),
+    ...statuses.map(({ kind, status, records, countsAs }) => [
+      'status',
+      `${kind}: ${status}`,
+      `${records} records, counted as ${countsAs ?? 'nothing'}`,
+    ]),
     ...states.freshness.map((freshness) => {
       const readAt = freshness.lastSweepAt ?? 'never';
       return ['kind', freshness.kind, `${freshness.state}, last read: ${readAt}`];

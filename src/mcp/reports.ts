@@ -1,31 +1,28 @@
-import { UsageError } from '../lib/sync-error.ts';
-import { didYouMean } from '../lib/text/nearest-name.ts';
 import { REPORTS } from '../report/read-reports.ts';
-import { VIEW, describeMissing } from '../report/report.ts';
+import { runReport, type ReportRequest } from '../report/run-report.ts';
 import type { Findings } from './answer.ts';
-import { kindsOfViews, type Caller, type ToolContext } from './context.ts';
+import { kindsOfReport, type Caller, type ToolContext } from './context.ts';
 import { MOST_ROWS, QUERY_MS } from './sql/question.ts';
 
-/** Runs a ready report as it is shipped, over all rows. @throws {UsageError} `mcp.report` for one that cannot be run here. */
-export async function runReport(context: ToolContext, caller: Caller, name: string): Promise<Findings> {
-  const report = REPORTS.find((each) => each.name === name);
-  const names = REPORTS.map((each) => each.name);
-  if (report === undefined)
-    throw new UsageError(`Unknown report "${name}"${didYouMean(name, names) || '.'}`, {
-      code: 'mcp.report',
-      hint: `The reports are: ${names.join(', ')}.`,
-    });
-  const kindViews = context.kinds.map((kind) => `bi_${kind.name}`);
-  const missing = describeMissing(report, kindViews);
-  if (missing !== null) throw new UsageError(missing, { code: 'mcp.report', hint: NO_SHOP });
-  const { sql, question, notes } = report;
-  const answer = await context.readSql({ sql, limit: MOST_ROWS, timeoutMs: QUERY_MS, views: null }, caller);
-  const views = [...sql.matchAll(VIEW)].map(([view]) => view);
+/** More than an answer shows: the totals of a company are read from its rows. */
+const ROWS_READ = 5_000;
+
+/** Runs a ready report over all rows, or those of some days. @throws {UsageError} As `runReport` does. */
+export async function answerReport(
+  context: ToolContext,
+  caller: Caller,
+  request: Omit<ReportRequest, 'language'>,
+): Promise<Findings> {
+  const views = context.kinds.map((kind) => `bi_${kind.name}`);
+  const read = (sql: string) =>
+    context.readSql({ sql, limit: ROWS_READ, timeoutMs: QUERY_MS, views: null }, caller);
+  const { columns, rows, ...more } = await runReport(read, views, { ...request, language: caller.language });
+  const text = REPORTS.find(({ name }) => name === more.name)?.sql ?? '';
   return {
-    ...answer,
-    kinds: kindsOfViews(views, context.kinds),
-    more: { question, notes },
+    columns,
+    rows: rows.slice(0, MOST_ROWS),
+    isTruncated: rows.length > MOST_ROWS,
+    kinds: kindsOfReport(text, context.kinds),
+    more,
   };
 }
-
-const NO_SHOP = 'Choose another report, or ask an admin to read these kinds (docs/further-kinds.md).';

@@ -13,7 +13,7 @@ import { kindsOfViews, readOwnViews, type Caller, type ToolContext } from './con
 import { describeMirror, describeView } from './describe.ts';
 import { proposeChanges } from './propose.ts';
 import { readRecord } from './record.ts';
-import { runReport } from './reports.ts';
+import { answerReport } from './reports.ts';
 import { LONGEST_SQL, MOST_ROWS, QUERY_MS, refusedError } from './sql/question.ts';
 
 /** A tool that assistants may call. */
@@ -58,9 +58,14 @@ export const TOOLS: readonly Tool[] = [
   declareTool({
     name: 'report',
     role: 'viewer',
-    description: 'Run a ready report over all rows. Prefer it to a query of your own.',
-    input: z.object({ name: z.string().describe('as describe lists it') }),
-    run: (context, caller, _states, { name }) => runReport(context, caller, name),
+    description:
+      'Run a ready report, over all rows or those of some days, with totals. Prefer it to a query of your own.',
+    input: z.object({
+      name: z.string().describe('as describe lists it'),
+      from: z.string().optional().describe('first day: 2026-03-01'),
+      to: z.string().optional().describe('last day: 2026-03-31'),
+    }),
+    run: (context, caller, _states, request) => answerReport(context, caller, request),
   }),
   declareTool({
     name: 'query',

@@ -49,6 +49,16 @@ const COLUMNS = {
     open_issues: ['integer', 'Open issues', 'Values and records that do not match the expected type.'],
     held_deletions: ['integer', 'Held deletions', 'Deletions on hold, which wait for a decision.'],
   },
+  statuses: {
+    kind: KIND,
+    status: ['text', 'Status', 'The status, as the service sends it; none = without one.'],
+    records: ['integer', 'Records', 'Live records that have it.'],
+    counts_as: [
+      'text',
+      'Counts as',
+      'sold, owed or bought, as the settings reports.sold, .owed and .bought have it; null = nothing.',
+    ],
+  },
   issues: {
     kind: KIND,
     record_id: ['integer', 'Record', 'The id of the record; null if it has no usable one.'],

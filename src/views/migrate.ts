@@ -5,6 +5,7 @@ import { integerColumn, textColumn } from '../db/rows/engine-column.ts';
 import { readRow } from '../db/rows/rows.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../catalog/kind.ts';
 import type { Translations } from '../lib/text/translator.ts';
@@ -16,6 +17,11 @@ import { kindColumns, nestedColumns, nestedTables, type Dialect } from '../store
 import { fillCalendar } from './calendar-days.ts';
 import { writeDictionary, withoutViewChecks, translateViewErrors, replaceViews } from './create-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
+import {
+  readCountedStatuses,
+  writeCountedStatuses,
+  type CountedStatuses,
+} from '../store/kinds/counted-statuses.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
 import { renewNaturalKeys } from '../store/outbox/natural-keys.ts';
 import { guardTable } from '../store/schema/guard-tables.ts';
@@ -46,6 +52,8 @@ interface MigrateOptions {
   readonly language?: keyof Translations;
   /** The time zone of days: the setting `schedules.timezone`. Without it, a mirror keeps its zone, and a new one counts by UTC. */
   readonly timezone?: string;
+  /** Which statuses reports count. Without them, a mirror keeps those that it has. */
+  readonly reports?: CountedStatuses;
   readonly release?: Release;
   /** Runs in the transaction before anything is changed; what it throws leaves the mirror as it is. */
   readonly mayMigrate?: (tx: Transaction, found: SchemaState) => Promise<void> | void;
@@ -80,16 +88,14 @@ export async function checkSchema(session: Session, kinds: readonly Kind[], opti
   return session.atomically((tx) => findSchemaState(tx, target));
 }
 
-function createTarget(
-  session: Session,
-  kinds: readonly Kind[],
-  { readerRole: role = null, language: requested = 'en', timezone, release = THIS_RELEASE }: MigrateOptions,
-) {
+function createTarget(session: Session, kinds: readonly Kind[], options: MigrateOptions) {
+  const { readerRole: role = null, language: requested = 'en', release = THIS_RELEASE } = options;
+  const { timezone, reports } = options;
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
   const layout = hashLayout(kinds, dialect, language);
-  return { kinds, dialect, location, readerRole, language, timezone, release, layout };
+  return { kinds, dialect, location, readerRole, language, timezone, reports, release, layout };
 }
 
 type MigrationTarget = ReturnType<typeof createTarget>;
@@ -106,7 +112,8 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
     (await readMeta(tx, 'layout')) === target.layout &&
     (await readMeta(tx, 'log')) !== null &&
     (await grantedRole(tx)) === target.readerRole &&
-    [undefined, await readMeta(tx, 'calendar')].includes(target.timezone);
+    [undefined, await readMeta(tx, 'calendar')].includes(target.timezone) &&
+    (target.reports === undefined || isDeepStrictEqual(target.reports, await readCountedStatuses(tx)));
   return isCurrent ? 'current' : 'of other settings';
 }
 
@@ -127,6 +134,7 @@ async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: Mi
   if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = listViews(await filterKindsWithRows(tx, mirrored), dialect);
   await fillCalendar(tx, target.timezone);
+  if (target.reports !== undefined) await writeCountedStatuses(tx, target.reports);
   await replaceViews(tx, views);
   await writeMeta(tx, 'language', target.language);
   await writeDictionary(tx, views, 'all');

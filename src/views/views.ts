@@ -30,6 +30,7 @@ import {
 import { engineColumns } from './engine-columns.ts';
 import { fieldColumns } from './field-columns.ts';
 import { priceChangesViews } from './price-changes-view.ts';
+import { hasStatus, statusesViews } from './statuses-view.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
@@ -38,6 +39,10 @@ export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly Vi
     CHANGES_VIEW,
     ...kinds.filter((kind) => kind.name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
     ...syncStatusViews(kinds.filter(isListed), dialect),
+    ...statusesViews(
+      kinds.map((kind) => ({ name: kind.name, hasStatus: hasStatus(kind) })),
+      dialect,
+    ),
     ...FINDING_VIEWS,
     calendarView(dialect),
     ...DESCRIBING_VIEWS,

@@ -17,7 +17,7 @@ async function viewsOf(env: Env): Promise<readonly string[]> {
   const isSqlite = String(env['DATABASE_URL']).startsWith('file:');
   const rows = await session.query(
     isSqlite
-      ? sql`select name from sqlite_schema where type = 'view' and name not in ('sync_status_now', 'price_changes_now')`
+      ? sql`select name from sqlite_schema where type = 'view' and name not in ('sync_status_now', 'price_changes_now', 'statuses_now')`
       : sql`select viewname as name from pg_views where schemaname = 'public'`,
   );
   const names = rows.map(({ name }) => String(name)).sort();

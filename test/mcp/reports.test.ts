@@ -16,7 +16,7 @@ describe.each(DATABASES)('%s', (database) => {
     const { session, ask } = await askableMirror(database);
     await liveThrough(await sandbox({ size: 60 }), [session], 2);
     await expect(ask('report', { name: 'sales-by-month' })).rejects.toThrow('set includeKinds: [shop]');
-    await expect(ask('report', { name: 'bookings' })).rejects.toMatchObject({ code: 'mcp.report' });
+    await expect(ask('report', { name: 'bookings' })).rejects.toMatchObject({ code: 'report.absent' });
     const reports = REPORTS.filter((report) => describeMissing(report, VIEWS) === null);
     for (const { name, notes } of reports) {
       const shipped = readFileSync(join(REPORT_FOLDER, `${name}.sql`), 'utf8');

@@ -18,7 +18,7 @@ import { postgresMirror } from '../both/support.ts';
 import { DOCUMENTED_MIRRORS } from '../pull/steps.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { send, serve } from '../support/serve.ts';
-import { lateChanges } from './shop-truth.ts';
+import { COUNTED, lateChanges } from './shop-truth.ts';
 import { TRUTHS } from './truth.ts';
 import { recordsOf, type Rows } from './values.ts';
 
@@ -145,13 +145,13 @@ test('every report gives the same on SQLite, on PostgreSQL, and by the data of t
   insertHardSales(service.world);
   const sqlite = await mirror();
   const postgres = (await postgresMirror()).session;
-  for (const session of [sqlite, postgres]) await migrate(session, SHOP_KINDS);
+  for (const session of [sqlite, postgres]) await migrate(session, SHOP_KINDS, { reports: COUNTED });
   const worked = await liveThrough(service, [sqlite, postgres], DAYS, SHOP_KINDS);
   expect(worked.map(({ restored }) => restored)).toContain(1);
   for (const report of REPORTS) {
     const truth = TRUTHS[report.name]?.({ world: service.world, worked });
-    expect(await answerOf(sqlite, report), `${report.name} on SQLite`).toEqual(truth);
-    expect(await answerOf(postgres, report), `${report.name} on PostgreSQL`).toEqual(truth);
+    expect.soft(await answerOf(sqlite, report), `${report.name} on SQLite`).toEqual(truth);
+    expect.soft(await answerOf(postgres, report), `${report.name} on PostgreSQL`).toEqual(truth);
     if (!report.name.startsWith('changes-after')) expect(truth?.length, report.name).toBeGreaterThan(0);
   }
   await changeClosedMonths(service, [sqlite, postgres]);

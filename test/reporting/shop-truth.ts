@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import { FIRST_DAY } from '../../scripts/reports/business.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import type { CountedStatuses } from '../../src/store/kinds/counted-statuses.ts';
 import type { World } from '../../sandbox/world.ts';
 import {
   DAY_MS,
@@ -23,6 +24,18 @@ import {
   type Rows,
 } from './values.ts';
 
+/** The settings by which the reports count. `none` has the hard records of the tests, which have no status. */
+export const COUNTED = {
+  sold: ['invoice', 'none'],
+  owed: ['invoice', 'none'],
+  bought: ['received', 'invoiced', 'none'],
+} as const satisfies CountedStatuses;
+
+const statusOf = ({ status }: JsonObject): string => textOf(status) || 'none';
+const isSold = (status: string): boolean => COUNTED.sold.some((counted) => counted === status);
+const isBought = (purchase: JsonObject | undefined): boolean =>
+  COUNTED.bought.some((counted) => counted === (purchase === undefined ? 'none' : statusOf(purchase)));
+
 interface Sale {
   readonly id: string;
   readonly company: string;
@@ -39,14 +52,13 @@ function salesOf(world: World): readonly Sale[] {
   return recordsOf(world, 'sales').map((sale) => {
     const id = textOf(sale['id']);
     const own = sum((lines.get(id) ?? []).map((line) => unitsOf(line['produit_total'])));
-    const { status } = sale;
     return {
       id,
       company: idOf(sale['system_id']),
       branch: idOf(sale['branch_id']),
       client: idOf(sale['client_id']),
       day: dayOf(sale['date']),
-      status: status === null || status === undefined ? 'none' : textOf(status),
+      status: statusOf(sale),
       lines: own,
       total: unitsOf(sale['total']) ?? own,
     };
@@ -55,8 +67,8 @@ function salesOf(world: World): readonly Sale[] {
 
 export function salesByMonth(world: World): Rows {
   const months = groupedBy(
-    salesOf(world),
-    ({ day, company, branch, status }) => `${monthOf(day)}|${company}|${branch}|${status}`,
+    salesOf(world).filter(({ status }) => isSold(status)),
+    ({ day, company, branch }) => `${monthOf(day)}|${company}|${branch}|sold`,
   );
   return sorted(months).map(([key, sales]) => [
     ...key.split('|'),
@@ -77,7 +89,13 @@ export function receivablesByAge(world: World): Rows {
   );
   const open = salesOf(world).flatMap((sale) => {
     const payments = sum((paid.get(sale.id) ?? []).map(({ amount }) => unitsOf(amount))) ?? ZERO;
-    if (sale.total === null || (sale.day ?? '') > FIRST_DAY || sale.total.eq(payments)) return [];
+    if (
+      !isSold(sale.status) ||
+      sale.total === null ||
+      (sale.day ?? '') > FIRST_DAY ||
+      sale.total.eq(payments)
+    )
+      return [];
     const age =
       sale.day === null || !isInCalendar(sale.day)
         ? null
@@ -102,7 +120,7 @@ export function receivablesByAge(world: World): Rows {
     return {
       id: key,
       by: owed,
-      row: [company, branch, client, ...facts, String(sales.length), ...both(owed), ...ages],
+      row: [company, branch, client, 'owed', ...facts, String(sales.length), ...both(owed), ...ages],
     };
   });
   return largestFirst(rows);
@@ -110,7 +128,7 @@ export function receivablesByAge(world: World): Rows {
 
 export function purchasesByMonth(world: World): Rows {
   const months = groupedBy(
-    recordsOf(world, 'purchases'),
+    recordsOf(world, 'purchases').filter(isBought),
     ({ date, system_id: company, branch_id: branch, provider_id: provider }) =>
       `${monthOf(date)} ${idOf(company)} ${idOf(branch).padStart(4, '0')} ${idOf(provider).padStart(12, '0')}`,
   );
@@ -122,6 +140,7 @@ export function purchasesByMonth(world: World): Rows {
       company,
       branch,
       provider,
+      'bought',
       ...presentTexts(world.get('providers', Number(provider)), ['code', 'name']),
       String(purchases.length),
       ...both(sum(purchases.map(({ subtotal }) => unitsOf(subtotal)))),
@@ -144,7 +163,10 @@ function saleLines(world: World) {
 export function saleMargins(world: World): Rows {
   const bought = groupedBy(
     recordsOf(world, 'purchase_products').filter(
-      (line) => unitsOf(line['product_quantity']) !== null && unitsOf(line['produit_total']) !== null,
+      (line) =>
+        unitsOf(line['product_quantity']) !== null &&
+        unitsOf(line['produit_total']) !== null &&
+        isBought(world.get('purchases', Number(idOf(line['purchase_id'])))),
     ),
     ({ product_id: id }) => (textOf(id) === '' ? 'none' : idOf(id)),
   );
@@ -156,7 +178,7 @@ export function saleMargins(world: World): Rows {
     return total.times(10_000).div(quantity).round(0, Big.roundDown);
   };
   const groups = groupedBy(
-    saleLines(world),
+    saleLines(world).filter(({ sale }) => isSold(sale?.status ?? 'none')),
     ({ company, branch, product }) => `${company} ${branch} ${product}`,
   );
   const rows = [...groups].map(([key, lines]) => {
@@ -172,6 +194,7 @@ export function saleMargins(world: World): Rows {
       company,
       branch,
       id,
+      'sold',
       ...presentTexts(product, ['code', 'name_fr']),
       String(lines.length),
       textOfUnits(quantity),
@@ -193,12 +216,13 @@ export function hoursWorkedAndBilled(world: World): Rows {
     billed: null as Amount,
   }));
   const billed = saleLines(world).flatMap(({ line, sale, company, product }) =>
-    world.get('products', Number(product))?.['unit'] === 'h'
+    world.get('products', Number(product))?.['unit'] === 'h' && isSold(sale?.status ?? 'none')
       ? [{ key: `${monthOf(sale?.day)} ${company}`, worked: null, billed: unitsOf(line['product_quantity']) }]
       : [],
   );
   return sorted(groupedBy([...worked, ...billed], ({ key }) => key)).map(([key, parts]) => [
     ...key.split(' '),
+    'sold',
     ...both(sum(parts.map((part) => part.worked))),
     ...both(sum(parts.map((part) => part.billed))),
   ]);

@@ -11,7 +11,7 @@ import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { pullFrom, sandbox } from '../pull/support.ts';
 
 const VIEWS = {
-  sqlite: sql`select name from sqlite_schema where type = 'view' and name <> 'price_changes_now' order by 1`,
+  sqlite: sql`select name from sqlite_schema where type = 'view' and name not in ('price_changes_now', 'statuses_now') order by 1`,
   postgres: sql`select table_name from information_schema.views where table_schema = 'public' order by 1`,
 };
 

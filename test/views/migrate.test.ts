@@ -68,6 +68,8 @@ describe('migrating', () => {
         'bi_changes',
         'bi_price_changes',
         'price_changes_now',
+        'bi_statuses',
+        'statuses_now',
         'bi_sync_status',
         'sync_status_now',
         'bi_issues',

@@ -14,6 +14,7 @@ export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...ar
   ],
   kinds: ['show what can be read and written, field by field', '[kind]'],
   export: ['write the rows of a record kind or a view as CSV, NDJSON or XLSX', '<kind|view>'],
+  report: ['run a ready report, or list them', '[name]'],
   backup: [
     'copy a mirror in SQLite, checked, with what stands beside it; others may use it meanwhile',
     '<file>',

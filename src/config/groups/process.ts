@@ -26,6 +26,16 @@ export const bi = group({
   ),
 });
 
+const A_LIST = 'a list of statuses, or null';
+const statuses = (meaning: string) =>
+  setting(nullableSetting(z.array(a.filledText, A_LIST).min(1, A_LIST)), meaning);
+
+export const reports = group({
+  sold: statuses('Statuses of sales that reports count as sold; null = the only one that occurs.'),
+  owed: statuses('Statuses of sales that reports count as owed; null = the only one that occurs.'),
+  bought: statuses('Statuses of purchases that reports count as bought; null = the only one that occurs.'),
+});
+
 export const mcp = group({
   token: setting(nullableSetting(a.token), 'Token that mcp --url sends to another bms-sync.', {
     variables: ['MCP_TOKEN', 'MCP_TOKEN_FILE'],

@@ -2,18 +2,23 @@
 -- question: How many bookings are picked up in each month, for how many clients, at what price, and how much
 --   of that is invoiced?
 -- note: A booking counts in the month of its pick-up; `none` has bookings without a day.
--- note: Revenue is the price of bookings: the service lists no other sales with a day.
+-- note: Its revenue is the price of bookings; [Sales by month](#sales-by-month-company-and-branch) has that of
+--   sales.
 -- note: `company` is the one that a booking names, or else its client; 0 where neither names one.
 -- keys: month, company
 -- time: month
 -- metric: bookings (bookings): How many bookings are picked up?
--- metric: revenue (price_e4): At what price?
--- metric: revenue_invoiced (invoiced_e4): How much of that price is invoiced?
+-- metric: booking_revenue (price_e4): At what price?
+-- metric: booking_revenue_invoiced (invoiced_e4): How much of that price is invoiced?
 -- shown: month, company, bookings, clients, price_exact, invoiced_exact
 -- plot: Price of the bookings of the last twelve months
 -- bars: price (price_e4)
 
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 -- `system_id` comes as a number or as text.
 clients as (
@@ -52,7 +57,8 @@ booked as (
   select coalesce(substr(pickup_date, 1, 7), 'none') as month, company, client_id, distance_e4, price_e4,
     (select 1 from bi_fields where kind = 'bookings' and field = 'fact_number')
       * case when coalesce(fact_number, '') = '' then 0 else 1 end as is_invoiced
-  from bookings
+  from bookings cross join asked a
+  where (a.first is null or substr(pickup_date, 1, 10) >= a.first) and (a.last is null or substr(pickup_date, 1, 10) <= a.last)
 ),
 months as (
   select month, company, count(*) as bookings,

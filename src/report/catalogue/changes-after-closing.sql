@@ -11,10 +11,14 @@
 -- bars: changes (changes)
 
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 -- `system_id` comes as a number or as text.
 bookings as (
-  select coalesce(substr(cast(pickup_date as text), 1, 7), 'none') as month, price_e4,
+  select substr(cast(pickup_date as text), 1, 10) as day, price_e4,
     cast(coalesce(case when trim(cast(system_id as text), '0123456789') = ''
       and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end, 0) as text) as company
   from bi_bookings natural left join (
@@ -26,16 +30,20 @@ bookings as (
   ) as unseen
 ),
 punches as (
-  select coalesce(substr(cast(date as text), 1, 7), 'none') as month, ptotal_e4,
+  select substr(cast(date as text), 1, 10) as day, ptotal_e4,
     cast(coalesce(system_id, 0) as text) as company
   from bi_punches
 ),
-present as (
-  select 'bookings' as kind, month, company, cast(sum(price_e4) as bigint) as amount
-  from bookings group by month, company
+days as (
+  select 'bookings' as kind, day, company, price_e4 as amount from bookings
   union all
-  select 'punches', month, company, cast(sum(ptotal_e4) as bigint)
-  from punches group by month, company
+  select 'punches', day, company, ptotal_e4 from punches
+),
+present as (
+  select kind, coalesce(substr(day, 1, 7), 'none') as month, company, cast(sum(amount) as bigint) as amount
+  from days cross join asked a
+  where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
+  group by kind, coalesce(substr(day, 1, 7), 'none'), company
 ),
 -- Each change takes an amount from the month of the record before it, and adds one to that of the record after it.
 -- The record is read as JSON once its escapes, which one of the databases refuses, are out of the way.
@@ -56,19 +64,20 @@ fields as (
   from sides where kind = 'punches'
 ),
 texts as (
-  select kind, seq, found, sign, substr(nullif(trim(cast(day as text), '"'), 'null'), 1, 7) as month,
+  select kind, seq, found, sign, substr(nullif(trim(cast(day as text), '"'), 'null'), 1, 10) as day,
     coalesce(nullif(trim(cast(company as text), '"'), 'null'), '0') as company,
     nullif(trim(cast(amount as text), '"'), 'null') as amount
   from fields
 ),
 -- In units of 0.0001; 0 for what is no decimal of at most four places below 900,000,000,000.
 amounts as (
-  select kind, seq, found, sign, month, company,
+  select kind, seq, found, sign, substr(day, 1, 7) as month, company,
     case when trim(amount, '0123456789.-') = '' and trim(amount, '.-') <> '' and amount not like '%.%.%'
       and amount not like '_%-%' and amount not like '%._____%' and length(amount) < 20
       and abs(cast(amount as numeric)) < 900000000000
       then cast(round(cast(amount as numeric) * 10000) as bigint) else 0 end as amount
-  from texts
+  from texts cross join asked a
+  where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
 ),
 late as (
   select kind, month, company, count(distinct seq) as changes, cast(sum(sign * amount) as bigint) as amount

@@ -12,8 +12,12 @@
 -- bars: hours (hours_e4)
 
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- Each day with the Monday of its week.
-weeks as (
+weeks as materialized (
   select cast(date as text) as day,
     max(case when weekday = 1 then cast(date as text) end) over (partition by iso_year, iso_week) as week
   from bi_calendar
@@ -30,7 +34,8 @@ punches as (
 sums as (
   select coalesce(w.week, 'none') as week, p.company, p.user_id, count(*) as punches, sum(p.is_open) as open_punches,
     cast(sum(p.ptotal_e4) as bigint) as hours
-  from punches p left join weeks w on w.day = p.day
+  from punches p left join weeks w on w.day = p.day cross join asked a
+  where (a.first is null or nullif(p.day, 'none') >= a.first) and (a.last is null or nullif(p.day, 'none') <= a.last)
   group by coalesce(w.week, 'none'), p.company, p.user_id
 )
 select week, company, user_id, punches, open_punches,

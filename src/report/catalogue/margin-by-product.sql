@@ -9,7 +9,7 @@
 -- keys: company, product_id, month
 -- time: month
 -- labels: code, name_fr
--- metric: purchase_cost (cost_e4): How much did purchases cost?
+-- metric: purchase_cost_first_read (cost_e4): How much did the purchases cost that were first read then?
 -- metric: list_value (list_value_e4): How much are purchases worth at the list price of today?
 -- metric: margin (margin_e4): What is the margin of selling them at that price?
 -- shown: code, name_fr, month, lines, cost_exact, margin_exact
@@ -18,6 +18,10 @@
 -- bars: margin (margin_e4)
 
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 products as (
   select id, code, name_fr, price_e4
@@ -37,7 +41,9 @@ lines as (
 bought as (
   select company, product_id, coalesce(substr(day, 1, 7), 'none') as month, count(*) as lines,
     cast(sum(quantity) as bigint) as quantity, cast(sum(cost) as bigint) as cost
-  from lines group by company, product_id, coalesce(substr(day, 1, 7), 'none')
+  from lines cross join asked a
+  where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
+  group by company, product_id, coalesce(substr(day, 1, 7), 'none')
 ),
 -- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (

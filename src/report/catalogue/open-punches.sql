@@ -11,20 +11,25 @@
 -- bars: open punches (open_punches)
 
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 today as (
   select cast(d.date as text) as day
   from bi_sync_status s join bi_calendar d on d.ends_at > s.last_sweep_at and d.starts_at <= s.last_sweep_at
   where s.kind = 'punches' order by d.ends_at limit 1
 ),
-days as (
+days as materialized (
   select cast(date as text) as day, day_number as number from bi_calendar
 ),
 -- Where the service never sent ends, none is missing.
 punches as (
   select coalesce(system_id, 0) as company, coalesce(user_id, 0) as user_id, coalesce(cast(date as text), 'none') as day,
     count(*) as open_punches
-  from bi_punches p
-  where end_time is null and exists (select 1 from bi_fields where kind = 'punches' and field = 'end_time')
+  from bi_punches p cross join asked a
+  where (a.first is null or cast(date as text) >= a.first) and (a.last is null or cast(date as text) <= a.last)
+    and end_time is null and exists (select 1 from bi_fields where kind = 'punches' and field = 'end_time')
     and not exists (select 1 from bi_issues i where i.kind = 'punches' and i.field = 'end_time' and i.record_id = p.id)
   group by coalesce(system_id, 0), coalesce(user_id, 0), coalesce(cast(date as text), 'none')
 )

@@ -1,12 +1,12 @@
 -- title: Receivables by age
 -- question: How much does each client owe as of a day, and since when?
--- note: The day is that of the last complete reading of the sales, in `schedules.timezone`. For another one,
---   write it in `as_of`: `select '2026-03-31' as day`.
+-- note: The day is the last one asked for, or else that of the last complete reading of the sales, in
+--   `schedules.timezone`.
 -- note: A sale is owed from its `date` on, less the payments that name it (`invoice_id`) up to the day. A
 --   negative sum was paid too much.
 -- note: Changes that the service made to older sales and payments count as if they had always been so.
--- note: Quotes are sales too, where the service lists them as such: see `status`.
--- keys: company, branch, client_id
+-- note: Counts sales with a status of `reports.owed` ([what counts](#what-counts)).
+-- keys: company, branch, client_id, status
 -- labels: code, name
 -- metric: receivables_owed (owed_e4): How much is owed?
 -- metric: receivables_over_90_days (over_90_e4): How much is owed for more than 90 days?
@@ -14,11 +14,22 @@
 -- bars: owed (owed_e4)
 
 with
--- For another day: `select '2026-03-31' as day`.
+-- The last day that is asked for; null = that of the last complete reading.
+asked as (
+  select cast(null as text) as last
+),
 as_of as (
-  select cast(d.date as text) as day
-  from bi_sync_status s join bi_calendar d on d.ends_at > s.last_sweep_at and d.starts_at <= s.last_sweep_at
-  where s.kind = 'sales' order by d.ends_at limit 1
+  select coalesce(last, (
+    select cast(d.date as text)
+    from bi_sync_status s join bi_calendar d on d.ends_at > s.last_sweep_at and d.starts_at <= s.last_sweep_at
+    where s.kind = 'sales' order by d.ends_at limit 1)) as day
+  from asked
+),
+-- The statuses that count as owed; where several occur and `reports.owed` names none, each counts by itself.
+counted as (
+  select status, case when counts_as like '%owed%' then 'owed' else status end as name
+  from bi_statuses where kind = 'sales' and (counts_as like '%owed%'
+    or not exists (select 1 from bi_statuses where kind = 'sales' and counts_as like '%owed%'))
 ),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
@@ -53,7 +64,7 @@ sold as (
 ),
 sales as (
   select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
-    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(nullif(s.status, ''), 'none') as status,
     l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
@@ -71,30 +82,33 @@ paid as (
   select p.invoice_id, cast(sum(p.amount_e4) as bigint) as paid
   from payments p where p.day is null or p.day <= (select day from as_of) group by p.invoice_id
 ),
-days as (
+-- As a list, which is made once: the calendar would be read for each sale.
+days as materialized (
   select cast(date as text) as day, day_number as number from bi_calendar
 ),
 owed as (
-  select s.company, s.branch, s.client_id, s.total - coalesce(p.paid, 0) as owed, t.number - d.number as age
+  select s.company, s.branch, s.client_id, c.name as status, s.total - coalesce(p.paid, 0) as owed,
+    t.number - d.number as age
   from sales s
+  join counted c on c.status = s.status
   left join paid p on p.invoice_id = s.id
   left join days d on d.day = s.day
   left join days t on t.day = (select day from as_of)
   where (s.day is null or s.day <= (select day from as_of)) and s.total <> coalesce(p.paid, 0)
 ),
 sums as (
-  select company, branch, client_id, count(*) as sales, cast(sum(owed) as bigint) as owed,
+  select company, branch, client_id, status, count(*) as sales, cast(sum(owed) as bigint) as owed,
     cast(sum(case when age <= 30 then owed else 0 end) as bigint) as to_30,
     cast(sum(case when age between 31 and 60 then owed else 0 end) as bigint) as to_60,
     cast(sum(case when age between 61 and 90 then owed else 0 end) as bigint) as to_90,
     cast(sum(case when age > 90 then owed else 0 end) as bigint) as over_90,
     cast(sum(case when age is null then owed else 0 end) as bigint) as undated
-  from owed group by company, branch, client_id
+  from owed group by company, branch, client_id, status
 )
-select s.company, s.branch, s.client_id, c.code, c.name, s.sales,
+select s.company, s.branch, s.client_id, s.status, c.code, c.name, s.sales,
   s.owed as owed_e4,
   case when s.owed < 0 then '-' else '' end || (abs(s.owed) / 10000) || '.'
     || substr(cast(10000 + abs(s.owed) % 10000 as text), 2) as owed_exact,
   s.to_30 as to_30_e4, s.to_60 as to_60_e4, s.to_90 as to_90_e4, s.over_90 as over_90_e4, s.undated as undated_e4
 from sums s left join bi_clients c on c.id = s.client_id
-order by s.owed desc, s.company, s.branch, s.client_id
+order by s.owed desc, s.company, s.branch, s.client_id, s.status

@@ -1,7 +1,7 @@
 -- title: Sales by month, company and branch
 -- question: How much did each company and branch sell in each month?
 -- note: A sale counts in the month of its `date`; `none` has sales without one.
--- note: Quotes are sales too, where the service lists them as such: see `status`.
+-- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)).
 -- note: `lines` is the sum of the lines, before taxes; `total` is what the service sends as `total`, or else
 --   the sum of the lines.
 -- keys: month, company, branch, status
@@ -13,6 +13,16 @@
 -- bars: sales (lines_e4)
 
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
+-- The statuses that count as sold; where several occur and `reports.sold` names none, each counts by itself.
+counted as (
+  select status, case when counts_as like '%sold%' then 'sold' else status end as name
+  from bi_statuses where kind = 'sales' and (counts_as like '%sold%'
+    or not exists (select 1 from bi_statuses where kind = 'sales' and counts_as like '%sold%'))
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
   select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
@@ -46,15 +56,17 @@ sold as (
 ),
 sales as (
   select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
-    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(nullif(s.status, ''), 'none') as status,
     l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
 months as (
-  select coalesce(substr(day, 1, 7), 'none') as month, company, branch, status, count(*) as sales,
-    count(distinct nullif(client_id, 0)) as clients, cast(sum(lines_total) as bigint) as line_sum,
-    cast(sum(total) as bigint) as total
-  from sales group by coalesce(substr(day, 1, 7), 'none'), company, branch, status
+  select coalesce(substr(s.day, 1, 7), 'none') as month, s.company, s.branch, c.name as status, count(*) as sales,
+    count(distinct nullif(s.client_id, 0)) as clients, cast(sum(s.lines_total) as bigint) as line_sum,
+    cast(sum(s.total) as bigint) as total
+  from sales s join counted c on c.status = s.status cross join asked a
+  where (a.first is null or s.day >= a.first) and (a.last is null or s.day <= a.last)
+  group by coalesce(substr(s.day, 1, 7), 'none'), s.company, s.branch, c.name
 )
 select month, company, branch, status, sales, clients,
   line_sum as lines_e4,

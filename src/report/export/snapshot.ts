@@ -152,6 +152,7 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
 const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
   bi_sync_status: ['kind'],
   bi_calendar: ['date'],
+  bi_statuses: ['kind', 'status'],
   bi_dictionary: ['view', 'column'],
   bi_relations: ['view', 'column'],
   bi_fields: ['kind', 'field'],

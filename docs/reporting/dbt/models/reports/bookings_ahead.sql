@@ -1,4 +1,8 @@
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 -- `system_id` comes as a number or as text.
 clients as (
@@ -28,7 +32,7 @@ bookings as (
   from booking_rows b left join clients c on c.id = b.client_id
 ),
 -- Each day with the Monday of its week.
-weeks as (
+weeks as materialized (
   select cast(date as text) as day,
     max(case when weekday = 1 then cast(date as text) end) over (partition by iso_year, iso_week) as week
   from {{ source('bms_sync', 'bi_calendar') }}
@@ -43,7 +47,9 @@ sums as (
     case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end as clients,
     cast(sum(b.price_e4) as bigint) as price
   from bookings b left join weeks w on w.day = substr(b.pickup_date, 1, 10)
+  cross join asked a
   where substr(b.pickup_date, 1, 10) >= (select day from today)
+    and (a.first is null or substr(b.pickup_date, 1, 10) >= a.first) and (a.last is null or substr(b.pickup_date, 1, 10) <= a.last)
   group by coalesce(w.week, 'none'), b.company
 )
 select week, company, bookings, clients,

@@ -1,4 +1,8 @@
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 -- `system_id` comes as a number or as text.
 clients as (
@@ -37,7 +41,8 @@ booked as (
   select coalesce(substr(pickup_date, 1, 7), 'none') as month, company, client_id, distance_e4, price_e4,
     (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'bookings' and field = 'fact_number')
       * case when coalesce(fact_number, '') = '' then 0 else 1 end as is_invoiced
-  from bookings
+  from bookings cross join asked a
+  where (a.first is null or substr(pickup_date, 1, 10) >= a.first) and (a.last is null or substr(pickup_date, 1, 10) <= a.last)
 ),
 months as (
   select month, company, count(*) as bookings,

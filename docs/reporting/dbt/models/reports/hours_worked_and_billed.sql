@@ -1,5 +1,15 @@
 {{ config(enabled=var('shop', false)) }}
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
+-- The statuses that count as sold; where several occur and `reports.sold` names none, each counts by itself.
+counted as (
+  select status, case when counts_as like '%sold%' then 'sold' else status end as name
+  from {{ source('bms_sync', 'bi_statuses') }} where kind = 'sales' and (counts_as like '%sold%'
+    or not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'sales' and counts_as like '%sold%'))
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
   select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
@@ -33,7 +43,7 @@ sold as (
 ),
 sales as (
   select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
-    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(nullif(s.status, ''), 'none') as status,
     l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
@@ -45,24 +55,29 @@ products as (
   ) as unseen
 ),
 hours as (
-  select coalesce(substr(cast(date as text), 1, 7), 'none') as month, coalesce(system_id, 0) as company,
-    ptotal_e4 as worked, cast(null as bigint) as billed
+  select cast(date as text) as day, coalesce(system_id, 0) as company,
+    coalesce((select max(name) from counted where name = 'sold'), 'punches') as status, ptotal_e4 as worked,
+    cast(null as bigint) as billed
   from {{ source('bms_sync', 'bi_punches') }}
   union all
-  select coalesce(substr(s.day, 1, 7), 'none'), coalesce(l.system_id, s.company, 0), null, l.product_quantity_e4
+  select s.day, coalesce(l.system_id, s.company, 0), c.name, null, l.product_quantity_e4
   from sale_lines l
   join products p on p.id = l.product_id and p.unit = 'h'
   left join sales s on s.id = l.sale_id
+  join counted c on c.status = coalesce(s.status, 'none')
 ),
 sums as (
-  select month, company, cast(sum(worked) as bigint) as worked, cast(sum(billed) as bigint) as billed
-  from hours group by month, company
+  select coalesce(substr(day, 1, 7), 'none') as month, company, status, cast(sum(worked) as bigint) as worked,
+    cast(sum(billed) as bigint) as billed
+  from hours cross join asked a
+  where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
+  group by coalesce(substr(day, 1, 7), 'none'), company, status
 )
-select month, company,
+select month, company, status,
   worked as worked_e4,
   case when worked < 0 then '-' else '' end || (abs(worked) / 10000) || '.'
     || substr(cast(10000 + abs(worked) % 10000 as text), 2) as worked_exact,
   billed as billed_e4,
   case when billed < 0 then '-' else '' end || (abs(billed) / 10000) || '.'
     || substr(cast(10000 + abs(billed) % 10000 as text), 2) as billed_exact
-from sums order by month, company
+from sums order by month, company, status

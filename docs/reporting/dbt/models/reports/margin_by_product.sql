@@ -1,4 +1,8 @@
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 products as (
   select id, code, name_fr, price_e4
@@ -18,7 +22,9 @@ lines as (
 bought as (
   select company, product_id, coalesce(substr(day, 1, 7), 'none') as month, count(*) as lines,
     cast(sum(quantity) as bigint) as quantity, cast(sum(cost) as bigint) as cost
-  from lines group by company, product_id, coalesce(substr(day, 1, 7), 'none')
+  from lines cross join asked a
+  where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
+  group by company, product_id, coalesce(substr(day, 1, 7), 'none')
 ),
 -- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (

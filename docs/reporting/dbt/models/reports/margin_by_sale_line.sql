@@ -1,5 +1,15 @@
 {{ config(enabled=var('shop', false)) }}
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
+-- The statuses that count as sold; where several occur and `reports.sold` names none, each counts by itself.
+counted as (
+  select status, case when counts_as like '%sold%' then 'sold' else status end as name
+  from {{ source('bms_sync', 'bi_statuses') }} where kind = 'sales' and (counts_as like '%sold%'
+    or not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'sales' and counts_as like '%sold%'))
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
   select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
@@ -33,7 +43,7 @@ sold as (
 ),
 sales as (
   select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
-    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(s.status, 'none') as status,
+    coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(nullif(s.status, ''), 'none') as status,
     l.lines_total, coalesce(s.total_e4, l.lines_total) as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
@@ -44,9 +54,21 @@ products as (
     from (select cast(null as bigint) as cost_e4) as expected where 1 = 0
   ) as unseen
 ),
+purchases as (
+  select id, coalesce(nullif(cast(status as text), ''), 'none') as status
+  from {{ source('bms_sync', 'bi_purchases') }} natural left join (
+    select (select status from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as status
+    from (select cast(null as text) as status) as expected where 1 = 0
+  ) as unseen
+),
+-- Every line, where the mirror has no purchases.
 bought as (
-  select product_id, cast(sum(produit_total_e4) as bigint) as total, cast(sum(product_quantity_e4) as bigint) as quantity
-  from {{ source('bms_sync', 'bi_purchase_products') }} where product_quantity_e4 is not null and produit_total_e4 is not null group by product_id
+  select l.product_id, cast(sum(l.produit_total_e4) as bigint) as total, cast(sum(l.product_quantity_e4) as bigint) as quantity
+  from {{ source('bms_sync', 'bi_purchase_products') }} l left join purchases p on p.id = l.purchase_id
+  where l.product_quantity_e4 is not null and l.produit_total_e4 is not null
+    and (coalesce(p.status, 'none') in (select status from {{ source('bms_sync', 'bi_statuses') }} where counts_as like '%bought%')
+      or not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'purchases'))
+  group by l.product_id
 ),
 bought_at as (
   select product_id, case when quantity > 0 and abs(total) <= 900000000000000 then total * 10000 / quantity end as price
@@ -54,17 +76,19 @@ bought_at as (
 ),
 lines as (
   select coalesce(l.system_id, s.company, 0) as company, coalesce(s.branch, 0) as branch,
-    coalesce(l.product_id, 0) as product_id, l.product_quantity_e4, l.produit_total_e4
+    coalesce(l.product_id, 0) as product_id, c.name as status, l.product_quantity_e4, l.produit_total_e4
   from sale_lines l left join sales s on s.id = l.sale_id
+  join counted c on c.status = coalesce(s.status, 'none') cross join asked a
+  where (a.first is null or s.day >= a.first) and (a.last is null or s.day <= a.last)
 ),
 quantities as (
-  select company, branch, product_id, count(*) as lines, cast(sum(product_quantity_e4) as bigint) as quantity,
+  select company, branch, product_id, status, count(*) as lines, cast(sum(product_quantity_e4) as bigint) as quantity,
     cast(sum(produit_total_e4) as bigint) as sold
-  from lines group by company, branch, product_id
+  from lines group by company, branch, product_id, status
 ),
 -- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (
-  select q.company, q.branch, q.product_id, p.code, p.name_fr, q.lines, q.quantity, q.sold,
+  select q.company, q.branch, q.product_id, q.status, p.code, p.name_fr, q.lines, q.quantity, q.sold,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(p.cost_e4 / 10000))
       then q.quantity * (p.cost_e4 / 10000) + q.quantity * (p.cost_e4 % 10000) / 10000 end as own_cost,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(b.price / 10000))
@@ -76,7 +100,7 @@ priced as (
 margins as (
   select priced.*, sold - own_cost as margin, sold - purchase_cost as purchase_margin from priced
 )
-select company, branch, product_id, code, name_fr, lines, quantity as quantity_e4,
+select company, branch, product_id, status, code, name_fr, lines, quantity as quantity_e4,
   sold as sold_e4,
   case when sold < 0 then '-' else '' end || (abs(sold) / 10000) || '.'
     || substr(cast(10000 + abs(sold) % 10000 as text), 2) as sold_exact,
@@ -87,4 +111,4 @@ select company, branch, product_id, code, name_fr, lines, quantity as quantity_e
   purchase_margin as purchase_margin_e4,
   case when purchase_margin < 0 then '-' else '' end || (abs(purchase_margin) / 10000) || '.'
     || substr(cast(10000 + abs(purchase_margin) % 10000 as text), 2) as purchase_margin_exact
-from margins order by coalesce(sold, 0) desc, company, branch, product_id
+from margins order by coalesce(sold, 0) desc, company, branch, product_id, status

@@ -1,4 +1,8 @@
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 -- `system_id` comes as a number or as text.
 clients as (
@@ -19,17 +23,21 @@ deleted_clients as (
     from (select cast(null as text) as system_id) as expected where 1 = 0
   ) as unseen
 ),
-months as (
-  select coalesce(substr(cast(creation_date as text), 1, 7), 'none') as month, coalesce(system_id, 0) as company,
-    1 as is_new, 0 as is_lost, 0 as is_back
+days as (
+  select cast(creation_date as text) as day, coalesce(system_id, 0) as company, 1 as is_new, 0 as is_lost, 0 as is_back
   from clients
   union all
-  select coalesce(substr(cast(e.day as text), 1, 7), 'none'), coalesce(c.system_id, d.system_id, 0),
-    0, case when e.change = 'deleted' then 1 else 0 end, case when e.change = 'restored' then 1 else 0 end
+  select cast(e.day as text), coalesce(c.system_id, d.system_id, 0), 0,
+    case when e.change = 'deleted' then 1 else 0 end, case when e.change = 'restored' then 1 else 0 end
   from {{ source('bms_sync', 'bi_changes') }} e
   left join clients c on c.id = e.record_id
   left join deleted_clients d on d.id = e.record_id
   where e.kind = 'clients' and e.change in ('deleted', 'restored')
+),
+months as (
+  select coalesce(substr(day, 1, 7), 'none') as month, company, is_new, is_lost, is_back
+  from days cross join asked a
+  where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
 )
 select month, company, sum(is_new) as new_clients, sum(is_lost) as lost_clients, sum(is_back) as returned_clients
 from months group by month, company order by month, company

@@ -1,4 +1,8 @@
 with
+-- The first and the last day that are asked for; null = all.
+asked as (
+  select cast(null as text) as first, cast(null as text) as last
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 -- `system_id` comes as a number or as text.
 products as (
@@ -19,6 +23,7 @@ select c.seq, cast(c.day as text) as day, coalesce(p.system_id, 0) as company, c
     || substr(cast(10000 + abs(c.new_price_e4) % 10000 as text), 2) as new_price_exact,
   case when c.new_price_e4 > c.old_price_e4 then 1 else 0 end as risen,
   case when c.new_price_e4 < c.old_price_e4 then 1 else 0 end as fallen
-from {{ source('bms_sync', 'bi_price_changes') }} c left join products p on p.id = c.product_id
+from {{ source('bms_sync', 'bi_price_changes') }} c left join products p on p.id = c.product_id cross join asked a
 where c.field = 'price'
+  and (a.first is null or cast(c.day as text) >= a.first) and (a.last is null or cast(c.day as text) <= a.last)
 order by cast(c.day as text), c.product_id, c.seq

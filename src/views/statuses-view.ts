@@ -1,0 +1,103 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../catalog/kind.ts';
+import { integerColumn, optionalText, textColumn } from '../db/rows/engine-column.ts';
+import { readRows } from '../db/rows/rows.ts';
+import type { Queryable, Transaction } from '../db/session/session.ts';
+import { identifier, literal } from '../db/session/sql-text.ts';
+import { translateAll } from '../lib/text/translator.ts';
+import type { Dialect } from '../store/tables/kind-table.ts';
+import type { View } from './create-views.ts';
+import { engineColumns } from './engine-columns.ts';
+import { asInteger, asText } from './engine-views.ts';
+
+/** What a status may count as, by kind: the settings `reports.sold`, `reports.owed` and `reports.bought`. */
+const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  sales: ['sold', 'owed'],
+  purchases: ['bought'],
+};
+
+/** A kind, and whether its table has statuses. */
+interface StatusKind {
+  readonly name: string;
+  readonly hasStatus: boolean;
+}
+
+export const hasStatus = ({ fields }: Kind): boolean => fields.some((field) => field.name === 'status');
+
+/** The rows of `bi_statuses`. */
+export const readStatuses = (db: Queryable) =>
+  readRows(
+    db,
+    [textColumn('kind'), textColumn('status'), integerColumn('records'), optionalText('counts_as')],
+    sql`select * from bi_statuses order by kind, status`,
+  );
+
+/** The kinds whose views are there, by the dictionary. */
+export async function readStatusKinds(tx: Transaction): Promise<readonly StatusKind[]> {
+  const views = sql`
+    select substr(view, 4) as name, max(case when "column" = 'status' then 1 else 0 end) as has from dictionary
+    where view in (select view from dictionary where "column" = '_first_seen_at')
+      and view not in (select view from dictionary where "column" = '_deleted_at') group by view order by view`;
+  const rows = await readRows(tx, [textColumn('name'), integerColumn('has')], views);
+  return rows.map(({ name, has }) => ({ name, hasStatus: has === 1 }));
+}
+
+const IS_LISTED: Record<Dialect, string> = {
+  sqlite: `exists (select 1 from json_each(m.value) e where e.value = s.status)`,
+  postgres: `jsonb_exists(cast(m.value as jsonb), s.status)`,
+};
+
+/**
+ * The statuses that occur, one row each, with what they count as by the settings that the mirror keeps; without the setting, the
+ * only one that occurs counts. Kinds that reports count have a row for their records even where the service sends no status.
+ * In SQLite an inner view computes the values, and this one gives them their types: see `syncStatusViews`.
+ */
+export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): readonly View[] {
+  const shown = kinds
+    .filter((kind) => kind.hasStatus || COUNTED[kind.name] !== undefined)
+    .map((kind) => [
+      kind.name,
+      kind.hasStatus ? `coalesce(nullif(cast(status as text), ''), 'none')` : `cast('none' as text)`,
+    ]);
+  // No union and no `count(*)`, as in `statusView`: each kind is joined to the one row that names it.
+  const joined = shown.map(
+    ([kind = '', status = ''], at) => `
+      left join (select ${status} as status, count(1) as records from ${identifier(kind)} where _deleted_at is null group by 1) t${at}
+        on k.kind = ${literal(kind)}`,
+  );
+  const oneOf = (column: string): string =>
+    `coalesce(${[...shown.map((_, at) => `t${at}.${column}`), 'null', 'null'].join(', ')})`;
+  const names = ['', ...shown.map(([kind = '']) => kind)].map((name) => `(${literal(name)})`).join(', ');
+  const view: View = {
+    name: 'bi_statuses',
+    meaning: translateAll('The statuses that records have, one row each, with what reports count them as.'),
+    columns: engineColumns('statuses', { counts_as: countsAs(dialect) }),
+    from: `from (
+      select cast(k.kind as text) as kind, cast(${oneOf('status')} as text) as status, cast(${oneOf('records')} as bigint) as records,
+        count(1) over (partition by k.kind) as statuses
+      from (select column1 as kind from (values ${names}) v) k${joined.join('')}
+      where ${oneOf('status')} is not null) s`,
+  };
+  if (dialect === 'postgres') return [view];
+  const columns = view.columns.map((column) => {
+    const value = `n.${identifier(column.name)}`;
+    return { ...column, expression: column.type === 'text' ? asText(value) : asInteger(value) };
+  });
+  return [
+    { ...view, name: INNER, isInner: true },
+    { ...view, columns, from: `from ${INNER} n` },
+  ];
+}
+
+const INNER = 'statuses_now';
+
+function countsAs(dialect: Dialect): string {
+  const kinds = Object.entries(COUNTED).map(([kind, meanings]) => {
+    const texts = meanings.map((meaning) => {
+      const listed = `(select ${IS_LISTED[dialect]} from mirror_meta m where m.key = ${literal(`reports.${meaning}`)})`;
+      return `case when coalesce(${listed}, s.statuses = 1) then ${literal(`${meaning}, `)} else '' end`;
+    });
+    return `when ${literal(kind)} then ${texts.join(' || ')}`;
+  });
+  return `nullif(trim(case s.kind ${kinds.join(' ')} else '' end, ', '), '')`;
+}
