@@ -53,8 +53,8 @@ const DIGEST = {
 – Sends are paused
 – 14 deletions of products are held
 – 1 deletion of providers is held
-– 8 entries are parked
 – Writes of categories, clients, products are refused
+– 8 entries are parked
 – 1 field changes with every sweep
 Changed since the last digest:
 clients: 0 new, 2 changed, 0 deleted
@@ -63,8 +63,8 @@ https://bms.garage.example/`,
 – Les envois sont suspendus
 – 14 suppressions de produits sont retenues
 – 1 suppression de fournisseurs est retenue
-– 8 entrées sont mises de côté
 – Écritures refusées : catégories, clients, produits
+– 8 entrées sont mises de côté
 – 1 champ change à chaque balayage
 Changements depuis le dernier résumé :
 clients : 0 nouvelle, 2 modifiées, 0 supprimée
