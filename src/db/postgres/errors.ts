@@ -123,57 +123,47 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof MirrorError && error.code === CONNECTION_LOST;
 }
 
-const BUSY_ATTEMPTS = 5;
-const BUSY_DELAY_MS = 10;
-/** Longer than any of our transactions except a migration; the server ends a hanging one within seconds. */
-const WRITER_MS = 120_000;
-const WRITER_DELAY_MS = 20;
-const OUTAGE_MS = 10_000;
-const FIRST_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 2_000;
-
-const OUTAGES: readonly string[] = [CONNECTION_LOST, UNREACHABLE, 'mirror.too_many_connections'];
-
-/** True for a transient fault: the same work may succeed when it is repeated. */
-export function isTransient(error: unknown): error is MirrorError {
-  return error instanceof MirrorError && [BUSY, WRITER_BUSY, ...OUTAGES].includes(error.code);
+/** How long a fault is retried since it began, and the waits between the attempts, which double. */
+interface Patience {
+  readonly totalMs: number;
+  readonly firstMs: number;
+  readonly mostMs: number;
 }
 
-/**
- * Retries transient faults: a lost connection for ten seconds, a conflicting transaction five times, another writing bms-sync
- * for two minutes.
- */
+const OUTAGE: Patience = { totalMs: 10_000, firstMs: 50, mostMs: 2_000 };
+/** Longer than any of our transactions except a migration; the server ends a hanging one within seconds. */
+const WRITER: Patience = { totalMs: 120_000, firstMs: 20, mostMs: 20 };
+
+/** The transient faults: the same work may succeed when it is repeated. */
+const PATIENCE: ReadonlyMap<string, Patience> = new Map([
+  [CONNECTION_LOST, OUTAGE],
+  [UNREACHABLE, OUTAGE],
+  ['mirror.too_many_connections', OUTAGE],
+  [BUSY, OUTAGE],
+  [WRITER_BUSY, WRITER],
+]);
+
+const patienceWith = (error: unknown): Patience | undefined =>
+  error instanceof MirrorError ? PATIENCE.get(error.code) : undefined;
+
+export const isTransient = (error: unknown): boolean => patienceWith(error) !== undefined;
+
 export type DatabaseRetryPolicy = ReturnType<typeof createRetryPolicy>;
 
+/** Retries a lost connection or a conflicting transaction for ten seconds, and another writing bms-sync for two minutes. */
 export function createRetryPolicy(clock: Clock) {
-  let busyAttempts = 0;
-  let outages = 0;
-  let outageSince: number | null = null;
-  let writerSince: number | null = null;
-
-  const waitForWriter = async (error: MirrorError): Promise<void> => {
-    writerSince ??= clock.monotonicMs();
-    if (clock.monotonicMs() - writerSince > WRITER_MS) throw error;
-    await clock.sleep(WRITER_DELAY_MS);
-  };
-  const waitForLock = async (error: MirrorError): Promise<void> => {
-    busyAttempts++;
-    if (busyAttempts >= BUSY_ATTEMPTS) throw error;
-    await clock.sleep(BUSY_DELAY_MS * 2 ** busyAttempts);
-  };
-  const waitOutOutage = async (error: MirrorError): Promise<void> => {
-    outageSince ??= clock.monotonicMs();
-    const delay = Math.min(FIRST_DELAY_MS * 2 ** outages++, LONGEST_DELAY_MS);
-    if (clock.monotonicMs() - outageSince + delay > OUTAGE_MS) throw error;
-    await clock.sleep(delay);
-  };
+  const begun = new Map<Patience, { readonly sinceMs: number; waits: number }>();
   return {
     /** Resolves when it is time for another attempt. @throws The given error, if it is not transient or has lasted too long. */
     waitOrThrow: async (error: unknown): Promise<void> => {
-      if (!isTransient(error)) throw error;
-      if (error.code === BUSY) await waitForLock(error);
-      else if (error.code === WRITER_BUSY) await waitForWriter(error);
-      else await waitOutOutage(error);
+      const patience = patienceWith(error);
+      if (patience === undefined) throw error;
+      const nowMs = clock.monotonicMs();
+      const fault = begun.get(patience) ?? { sinceMs: nowMs, waits: 0 };
+      begun.set(patience, fault);
+      const waitMs = Math.min(patience.firstMs * 2 ** fault.waits++, patience.mostMs);
+      if (nowMs - fault.sinceMs + waitMs > patience.totalMs) throw error;
+      await clock.sleep(waitMs);
     },
   };
 }
