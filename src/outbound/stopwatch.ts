@@ -1,21 +1,17 @@
 import { parseInstant, formatInstant, type Clock } from '../lib/time/clock.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
 
+export type Stopwatch = ReturnType<typeof startStopwatch>;
+
 /**
- * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
+ * Starts a process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
  * of the wall clock does not count.
  */
-export interface Stopwatch {
-  readonly now: () => Date;
-  /** Since the process began to measure. */
-  readonly runningMs: () => number;
-}
-
-export function startStopwatch(clock: Clock): Stopwatch {
+export function startStopwatch(clock: Clock) {
   const wallMs = clock.now().getTime();
   const startMs = clock.monotonicMs();
   const runningMs = (): number => clock.monotonicMs() - startMs;
-  return { runningMs, now: () => new Date(wallMs + runningMs()) };
+  return { runningMs, now: (): Date => new Date(wallMs + runningMs()) };
 }
 
 /** The time since an entry's send was lost, as its row keeps it. */

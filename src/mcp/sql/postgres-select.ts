@@ -7,7 +7,7 @@ import { FUNCTIONS, refusedError } from './question.ts';
  *
  * @throws {SyncError} `mcp.refused`.
  */
-export async function checkSelect(sql: string, views: readonly string[]): Promise<CheckedSelect> {
+export async function checkSelect(sql: string, views: readonly string[]) {
   const { statement, found } = await parseSelect(sql, views);
   for (const name of found.withNames)
     if (name.startsWith('pg_') || views.includes(name))
@@ -17,7 +17,12 @@ export async function checkSelect(sql: string, views: readonly string[]): Promis
   ];
   const { stmt_location: start = 0, stmt_len: length = Infinity } = statement;
   const text = Buffer.from(sql).toString('utf8', start, start + length);
-  return { views: read, withParts: (parts) => insertParts(text, start, statement.stmt, parts) };
+  return {
+    /** The views that it names. */
+    views: read,
+    /** The select with these parts of a `with`, which stand for views. */
+    withParts: (parts: readonly string[]) => insertParts(text, start, statement.stmt, parts),
+  };
 }
 
 /**
@@ -68,14 +73,6 @@ interface SelectTree {
       readonly ctes: readonly { readonly CommonTableExpr: { readonly location: number } }[];
     };
   };
-}
-
-/** A select that may be run. */
-interface CheckedSelect {
-  /** The views that it names. */
-  readonly views: readonly string[];
-  /** The select with these parts of a `with`, which stand for views. */
-  readonly withParts: (parts: readonly string[]) => string;
 }
 
 /** Does not follow where a part of `with` is visible, so no part may have the name of a view or a system table. */

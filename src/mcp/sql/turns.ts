@@ -2,13 +2,6 @@ import PQueue from 'p-queue';
 import { SyncError } from '../../lib/sync-error.ts';
 import { tooLongError } from './question.ts';
 
-/** Does some work that may take `timeoutMs` in its turn, for a user who may go away. */
-type TakeTurn = <T>(
-  user: string,
-  wait: { readonly gone: AbortSignal; readonly timeoutMs: number },
-  work: (ended: AbortSignal) => Promise<T>,
-) => Promise<T>;
-
 /** The questions of one user: one is answered, two wait. */
 const MOST_PER_USER = 3;
 const EXTRA_MS = 1_000;
@@ -20,12 +13,17 @@ const EXTRA_MS = 1_000;
  *
  * @param lateAfter Returns a signal that fires after some milliseconds.
  */
-export function createTurns(lateAfter = (ms: number): AbortSignal => AbortSignal.timeout(ms)): TakeTurn {
+export function createTurns(lateAfter = (ms: number): AbortSignal => AbortSignal.timeout(ms)) {
   const queue = new PQueue({ concurrency: 1 });
   const callers = new Map<string, number>();
   const nextRounds = new Map<string, number>(); // Each user has one question in a round.
   let round = 0;
-  return async (user, { gone, timeoutMs }, work) => {
+  /** Does some work that may take `timeoutMs` in its turn, for a user who may go away. */
+  return async <T>(
+    user: string,
+    { gone, timeoutMs }: { readonly gone: AbortSignal; readonly timeoutMs: number },
+    work: (ended: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
     const count = callers.get(user) ?? 0;
     if (count >= MOST_PER_USER) throw busyError();
     callers.set(user, count + 1);

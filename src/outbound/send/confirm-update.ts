@@ -17,7 +17,7 @@ import { landOwnWrite } from '../attempt/land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { readUnprovenFields } from '../attempt/base.ts';
 import { readFailure, readRemote } from './read-remote.ts';
-import { completeRecord, type CompletedRecord } from './shown-fields.ts';
+import { completeRecord } from './shown-fields.ts';
 
 /** An update in work, with the record as the service has it. */
 export interface UpdateInWork {
@@ -55,7 +55,7 @@ export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate
 }
 
 /** Reads the record after the write. A field that it showed before the write, and does not now, is blank. */
-async function readAfter(parts: OutboundParts, written: WrittenUpdate): Promise<CompletedRecord | null> {
+async function readAfter(parts: OutboundParts, written: WrittenUpdate) {
   const { kind, entry, remote, body } = written;
   const id = entry.recordId ?? '';
   const shown = await readRemote(parts, kind, id);

@@ -8,25 +8,20 @@ import { readFields, readListView, readMirroredKind } from '../../store/kinds/fi
 import type { OutboundParts } from '../parts.ts';
 import { readByPath, readInList } from './read-remote.ts';
 
-/** A record with the fields that it left out, and the names of the ones that no view of the service shows any more. */
-export interface CompletedRecord {
-  readonly record: JsonObject;
-  readonly hidden: readonly string[];
-}
-
 /**
  * Completes a record by fields that it does not show: they are blank if its view shows them in other records, else its list may show
  * them. A field that the service has never shown stays out.
  *
+ * @returns `hidden` names the fields that no view of the service shows any more.
  * @throws {SourceError} If no answer settles the question.
  */
 export async function completeRecord(
   parts: OutboundParts,
   kind: Kind,
   seen: { readonly id: string; readonly record: JsonObject; readonly names: readonly string[] },
-): Promise<CompletedRecord> {
+) {
   const { session } = parts;
-  if (seen.names.length === 0) return { record: seen.record, hidden: [] };
+  if (seen.names.length === 0) return { record: seen.record, hidden: [] as readonly string[] };
   const known = await readFields(session, kind.name, kind.excluded);
   let { record } = seen;
   let hidden = seen.names.filter((name) => known.has(name));

@@ -162,16 +162,11 @@ export async function insertEndpoint(tx: Transaction, input: EndpointInput, publ
   return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
 }
 
-/** Columns of an endpoint that may change. */
-export type EndpointPatch = Partial<
-  Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>
->;
-
 /** Changes an endpoint; if an epoch is given, only as its owner, which has read it by `readOwned`. */
 export async function changeEndpoint(
   tx: Transaction,
   { id, epoch }: { id: number; epoch?: number },
-  patch: EndpointPatch,
+  patch: Partial<Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>>,
   now: Date,
 ): Promise<void> {
   const set = assignments(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: formatInstant(now) });
