@@ -13,7 +13,7 @@ import { deciderOf } from '../http/access.ts';
 import { sendDocument, sendJsonText } from '../http/send.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 import { planPath } from '../operations/plans.ts';
-import { uploadPlan } from '../operations/upload-plan.ts';
+import { KIND, MATCH, uploadPlan } from '../operations/upload-plan.ts';
 import { UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { XLSX } from './export.ts';
@@ -50,8 +50,9 @@ const uploadSchema = {
   body: z.any().meta({ type: 'string', format: 'binary' }),
   querystring: z.strictObject({
     name: z.string().min(1).max(1000).optional().describe('name of the file, as plans show it'),
-    kind: z.string().max(100).optional().describe('its record kind, if the columns do not show it'),
-    allowNew: isSet.describe('create records from rows without an id'),
+    kind: z.string().max(100).optional().describe(KIND),
+    match: z.string().max(200).optional().describe(MATCH),
+    create: isSet.describe('create records from rows without an id or a match'),
     allowReordered: isSet.describe('accept a column whose values only changed places'),
   }),
   response: { 201: shownPlan },

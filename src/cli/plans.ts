@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { documentOf } from '../lib/json/document.ts';
 import { compactJson } from '../lib/json/json.ts';
@@ -15,8 +14,8 @@ import {
   undoCorrections,
   withdrawCorrections,
 } from '../operations/plans.ts';
+import { KIND, MATCH, planFile } from '../operations/upload-plan.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
-import { makePlan } from '../outbound/plans/make-plan.ts';
 import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
@@ -28,7 +27,6 @@ import {
   type ShownPlan,
 } from '../outbound/plans/plan-document.ts';
 import { translatorFor } from '../lib/text/translator.ts';
-import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { MAX_BYTES, sheetTooLarge } from '../outbound/plans/sheet-table.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
@@ -43,7 +41,8 @@ import { readingCommand, type Printout, type OpenMirror } from './parts/operatio
 interface Options extends CommonOptions {
   readonly kind?: string;
   readonly limit?: number;
-  readonly allowNew?: true;
+  readonly match?: string;
+  readonly create?: true;
   readonly allowReordered?: true;
   readonly out?: string;
   readonly wait?: true;
@@ -57,14 +56,18 @@ const OUT = 'write a CSV file with the rows and their results';
 export function planCommand(context: CommandContext): Command {
   const command = createCommand('plan')
     .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
-    .option('--kind <kind>', 'its record kind, if the columns do not show it')
-    .option('--allow-new', 'create records from rows without an id, which are refused otherwise')
+    .option('--kind <kind>', KIND)
+    .option('--match <field>', MATCH)
+    .option('--create', 'create records from rows without an id or a match, which are refused otherwise')
     .option('--allow-reordered', 'accept a column whose values only changed places')
     .option('--limit <n>', LIMIT, parseWholeNumber)
     .option('--out <file>', OUT);
   const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
     if (what === undefined) return listAnswer(context, mirror);
-    const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(mirror, what);
+    const { parts } = mirror;
+    const id = /^\d+$/.test(what)
+      ? Number(what)
+      : await planFile(parts, { ...mirror.options, name: what, bytes: bytesOf(what) }, parts.by.who);
     return id === null
       ? [{ id: null, rows: [] }, ['Nothing would change.']]
       : planAnswer(context, mirror, id);
@@ -92,21 +95,6 @@ async function listAnswer(context: CommandContext, { session, options }: Mirror)
   });
   const table = textTable(names, rows);
   return [documentOf(planList, { plans }), plans.length === 0 ? ['No plans.'] : [table]];
-}
-
-async function planOfFile({ session, options, parts }: Mirror, file: string): Promise<number | null> {
-  const { kind, allowNew, allowReordered } = options;
-  const origin = basename(file);
-  return makePlan(session, {
-    kinds: parts.kinds,
-    sheet: await readSheet(origin, bytesOf(file)),
-    origin,
-    createdBy: parts.by.who,
-    now: parts.clock.now(),
-    kind,
-    allowNew,
-    allowReordered,
-  });
 }
 
 function bytesOf(file: string): Uint8Array {

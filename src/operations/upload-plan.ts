@@ -5,30 +5,39 @@ import { makePlan, type Spreadsheet } from '../outbound/plans/make-plan.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import type { OperationContext } from './operation.ts';
 
-interface Upload extends Pick<Spreadsheet, 'kind' | 'allowNew' | 'allowReordered'> {
+interface SheetFile extends Pick<Spreadsheet, 'kind' | 'match' | 'create' | 'allowReordered'> {
   /** The name of the file; its ending shows a workbook. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
+export const KIND = 'its record kind, if neither its name nor its columns show it';
+export const MATCH = 'find the records by this field of their natural key, in a sheet without ids';
+
+type PlanContext = Pick<OperationContext, 'session' | 'kinds' | 'clock'>;
+
 const LONGEST_NAME = 200;
 
 /**
- * Makes a plan of an uploaded export with edits; returns its number.
+ * Makes a plan of a file; returns its number, null where nothing would change.
  *
- * @throws {SyncError} `plan.empty` where nothing would change.
- * @throws {UsageError} `usage.sheet` as the command `plan` does.
+ * @throws {UsageError} `usage.sheet` for a file that is not a sheet of one kind.
  */
-export async function uploadPlan(
-  { session, kinds, clock }: Pick<OperationContext, 'session' | 'kinds' | 'clock'>,
-  { name, bytes, ...rules }: Upload,
+export async function planFile(
+  { session, kinds, clock }: PlanContext,
+  { name, bytes, ...rules }: SheetFile,
   createdBy: string,
-): Promise<number> {
+): Promise<number | null> {
   const origin = sanitizeLine(basename(name).slice(-LONGEST_NAME));
   const sheet = await readSheet(origin, bytes);
-  const id = await makePlan(session, { kinds, sheet, origin, createdBy, now: clock.now(), ...rules });
+  return makePlan(session, { kinds, sheet, origin, createdBy, now: clock.now(), ...rules });
+}
+
+/** The same of an upload. @throws {SyncError} `plan.empty` where nothing would change. */
+export async function uploadPlan(context: PlanContext, file: SheetFile, createdBy: string): Promise<number> {
+  const id = await planFile(context, file, createdBy);
   if (id !== null) return id;
-  throw new SyncError(`${origin} differs in no cell from the mirror.`, {
+  throw new SyncError(`${sanitizeLine(basename(file.name))} differs in no cell from the mirror.`, {
     code: 'plan.empty',
     hint: 'Save the edited file, and upload it again.',
   });

@@ -56,9 +56,9 @@ describe.each(DATABASES)('an edited export, uploaded to a mirror in %s', (_name,
     const cells = columns.map((name) => (name === 'code' ? 'C-18' : name === 'name' ? 'Ida' : ''));
     const sheet = `${head}\r\n${cells.join(',')}\r\n`;
     expect(await jsonOf(await upload(stage, sheet))).toMatchObject({ counts: { creates: 0, refusals: 1 } });
-    const allowed = await upload(stage, sheet, '?allowNew=true');
+    const allowed = await upload(stage, sheet, '?create=true');
     expect(await jsonOf(allowed)).toMatchObject({ counts: { creates: 1, refusals: 0 } });
-    const sent = await submit(stage, { allowNew: 'yes', file: new File([sheet], 'new.csv') });
+    const sent = await submit(stage, { create: 'yes', file: new File([sheet], 'new.csv') });
     expect(await jsonOf(await stage.get(`/v1${sent.headers.get('location') ?? ''}`))).toMatchObject({
       counts: { creates: 1, refusals: 0 },
     });
@@ -78,6 +78,24 @@ describe.each(ONE_DATABASE)('an upload to a mirror in %s', (_name, open) => {
     ];
     expect(refusals.map(({ status }) => status)).toEqual([422, 400, 400, 400, 400, 400]);
     expect(await jsonOf(await stage.get('/v1/plans'))).toEqual({ plans: [] });
+  });
+
+  test('that is refused returns to its form, with the reason', async () => {
+    const stage = await serveClient(await open());
+    const sheet = new File(['id,phone\n17,5\n'], 'clients.csv');
+    const refused = await submit(stage, { kind: 'products', match: '', file: sheet });
+    const page = (await refused.text()).replaceAll(/\s+/g, ' ');
+    expect(refused.status).toBe(400);
+    expect(page).toContain('By the choice it has products, by the name of the file clients.');
+    expect(page).toMatch(/<form [^>]*action="\/plans".*<option value="clients".*name="file"/);
+    const planned = await submit(stage, {
+      kind: '',
+      match: 'code',
+      file: new File(['code,name\nC-17,Ida\n'], 'clients.csv'),
+    });
+    expect(await jsonOf(await stage.get(`/v1${planned.headers.get('location') ?? ''}`))).toMatchObject({
+      rows: [{ refusal: 'the list of clients is not certified: bms-sync pull clients' }],
+    });
   });
 
   test('beyond the limit is refused, and so is a second file', async () => {

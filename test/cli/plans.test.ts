@@ -89,9 +89,9 @@ describe('plan', () => {
       'a sheet without ids',
       'clients.csv',
       'code;name\nC-1;Ada\n',
-      'does not name the columns, id among them.\nName each column once in the first row. The column id stays empty in new rows (--allow-new).',
+      'does not name the columns, id among them.\nName each column once in the first row. The column id stays empty in new rows (--create). Without it: --match FIELD.',
     ],
-    ['columns of several kinds', 'clients.csv', 'id\n1\n', 'The columns fit more than one record kind.'],
+    ['columns of several kinds', 'sheet.csv', 'id\n1\n', 'The columns fit more than one record kind.'],
     ['no workbook', 'clients.xlsx', 'id\n1\n', 'is neither a workbook nor CSV'],
   ])('refuses %s', async (_, name, content, message) => {
     const { env, folder } = await scene('SQLite');
@@ -99,6 +99,30 @@ describe('plan', () => {
     if (content !== null) writeFileSync(file, content);
     const { code, stderr } = await run(['plan', file], env);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as string });
+  });
+
+  test('takes the kind of a few columns from the name of the file, and matches a sheet without ids', async () => {
+    const { env, folder, file } = await scene('SQLite');
+    const [head = '', ...lines] = readFileSync(file, 'utf8')
+      .replace('\ufeff', '')
+      .replace(/^sep=.*\r\n/, '')
+      .split('\r\n');
+    const names = head.split(';');
+    const zoe = lines.find((line) => line.includes('Zoé'))?.split(';') ?? [];
+    const at = (name: string): string => zoe[names.indexOf(name)] ?? '';
+    const few = join(folder, 'clients-2026-11.csv');
+    writeFileSync(few, `id,_version,phone\n${at('id')},${at('_version').replace(/^\t/, '')},5551\n`);
+    expect((await run(['plan', few], env)).stdout).toContain(
+      'for clients, from clients-2026-11.csv: 1 update',
+    );
+    const differing = await run(['plan', few, '--kind', 'products'], env);
+    expect(differing).toMatchObject({ code: 2 });
+    expect(differing.stderr).toContain('By the choice it has products, by the name of the file clients.');
+    const prices = join(folder, 'prices.csv');
+    writeFileSync(prices, 'code,credit\n000123,2500.75\n123,1\n');
+    const matched = await run(['plan', prices, '--kind', 'clients', '--match', 'code'], env);
+    expect(matched.stdout).toMatch(/Zoé +credit +"?1234\.50"? +"?2500\.75"?/);
+    expect(matched.stdout).toContain('Row 3: it has probably lost its zeros: record');
   });
 
   test('names a mistyped column once for all rows', async () => {

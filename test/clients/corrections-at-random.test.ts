@@ -257,7 +257,7 @@ async function undone(round: Round, plan: ShownPlan, before: ReadonlyMap<number,
 }
 
 const planOf = async ({ scene: { env } }: Round, file: string): Promise<ShownPlan> =>
-  document(await run(['plan', file, '--allow-new', '--json'], env)) as ShownPlan;
+  document(await run(['plan', file, '--create', '--json'], env)) as ShownPlan;
 
 async function play(round: Round): Promise<void> {
   const { scene, n, model } = round;

@@ -28,7 +28,7 @@ describe.each(['csv', 'xlsx'])('%s that LibreOffice in French has saved', (forma
     const path = join(folder, `${kind}.${format}`);
     await run(['export', kind, ...(format === 'csv' ? ['--excel'] : []), '--out', path], env);
     const planned = document(
-      await run(['plan', await saveInOffice(path), '--allow-new', '--json'], env),
+      await run(['plan', await saveInOffice(path), '--create', '--json'], env),
     ) as Planned;
     expect(planned.rows.filter(({ cells }) => cells.length > 0)).toEqual([]);
     expect(planned.rows).toEqual([]);
@@ -41,7 +41,7 @@ test('CSV that LibreOffice in French has saved changes what its author has chang
   await run(['export', 'clients', '--excel', '--out', path], env);
   writeFileSync(path, readFileSync(path, 'utf8').replace(/;"?L'Anse-à-la-Cabane"?;/, ';Gaspé;'));
   const planned = document(
-    await run(['plan', await saveInOffice(path), '--allow-new', '--json'], env),
+    await run(['plan', await saveInOffice(path), '--create', '--json'], env),
   ) as Planned;
   expect(planned.rows).toMatchObject([
     { cells: [{ field: 'city', old: "L'Anse-à-la-Cabane", new: 'Gaspé' }], refusal: null },

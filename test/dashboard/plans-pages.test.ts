@@ -155,7 +155,15 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
     const { page, formsOn } = await serving(session, 0);
     await storePlan(session, 2);
     expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/apply', '/plans/1/withdraw']);
-    expect(await page('/plans/1', 'Ada')).toContain('2 records will be changed.');
+    expect(await page('/plans/1', 'Ada')).toContain('2 records will be changed. Continue?');
+    await session.atomically((tx) =>
+      tx.write(sql`
+        insert into plan_rows (plan_id, position, operation, cells)
+        values (1, 9, 'create', ${cells('null', 'New')})`),
+    );
+    expect(await page('/plans/1', 'Ada')).toContain(
+      '2 records will be changed. 1 record will be created. Continue?',
+    );
     expect(await page('/', 'Marie')).not.toContain('waits for approval');
   });
 });

@@ -37,7 +37,7 @@ async function plannedIn({ env, service: { world } }: Scene, folder: string): Pr
     edit(lines, '', { code: `MADE-${n}`, name: `Made ${n}` });
   }
   writeFileSync(file, saved(lines));
-  const planned = document(await run(['plan', file, '--allow-new', '--json'], env)) as {
+  const planned = document(await run(['plan', file, '--create', '--json'], env)) as {
     readonly counts: object;
   };
   expect(planned.counts).toEqual({ updates: ROWS, creates: ROWS, refusals: 0, entries: {} });

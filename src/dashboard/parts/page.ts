@@ -176,8 +176,16 @@ function signedInUser(request: FastifyRequest, translator: Translator): Html | n
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
   <script src="/assets/uplot.js" defer></script>`;
 
-/** Sends the reason of a refusal as a page; in French, a sentence by status stands before the English one. */
-export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyReply {
+/**
+ * Sends the reason of a refusal as a page; in French, a sentence by status stands before the English one.
+ *
+ * @param form What a person can correct.
+ */
+export function sendProblemPage(
+  reply: FastifyReply,
+  problem: Problem,
+  form: Html | null = null,
+): FastifyReply {
   const { status, detail, hint, headers } = problem;
   const { language, t } = translatorFor(reply.request.language);
   void reply.code(status).headers({ ...headers });
@@ -193,7 +201,8 @@ export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyR
           ${hint === undefined ? null : html`<p class="quiet" lang="en">${hint}</p>`}
           <p><a href="/">${t('To the overview')}</a></p>
         </div>
-      </section>`,
+      </section>
+      ${form}`,
   });
 }
 

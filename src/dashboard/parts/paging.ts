@@ -68,28 +68,32 @@ export function listLinks(translator: Translator, first: PageLink, next: PageLin
 interface FilterField {
   readonly name: string;
   readonly label: string;
-  readonly value: string | undefined;
+  readonly value?: string | undefined;
   /** The values to choose from, after one that filters nothing; absent: any text. */
   readonly choices?: readonly string[];
   /** Their labels; absent: themselves. */
   readonly labelOf?: (choice: string) => string;
 }
 
+/** A field of a form. @param none The label of no choice. */
+export const formField = (
+  { name, label, value = '', choices, labelOf = String }: FilterField,
+  none: string,
+) =>
+  html`<label>
+    ${label}
+    ${
+      choices === undefined
+        ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
+        : html`<select name="${name}">
+            <option value="">${none}</option>
+            ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${labelOf(choice)}</option>`)}
+          </select>`
+    }
+  </label>`;
+
 export function filterForm(translator: Translator, path: string, fields: readonly FilterField[]): Html {
-  const inputs = fields.map(
-    ({ name, label, value = '', choices, labelOf = String }) =>
-      html`<label>
-        ${label}
-        ${
-          choices === undefined
-            ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
-            : html`<select name="${name}">
-                <option value="">${translator.t('all')}</option>
-                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${labelOf(choice)}</option>`)}
-              </select>`
-        }
-      </label>`,
-  );
+  const inputs = fields.map((field) => formField(field, translator.t('all')));
   return html`<form class="filters" method="get" action="${path}">
     ${inputs}<button>${translator.t('Show')}</button>
   </form>`;

@@ -21,6 +21,7 @@ export function planButtons(
 ): readonly DecisionButton[] {
   const { t } = translator;
   const { id, state, approvedBy, counts } = plan;
+  const { user } = rules;
   const button = (label: Decision): DecisionButton => planButton(id, label, translator);
   if (state === 'applied') return [button('Undo')];
   if (plan.closedAt !== null) return [];
@@ -30,24 +31,23 @@ export function planButtons(
   const question = t(APPLY, { updates: counts.updates, creates: counts.creates });
   if (plan.next !== null && !needsApproval)
     buttons.push({ ...button('Apply'), confirmation: { question, answer: t('Apply') } });
-  return [...buttons, ...endButtons(plan, rules, translator)];
-}
-
-function endButtons(plan: PlanSummary, { user }: PlanRules, translator: Translator) {
-  const { t } = translator;
-  const reject = {
-    question: t('It can no longer be applied.'),
-    answer: t('Reject'),
-    field: { name: 'reason', label: t('Reason') },
-  };
-  const withdraw = { question: t('It can no longer be applied. Continue?'), answer: t('Withdraw') };
-  const buttons: DecisionButton[] = [];
-  if (user && canEnd('rejected', plan, user))
-    buttons.push({ ...planButton(plan.id, 'Reject', translator), confirmation: reject });
-  if (user && canEnd('withdrawn', plan, user))
-    buttons.push({ ...planButton(plan.id, 'Withdraw', translator), confirmation: withdraw });
+  for (const [label, ending] of ENDINGS)
+    if (user && canEnd(ending, plan, user)) buttons.push(endButton(id, label, translator));
   return buttons;
 }
+
+function endButton(id: number, label: 'Reject' | 'Withdraw', translator: Translator): DecisionButton {
+  const { t } = translator;
+  const field = { name: 'reason', label: t('Reason') };
+  const confirmation = { question: t('It can no longer be applied. Continue?'), answer: t(label) };
+  const asked = label === 'Reject' ? { ...confirmation, field } : confirmation;
+  return { ...planButton(id, label, translator), confirmation: asked };
+}
+
+const ENDINGS = [
+  ['Reject', 'rejected'],
+  ['Withdraw', 'withdrawn'],
+] as const;
 
 const APPLY: MessageKey =
   '{updates, plural, =0 {} one {# record will be changed. } other {# records will be changed. }}{creates, plural, =0 {} one {# record will be created. } other {# records will be created. }}Continue?';

@@ -19,11 +19,18 @@ export interface EditedTable {
   readonly viewColumns: ReadonlySet<string>;
   readonly sheet: Sheet;
   readonly spelling: Spelling;
+  /** The fields by which rows find their records, which they do not change; none: by ids. */
+  readonly match: readonly string[];
   /** Why a column cannot be written, by its place. Computed once, because looking for a similar name takes time. */
   readonly unwritable: readonly string[];
 }
 
-export function editedTable(kind: Kind, viewColumns: ReadonlySet<string>, sheet: Sheet): EditedTable {
+export function editedTable(
+  kind: Kind,
+  viewColumns: ReadonlySet<string>,
+  sheet: Sheet,
+  match: readonly string[],
+): EditedTable {
   const datePlaces = sheet.columns.flatMap((column, place) => {
     const type = kind.fields.find((field) => field.name === column)?.type;
     return type === 'date' || type === 'timestamp' ? [place] : [];
@@ -34,6 +41,7 @@ export function editedTable(kind: Kind, viewColumns: ReadonlySet<string>, sheet:
     kind,
     viewColumns,
     sheet,
+    match,
     spelling: { decimalSign: sheet.decimalSign, dayFirst: detectDayFirst(texts) },
     unwritable,
   };
@@ -56,6 +64,7 @@ export function findEdits(table: EditedTable, cells: SheetCells, seen: SeenRecor
   const faults: string[] = [];
   const moves: CellMove[] = [];
   for (const [index, column] of sheet.columns.entries()) {
+    if (table.match.includes(column)) continue;
     const cell = cells.get(index) ?? BLANK;
     const field = writableField(kind, column);
     if (field === undefined) {

@@ -26,7 +26,9 @@ import {
   type SeenRecord,
 } from './judge-row.ts';
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
-import type { Sheet, SheetCells } from './sheet-table.ts';
+import { matchedFields, matchRows } from './match-rows.ts';
+import { kindOfSheet } from './sheet-kind.ts';
+import { columnsUnnamed, findRepeated, type Sheet, type SheetCells } from './sheet-table.ts';
 
 export interface Spreadsheet {
   readonly kinds: readonly Kind[];
@@ -37,8 +39,10 @@ export interface Spreadsheet {
   readonly origin: string;
   readonly createdBy: string;
   readonly now: Date;
-  /** Makes records of rows without an id; else they are refused, as a row of totals is. */
-  readonly allowNew?: boolean | undefined;
+  /** Creates records of rows without an id, or without a match; else they are refused, as a row of totals is. */
+  readonly create?: boolean | undefined;
+  /** The fields of the natural key, with commas, by which a sheet without ids finds its records. */
+  readonly match?: string | undefined;
   /** Accepts a column whose values only changed places as edited. */
   readonly allowReordered?: boolean | undefined;
   /** Refuses the plan in the transaction that stores it. */
@@ -52,14 +56,16 @@ export interface Spreadsheet {
  * @throws {UsageError} `usage.sheet` where the columns fit no kind, or a column was probably sorted without the others.
  */
 export async function makePlan(session: Session, spreadsheet: Spreadsheet): Promise<number | null> {
-  const { sheet, allowNew = false, allowReordered = false } = spreadsheet;
+  const { sheet, match, create = false, allowReordered = false } = spreadsheet;
+  if (match === undefined && !sheet.columns.includes('id')) throw columnsUnnamed();
   const { kind, viewColumns } = await findKind(session, spreadsheet);
-  const table = editedTable(await readMirroredKind(session, kind), viewColumns, sheet);
+  const fields = match === undefined ? [] : matchedFields(kind, viewColumns, sheet, match);
+  const table = editedTable(await readMirroredKind(session, kind), viewColumns, sheet, fields);
   return judgeThenStore(
     session,
     { kind, now: spreadsheet.now },
     async () => {
-      const { rows, moves } = await judgeRows(session, table, allowNew);
+      const { rows, moves } = await judgeRows(session, table, create);
       const reordered = allowReordered ? undefined : findReorderedColumn(moves);
       if (reordered !== undefined) throw sortedAloneError(reordered);
       return rows.length === 0 ? null : refuseDuplicateRows(table.kind, rows);
@@ -71,24 +77,24 @@ export async function makePlan(session: Session, spreadsheet: Spreadsheet): Prom
   );
 }
 
-async function judgeRows(db: Queryable, table: EditedTable, allowNew: boolean) {
+async function judgeRows(db: Queryable, table: EditedTable, create: boolean) {
   const { sheet } = table;
-  const idOf = (row: { readonly cells: SheetCells }): string => readCellText(sheet, row.cells, 'id');
-  const repeatedIds = findRepeatedIds(sheet.rows.map(idOf));
+  const targets = table.match.length > 0 ? await matchRows(db, table, create) : rowsById(sheet);
+  const targeted = sheet.rows.map((row, index) => ({ id: '', ...row, ...targets[index] }));
   const rows: NewPlanRow[] = [];
   const moves: CellMove[] = [];
-  for (const slice of inChunks(sheet.rows, ROWS_A_SLICE)) {
-    const records = await readLiveRows(db, table.kind, slice.map(idOf).filter(isRecordId));
-    for (const row of slice) {
-      const id = idOf(row);
-      const judged = repeatedIds.has(id)
-        ? refuseRow([`id ${id} is in the sheet twice`])
-        : await judgeRow(db, { ...table, cells: row.cells, id, record: records.get(id) }, allowNew);
+  for (const slice of inChunks(targeted, ROWS_A_SLICE)) {
+    const records = await readLiveRows(db, table.kind, slice.map((row) => row.id).filter(isRecordId));
+    for (const { position, cells, id, refusal } of slice) {
+      const judged =
+        refusal === undefined
+          ? await judgeRow(db, { ...table, cells, id, record: records.get(id) }, create)
+          : refuseRow([refusal]);
       moves.push(...(judged.moves ?? []));
       if (judged.cells.length === 0 && judged.refusal === null) continue;
       rows.push({
-        position: row.position,
-        operation: id === '' ? 'create' : 'update',
+        position,
+        operation: id === '' && refusal === undefined ? 'create' : 'update',
         recordId: id.slice(0, LONGEST_ID) || null,
         refusal: judged.refusal,
         cells: compactJson(judged.cells),
@@ -96,6 +102,12 @@ async function judgeRows(db: Queryable, table: EditedTable, allowNew: boolean) {
     }
   }
   return { rows, moves };
+}
+
+function rowsById(sheet: Sheet) {
+  const ids = sheet.rows.map((row) => readCellText(sheet, row.cells, 'id'));
+  const repeated = findRepeated(ids);
+  return ids.map((id) => (repeated.has(id) ? { id, refusal: `id ${id} is in the sheet twice` } : { id }));
 }
 
 const LONGEST_ID = 60;
@@ -109,17 +121,13 @@ const sortedAloneError = (column: string): UsageError =>
     },
   );
 
-/** The ids that stand in more than one row. */
-function findRepeatedIds(ids: readonly string[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  return new Set(ids.filter((id) => id !== '' && (seen.has(id) || !seen.add(id))));
-}
-
 type CandidateKind = Pick<EditedTable, 'kind' | 'viewColumns'>;
 
-/** The kind that is named; else the only one that has the most of these columns, or no others. */
+/** The kind that is chosen or named; else the only one that has the most of these columns, or no others. */
 async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<CandidateKind> {
-  const { kinds, kind: named, sheet } = spreadsheet;
+  const { kinds, kind: chosen, sheet, origin: file } = spreadsheet;
+  const names = kinds.map((kind) => kind.name);
+  const named = kindOfSheet(names, { chosen, file, sheet: sheet.name });
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const candidates: CandidateKind[] = [];
   for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
@@ -182,11 +190,11 @@ interface SheetRow extends EditedTable {
   readonly record: LiveRow | undefined;
 }
 
-async function judgeRow(db: Queryable, row: SheetRow, allowNew: boolean): Promise<JudgedRow> {
+async function judgeRow(db: Queryable, row: SheetRow, create: boolean): Promise<JudgedRow> {
   if (row.id !== '') return judgeUpdate(db, row);
-  if (allowNew) return judgeCreate(db, row);
+  if (create) return judgeCreate(db, { ...row, match: [] });
   return refuseRow([
-    'it has no id (a row of totals has none either); to create a record from it, add --allow-new',
+    'it has no id (a row of totals has none either); to create a record from it, add --create',
   ]);
 }
 
@@ -199,12 +207,13 @@ async function judgeUpdate(db: Queryable, row: SheetRow): Promise<JudgedRow> {
   const version = row.viewColumns.has(VERSION_COLUMN)
     ? ''
     : readCellText(row.sheet, row.cells, VERSION_COLUMN);
-  if (version === '')
+  const isExport = row.match.length === 0; // Another sheet shows no state: what is in the mirror now counts.
+  if (isExport && version === '')
     return refuseRow(
       [`${VERSION_COLUMN} is missing: it shows whether the record has changed since the export`, ...faults],
       moves,
     );
-  if (version !== versionOf(record.text)) return judgeChangedRow(db, row, version);
+  if (isExport && version !== versionOf(record.text)) return judgeChangedRow(db, row, version);
   if (kind.update === null) faults.push(`records of ${kind.name} cannot be updated`);
   return faults.length > 0 ? refuseRow(faults, moves) : { cells, refusal: null, moves };
 }

@@ -5,7 +5,14 @@ import { decimalPlaces, canonicalNumber } from '../../lib/json/decimal.ts';
 import { parseJson, type Json } from '../../lib/json/json.ts';
 import { valueForMessage as beginningOf, writtenValue } from '../intake/write-value.ts';
 import { workbookText, type SheetCell } from './sheet-table.ts';
-import { compareSpellings, parseDate, isTakenForDate, parseNumber, type Spelling } from './spellings.ts';
+import {
+  clearSpellings,
+  compareSpellings,
+  parseDate,
+  isTakenForDate,
+  parseNumber,
+  type Spelling,
+} from './spellings.ts';
 
 /** The meaning of a cell for its field. */
 type CellReading =
@@ -21,14 +28,16 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
   if (cell.isFormula) return refused('it is a formula: put its value there');
   const text = plainText(cell.text);
   const shown = shownText(field, seen);
+  const clear = clearSpellings(text, spelling.decimalSign);
   const likeness = compareCell(field, text, shown, spelling);
   if (likeness === 'same') return { is: 'same' };
-  if (likeness === 'unclear') return refused(`${beginningOf(text)} may be ${shown}, or another number`);
+  if (likeness === 'unclear')
+    return refused(`${beginningOf(text)} may be ${shown}, or another number${clear}`);
   const damage = findDamage(field, text, shown, spelling);
   if (damage !== null) return refused(damage);
   if (text === CLEARED) return { is: 'new', value: null };
   const read = newValue(field, text, spelling.decimalSign);
-  if (read === null) return refused(`expected a number, got ${beginningOf(text)}`);
+  if (read === null) return refused(`expected a number, got ${beginningOf(text)}${clear}`);
   const written = writtenValue(field, field.type === 'integer' ? parseWhole(read) : read);
   if ('fault' in written) return refused(written.fault);
   // The service may round it, but the applied value must be the shown one.

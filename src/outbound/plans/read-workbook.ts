@@ -20,11 +20,11 @@ import {
  */
 export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
   const parts = await readZipParts(bytes);
-  const { sheet, is1904 } = await readIndex(parts);
+  const { sheet, name, is1904 } = await readIndex(parts);
   const formats = { strings: await readStrings(parts), isDate: await readDateStyles(parts), is1904 };
   const rows = collectRows();
   await readSheetRows(sheet, formats, rows);
-  return rows.toSheet('.');
+  return { ...rows.toSheet('.'), name };
 }
 
 type Part = AsyncIterable<Uint8Array> | null;
@@ -94,11 +94,12 @@ async function readXml(part: Part, reader: XmlReader): Promise<void> {
 
 /** Where the first sheet is, and whether its days count from 1904. */
 async function readIndex(parts: Parts) {
-  const sheets: (string | undefined)[] = [];
+  const sheets: { readonly id: string | undefined; readonly name: string }[] = [];
   let is1904 = false;
   await readXml(await parts('xl/workbook.xml'), {
     open: (name, attributes) => {
-      if (name === 'sheet') sheets.push(Object.entries(attributes).find(([key]) => /:id$/.test(key))?.[1]);
+      const id = Object.entries(attributes).find(([key]) => /:id$/.test(key))?.[1];
+      if (name === 'sheet') sheets.push({ id, name: attributes['name'] ?? '' });
       if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
     },
   });
@@ -106,9 +107,10 @@ async function readIndex(parts: Parts) {
   await readXml(await parts('xl/_rels/workbook.xml.rels'), {
     open: (_, { Id, Target = '' }) => targets.set(Id, new URL(Target, 'file:///xl/').pathname.slice(1)),
   });
-  const sheet = await parts(targets.get(sheets[0]) ?? '');
+  const { id, name = '' } = sheets[0] ?? {};
+  const sheet = await parts(targets.get(id) ?? '');
   if (sheet === null) throw unreadableSheet('The workbook has no sheet.');
-  return { sheet, is1904 };
+  return { sheet, name, is1904 };
 }
 
 async function readStrings(parts: Parts): Promise<readonly string[]> {

@@ -11,6 +11,8 @@ export type SheetCells = ReadonlyMap<number, SheetCell>;
 
 /** The first sheet of a file: its columns, and its rows below them with the numbers that a spreadsheet shows. */
 export interface Sheet {
+  /** Its name in a workbook. */
+  readonly name?: string;
   readonly columns: readonly string[];
   readonly rows: readonly { readonly position: number; readonly cells: SheetCells }[];
   /** The sign before the decimals. */
@@ -86,9 +88,9 @@ export function collectRows() {
 }
 
 const NAME_ALL =
-  'Name each column once in the first row. The column id stays empty in new rows (--allow-new).';
+  'Name each column once in the first row. The column id stays empty in new rows (--create). Without it: --match FIELD.';
 
-const columnsUnnamed = (): UsageError =>
+export const columnsUnnamed = (): UsageError =>
   unreadableSheet('The first row does not name the columns, id among them.', undefined, NAME_ALL);
 
 function columnsOf(position: number, cells: SheetCells): readonly string[] {
@@ -101,6 +103,12 @@ function columnsOf(position: number, cells: SheetCells): readonly string[] {
     throw sheetTooLarge(`${LONGEST_NAME} letters in a name`);
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index);
   if (twice !== undefined) throw unreadableSheet(`Two columns are named ${twice}.`, undefined, NAME_ALL);
-  if (position !== 1 || !columns.includes('id')) throw columnsUnnamed();
+  if (position !== 1 || count === 0) throw columnsUnnamed();
   return columns;
+}
+
+/** The texts that stand in more than one row; rows without one are not compared. */
+export function findRepeated(texts: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  return new Set(texts.filter((text) => text !== '' && (seen.has(text) || !seen.add(text))));
 }

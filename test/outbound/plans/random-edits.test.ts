@@ -148,7 +148,9 @@ async function appliedWith(on: Stage, id: number, kills: readonly string[]): Pro
   try {
     await Promise.all([applyPlan(on.session, asked), applyPlan(on.session, asked)]);
   } catch (error) {
-    expect(error).toMatchObject({ code: expect.stringMatching(/plan\.stale|outbox\.double/) as string });
+    expect(error).toMatchObject({
+      code: expect.stringMatching(/plan\.(?:stale|empty)|outbox\.double/) as string,
+    });
     expect(
       await on.session.query(sql`select id from outbox where idempotency_key like ${`plan:${id}:%`}`),
     ).toEqual([]);

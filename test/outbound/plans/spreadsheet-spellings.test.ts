@@ -48,7 +48,7 @@ interface Form {
   readonly separator?: string;
   readonly end?: string;
   readonly before?: string;
-  readonly flags?: { readonly allowNew?: boolean; readonly allowReordered?: boolean };
+  readonly flags?: { readonly create?: boolean; readonly allowReordered?: boolean };
 }
 
 type Cells = Readonly<Record<string, string>>;
@@ -164,8 +164,8 @@ describe.each(ONE_DATABASE)('a spreadsheet, in %s', (database) => {
     const { lines, planOf } = await scene(database);
     edit(lines, '', { name: 'Total', credit: '2456,50' });
     const form = { separator: ';' };
-    expect(await planOf(form)).toEqual([expect.stringContaining('--allow-new')]);
-    expect(await planOf({ ...form, flags: { allowNew: true } })).toEqual([
+    expect(await planOf(form)).toEqual([expect.stringContaining('--create')]);
+    expect(await planOf({ ...form, flags: { create: true } })).toEqual([
       'new name: null → "Total"',
       'new credit: null → "2456.50"',
     ]);

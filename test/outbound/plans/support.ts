@@ -51,7 +51,7 @@ export const decided = (on: Stage, id: number) => ({
 /** Makes a plan of an edited export; null where nothing would change. */
 export async function planOf(on: Stage, lines: readonly (readonly string[])[]): Promise<ShownPlan | null> {
   const sheet = await readSheet('clients.csv', saved(lines));
-  const asked = { kinds: KINDS, sheet, allowNew: true };
+  const asked = { kinds: KINDS, sheet, create: true };
   const options = { ...asked, origin: 'clients.csv', createdBy: 'ada', now: on.clock.now() };
   const id = await makePlan(on.session, options);
   return id === null ? null : showPlan(on.session, KINDS, id);
