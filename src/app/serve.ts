@@ -12,7 +12,6 @@ import { createSender } from '../feed/webhooks/sender.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { throttle } from '../lib/time/throttle.ts';
 import { THIS_PROCESS, describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -121,9 +120,6 @@ interface Service {
 /** Share of the grace period for running work. The rest is for recording aborted work and closing connections. */
 const WORKING_SHARE = 0.8;
 
-/** Events that are committed so soon after each other share a search for due endpoints. */
-const EVENTS_TOGETHER_MS = 25;
-
 async function work(config: Config, service: Service, command: ServeCommand): Promise<void> {
   const { parts, rawSource, worker, sendCounter, watched } = service;
   const { roles, signal, logFault, onListening } = command;
@@ -131,10 +127,7 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
   const notifier = await openNotifier(config, parts.logger);
   const graceMs = config.shutdown.graceSeconds * 1000 * WORKING_SHARE;
   await using engine = startEngine(parts, worker, notifier, { graceMs });
-  const wakeWebhooks = throttle(EVENTS_TOGETHER_MS, parts.clock, () => {
-    engine.wake('webhooks');
-  });
-  watched.commits.on('events', wakeWebhooks);
+  watched.commits.on('events', () => engine.wake('webhooks'));
   const process: ServingProcess = {
     ...parts,
     writes: watched.writes,

@@ -44,7 +44,6 @@ type MetaKey =
   | `date.${string}` // Since when, by a machine's own clock, its date has held.
   | `alive.${string}` // A process looks for it through a new connection.
   | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.
-  | 'schedules' // The schedule that was dealt with last.
   | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
 
 /** Whether a database holds a mirror, of this release or another; creates nothing. */

@@ -75,7 +75,6 @@ export interface SlotRequest {
 export async function requestSlot(tx: Transaction, request: SlotRequest) {
   const { attempt = 0 } = request;
   const name = `${request.schedule}@${request.slot.toISOString()}${attempt === 0 ? '' : `#${attempt}`}`;
-  await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
   const handledUntil = await readHandledUntil(tx, request.schedule);
   const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
   const isHandled = attempt === 0 && handledUntil?.getTime() === request.slot.getTime();
