@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { allKinds, refuseMissingExclusions, refuseUnknownExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { describeOwner } from '../lib/owner.ts';
@@ -15,7 +16,8 @@ import { migrate, type SchemaState } from '../views/migrate.ts';
 import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
 import { KEY_COLUMN } from '../store/tables/key-column.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
-import { isMirrorPresent } from '../store/kinds/meta.ts';
+import { readCountedStatuses } from '../store/kinds/counted-statuses.ts';
+import { isMirrorPresent, readMeta } from '../store/kinds/meta.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
 
@@ -104,7 +106,8 @@ async function upgradeMirror(
   );
   refuseMissingExclusions(config, await readExclusions(session));
   const { reports } = config;
-  const kept = keepsSettings || !(await isMirrorPresent(session)) ? { reports } : {};
+  const isKept = keepsSettings || !(await isMirrorPresent(session));
+  const kept = isKept ? { reports, declared: declaredText(config) } : {};
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), ...kept, mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated || (await hasUnfilled(session, KEY_COLUMN)))
@@ -114,6 +117,52 @@ async function upgradeMirror(
       await fillColumn(session, mirrored, KEY_COLUMN);
     }
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
+}
+
+const declaredText = ({ kinds, includeKinds }: Config): string => JSON.stringify({ kinds, includeKinds });
+
+/**
+ * Returns the settings of a command, with those of the mirror where answers depend on them: only `serve` and `migrate` change these.
+ *
+ * @param warn Gets a line that names the ones that differ.
+ */
+export async function withKeptSettings(config: Config, warn: (text: string) => void): Promise<Config> {
+  const kept = isFileMissing(config.database.url) ? null : await readKeptSettings(config.database.url);
+  if (kept === null) return config;
+  const { kinds, includeKinds, reports, timezone } = kept;
+  const hasOwnKinds = config.includeKinds.length > 0 || Object.keys(config.kinds).length > 0;
+  const differing = [
+    ...(hasOwnKinds && declaredText(config) !== declaredText({ ...config, ...kept })
+      ? ['includeKinds or kinds']
+      : []),
+    ...(['sold', 'owed', 'bought'] as const)
+      .filter(
+        (name) => config.reports[name] !== null && !isDeepStrictEqual(config.reports[name], reports[name]),
+      )
+      .map((name) => `reports.${name}`),
+    ...([undefined, timezone].includes(config.calendarZone) ? [] : ['schedules.timezone']),
+  ];
+  if (differing.length > 0)
+    warn(
+      `The mirror keeps other values of ${differing.join(', ')}, which count: bms-sync migrate takes over these.`,
+    );
+  const schedules = { ...config.schedules, timezone } as Config['schedules'];
+  return { ...config, kinds, includeKinds, reports, schedules, calendarZone: timezone };
+}
+
+/** Reads the settings that a mirror keeps; null where there are none. What prevents it, the command finds by itself. */
+async function readKeptSettings(url: string) {
+  try {
+    await using session = await openSession(url);
+    const declared = (await isMirrorPresent(session)) ? await readMeta(session, 'settings.kinds') : null;
+    if (declared === null) return null;
+    const timezone = (await readMeta(session, 'calendar')) ?? 'UTC';
+    const kinds = JSON.parse(declared) as Pick<Config, 'kinds' | 'includeKinds'>;
+    return { ...kinds, reports: await readCountedStatuses(session), timezone };
+  } catch (error) {
+    if (error instanceof SyncError) return null;
+    throw error;
+  }
 }
 
 /**

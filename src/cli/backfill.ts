@@ -14,7 +14,7 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
     .action(async (name: string, options: CommonOptions & { ids?: string; pages?: string; all?: true }) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const kind = requireKnownKind(config, name);
       const request = writeExtent(kind, options);
       const extent = parseExtent(request);

@@ -46,7 +46,7 @@ export function changesCommand(context: CommandContext): Command {
         });
       };
       const signal = AbortSignal.any([io.signal, gone.signal]);
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       if (options.kind !== undefined) requireKnownKind(config, options.kind); // Refuses an unknown one.
       let isEmpty = true;
       const onMore: OnMore = (shown, total, seq) => {

@@ -55,7 +55,7 @@ export function exportCommand(context: CommandContext): Command {
       const onRows = (count: number): void => void (rows += count);
       const encoding = { format, isRaw, isExcel, onRows, signal: io.signal };
       try {
-        const config = context.settings(options);
+        const config = await context.keptSettings(options);
         const file = out === undefined ? null : outputFile(config.database.url, out);
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;

@@ -25,7 +25,7 @@ export function forgetCommand(context: CommandContext): Command {
     .option('--suppress', 'also if the service still lists it; excludes it from now on')
     .option('--yes', 'do not ask for confirmation; required without a terminal')
     .action(async (name: string, id: string, options: CommonOptions & { suppress?: true; yes?: true }) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const kind = kindOfRecord(config, name, id, 'forget');
       const wanted = { kind, id, suppress: options.suppress ?? false };
       const plan = await readForgetPlan(config, wanted);

@@ -17,7 +17,7 @@ export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds')
     .argument('[kind]', 'record kind')
     .action(async (name: string | undefined, options: CommonOptions) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const kinds = name === undefined ? allKinds(config) : [requireKnownKind(config, name)];
       const { mirror, reason, fields } = await seenFields(config, kinds);
       if (reason !== null)

@@ -15,7 +15,7 @@ export function mcpCommand(context: CommandContext): Command {
   return createCommand('mcp')
     .option('--url <url>', 'ask a running serve: https://HOST/mcp, by a token of a user in MCP_TOKEN')
     .action(async (options: CommonOptions & { readonly url?: string }) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const logger = await context.logger(config);
       if (options.url !== undefined) {
         await bridgeStdio(serveUrl(options.url), requireUserToken(config.mcp.token), logger, context.io);

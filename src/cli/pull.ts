@@ -16,7 +16,7 @@ export function pullCommand(context: CommandContext): Command {
     .argument('[kind...]', 'record kinds (default: all)')
     .option('--new-source', 'accept another base URL or company for this mirror')
     .action(async (kinds: string[], options: CommonOptions & { newSource?: true }) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const of = requireListedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;

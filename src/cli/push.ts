@@ -103,7 +103,7 @@ async function checkAndStore(
       return { ...request, allowUnknown, allowDouble };
     },
   );
-  const config = context.settings(options);
+  const config = await context.keptSettings(options);
   await using session = await openMirrorFor(config, requests);
   const checked = await checkRequests(session, allKinds(config), requests);
   if (options.dryRun) {

@@ -22,7 +22,7 @@ export function reportCommand(context: CommandContext): Command {
     .option('--out <file>', 'write its rows to this file: .xlsx, .csv or .ndjson')
     .argument('[name]', 'report')
     .action(async (name: string | undefined, options: Options) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const { from, to, out } = options;
       const target =
         out === undefined ? null : { format: requireFormat(out), file: outputFile(config.database.url, out) };

@@ -19,7 +19,7 @@ export function verifyCommand(context: CommandContext): Command {
   return createCommand('verify')
     .argument('[kind...]', 'record kinds (default: all)')
     .action(async (kinds: string[], options: CommonOptions) => {
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const wanted = requireListedKinds(config, kinds);
       const reading = { of: wanted.length, open: openExistingMirror };
       const report = await readingService(context, config, reading, (parts) =>

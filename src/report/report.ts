@@ -17,5 +17,5 @@ const SHOP_KINDS = readyKinds('shop').map((kind) => kind.name);
 export function describeMissing(report: Report, views: readonly string[]): string | null {
   const missing = neededKinds(report).filter((kind) => !views.includes(`bi_${kind}`));
   if (missing.length === 0) return null;
-  return `${report.title} needs ${missing.join(', ')}, which this mirror does not read: set includeKinds: [shop], then run bms-sync pull.`;
+  return `${report.title} needs ${missing.join(', ')}, which this mirror does not read: set includeKinds: [shop], then run bms-sync migrate and bms-sync pull.`;
 }

@@ -15,13 +15,20 @@ import { readMeta, renewLog, writeMeta } from '../store/kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import { kindColumns, nestedColumns, nestedTables, type Dialect } from '../store/tables/kind-table.ts';
 import { fillCalendar } from './calendar-days.ts';
-import { writeDictionary, withoutViewChecks, translateViewErrors, replaceViews } from './create-views.ts';
+import {
+  createViews,
+  writeDictionary,
+  withoutViewChecks,
+  translateViewErrors,
+  replaceViews,
+} from './create-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
 import {
   readCountedStatuses,
   writeCountedStatuses,
   type CountedStatuses,
 } from '../store/kinds/counted-statuses.ts';
+import { readStatusKinds, statusesViews } from './statuses-view.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
 import { renewNaturalKeys } from '../store/outbox/natural-keys.ts';
 import { guardTable } from '../store/schema/guard-tables.ts';
@@ -54,6 +61,8 @@ interface MigrateOptions {
   readonly timezone?: string;
   /** Which statuses reports count. Without them, a mirror keeps those that it has. */
   readonly reports?: CountedStatuses;
+  /** The settings that the kinds come of, as text. Without it, a mirror keeps the one that it has. */
+  readonly declared?: string;
   readonly release?: Release;
   /** Runs in the transaction before anything is changed; what it throws leaves the mirror as it is. */
   readonly mayMigrate?: (tx: Transaction, found: SchemaState) => Promise<void> | void;
@@ -90,12 +99,12 @@ export async function checkSchema(session: Session, kinds: readonly Kind[], opti
 
 function createTarget(session: Session, kinds: readonly Kind[], options: MigrateOptions) {
   const { readerRole: role = null, language: requested = 'en', release = THIS_RELEASE } = options;
-  const { timezone, reports } = options;
+  const { timezone, reports, declared } = options;
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
   const layout = hashLayout(kinds, dialect, language);
-  return { kinds, dialect, location, readerRole, language, timezone, reports, release, layout };
+  return { kinds, dialect, location, readerRole, language, timezone, reports, declared, release, layout };
 }
 
 type MigrationTarget = ReturnType<typeof createTarget>;
@@ -113,6 +122,7 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
     (await readMeta(tx, 'log')) !== null &&
     (await grantedRole(tx)) === target.readerRole &&
     [undefined, await readMeta(tx, 'calendar')].includes(target.timezone) &&
+    [undefined, await readMeta(tx, 'settings.kinds')].includes(target.declared) &&
     (target.reports === undefined || isDeepStrictEqual(target.reports, await readCountedStatuses(tx)));
   return isCurrent ? 'current' : 'of other settings';
 }
@@ -134,10 +144,12 @@ async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: Mi
   if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = listViews(await filterKindsWithRows(tx, mirrored), dialect);
   await fillCalendar(tx, target.timezone);
+  if (target.declared !== undefined) await writeMeta(tx, 'settings.kinds', target.declared);
   if (target.reports !== undefined) await writeCountedStatuses(tx, target.reports);
   await replaceViews(tx, views);
   await writeMeta(tx, 'language', target.language);
   await writeDictionary(tx, views, 'all');
+  await createViews(tx, statusesViews(await readStatusKinds(tx), dialect));
   await writeMeta(tx, 'version', String(release.version));
   await writeMeta(tx, 'release', release.name);
   await writeMeta(tx, 'layout', target.layout);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import { integerColumn, optionalText, textColumn } from '../db/rows/engine-column.ts';
-import { readRows } from '../db/rows/rows.ts';
+import { readRows, readTexts } from '../db/rows/rows.ts';
 import type { Queryable, Transaction } from '../db/session/session.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { translateAll } from '../lib/text/translator.ts';
@@ -32,14 +32,16 @@ export const readStatuses = (db: Queryable) =>
     sql`select * from bi_statuses order by kind, status`,
   );
 
-/** The kinds whose views are there, by the dictionary. */
+/** The kinds that have a table, those that the settings no longer declare included: their views stay. */
 export async function readStatusKinds(tx: Transaction): Promise<readonly StatusKind[]> {
-  const views = sql`
-    select substr(view, 4) as name, max(case when "column" = 'status' then 1 else 0 end) as has from dictionary
-    where view in (select view from dictionary where "column" = '_first_seen_at')
-      and view not in (select view from dictionary where "column" = '_deleted_at') group by view order by view`;
-  const rows = await readRows(tx, [textColumn('name'), integerColumn('has')], views);
-  return rows.map(({ name, has }) => ({ name, hasStatus: has === 1 }));
+  const known = sql`
+    select kind from kind_state union select substr(view, 4) from dictionary where "column" = '_first_seen_at'`;
+  const kinds: StatusKind[] = [];
+  for (const name of new Set([...Object.keys(COUNTED), ...(await readTexts(tx, known))])) {
+    const columns = await tx.listColumns(name);
+    if (columns.size > 0) kinds.push({ name, hasStatus: columns.has('status') });
+  }
+  return kinds;
 }
 
 const IS_LISTED: Record<Dialect, string> = {

@@ -83,9 +83,12 @@ test('a kind that is declared later joins a mirror that is there; one that is dr
   const { path, env } = await emptyMirror();
   const without = { ...env, BMS__KINDS: '{}' };
   await run(['pull'], without);
+  expect((await run(['pull', 'purchases'], env)).stderr).toContain('bms-sync migrate takes over these');
+  await run(['migrate'], env);
   await run(['pull', 'purchases'], env);
   expect(ask(path, 'select id from bi_purchases')).toHaveLength(COUNT);
 
+  await run(['migrate'], without);
   expect(json(await run(['pull', '--json'], without)).kinds).toHaveLength(KIND_NAMES.length);
   expect(ask(path, 'select id from bi_purchases')).toHaveLength(COUNT);
 });

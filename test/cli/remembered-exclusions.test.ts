@@ -137,7 +137,7 @@ describe('an exclusion that a mirror knows', () => {
     const without = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email","contacts"]}' };
     expect(await run(['migrate'], without)).toMatchObject({ code: 0 });
 
-    const ended = await run(['pull', 'depots'], { ...without, BMS__KINDS: kinds });
+    const ended = await run(['migrate'], { ...without, BMS__KINDS: kinds });
 
     expect(ended).toMatchObject({ code: 2 });
     expect(ended.stderr).toContain('excludes fields that these settings do not: depots.name.');

@@ -218,7 +218,7 @@ test('a report whose kinds are off says what is missing', () => {
     'sales-by-month',
   ]);
   expect(Object.fromEntries(missing)['purchases-by-month']).toBe(
-    'Purchases by provider and month needs purchases, which this mirror does not read: set includeKinds: [shop], then run bms-sync pull.',
+    'Purchases by provider and month needs purchases, which this mirror does not read: set includeKinds: [shop], then run bms-sync migrate and bms-sync pull.',
   );
   const shop = SHOP_KINDS.map(({ name }) => `bi_${name}`);
   expect(REPORTS.map((report) => describeMissing(report, shop)).filter((text) => text !== null)).toEqual([]);

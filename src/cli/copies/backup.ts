@@ -6,7 +6,7 @@ export function backupCommand(context: CommandContext): Command {
   return createCommand('backup')
     .argument('<file>', 'a new file')
     .action(async (file: string, options: CommonOptions) => {
-      const report = await backUp(context.settings(options), file);
+      const report = await backUp(await context.keptSettings(options), file);
       const size = `${(report.bytes / 1e6).toFixed(1)} MB`;
       context.printResult(options, report, [
         `${report.file}: ${size}, checked. Sends pause where it is served.`,

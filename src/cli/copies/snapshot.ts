@@ -15,7 +15,7 @@ export function snapshotCommand(context: CommandContext): Command {
     .addOption(new Option('--now', 'do not wait; lists may be half read').conflicts('wait'))
     .action(async (file: string, options: CommonOptions & { wait: number; now?: true }) => {
       const { io } = context;
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const { url } = config.database;
       const path = snapshotFile(url, file);
       const mirror = await openExistingMirror(config); // Migrates it to this release.

@@ -112,7 +112,7 @@ function addCommand(context: CommandContext): Command {
     .addOption(new Option('--language <language>', about('language')).choices(LANGUAGES))
     .action(async (url: string, _: AddOptions, command: Command) => {
       const options: AddOptions = command.optsWithGlobals();
-      const config = context.settings(options);
+      const config = await context.keptSettings(options);
       const { name, kinds, changes, fields, format, language } = options;
       await using session = await openMirror(config); // Creates the mirror if there is none.
       const input = { name, url, kinds, changes, fields, format, language };

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
 import { loadConfig, listSecrets, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
+import { withKeptSettings } from '../../app/open-mirror.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
@@ -21,18 +22,24 @@ export function createContext(
   exit: (code: ExitCode) => void,
   protect: (secrets: readonly string[]) => void,
 ) {
+  /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
+  const settings = (options: CommonOptions, flags: ConfigInputs['flags'] = {}): Config => {
+    const config = loadConfig({ env: io.env, file: options.config, flags });
+    protect(listSecrets(config));
+    io.setGrace?.(config.shutdown.graceSeconds);
+    const path = sqlitePath(config.database.url);
+    if (path !== null) io.setTempFolder?.(dirname(resolve(path)));
+    return config;
+  };
   return {
     io,
     exit,
-    /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
-    settings: (options: CommonOptions, flags: ConfigInputs['flags'] = {}): Config => {
-      const config = loadConfig({ env: io.env, file: options.config, flags });
-      protect(listSecrets(config));
-      io.setGrace?.(config.shutdown.graceSeconds);
-      const path = sqlitePath(config.database.url);
-      if (path !== null) io.setTempFolder?.(dirname(resolve(path)));
-      return config;
-    },
+    settings,
+    /** The same, with those that the mirror keeps: for every command but `serve` and `migrate`. */
+    keptSettings: (options: CommonOptions): Promise<Config> =>
+      withKeptSettings(settings(options), (text) => {
+        printLine(io.stderr, text);
+      }),
     /** Creates the log, on stderr or on a progress display: stdout belongs to the command's answer. */
     logger: async (config: Config, stderr = io.stderr): Promise<Logger> => {
       const { createLogger, formatLogLine } = await import('../../lib/log/logger.ts'); // Most commands log nothing.

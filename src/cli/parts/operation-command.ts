@@ -40,7 +40,7 @@ export const readingCommand = <Options extends CommonOptions>(
 ): Command =>
   command.action(async () => {
     const options = command.optsWithGlobals<Options>();
-    const config = context.settings(options);
+    const config = await context.keptSettings(options);
     const args = command.processedArgs as never[];
     check?.({ config, options }, ...args);
     await using session = await openExistingMirror(config);

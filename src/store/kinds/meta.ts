@@ -13,6 +13,7 @@ type MetaKey =
   | 'bi.reader_role' // Who may read the views.
   | 'language' // That of PostgreSQL's comments.
   | 'calendar' // The time zone in which days are counted.
+  | 'settings.kinds' // The kinds that the settings declare and include, as JSON.
   | `reports.${'sold' | 'owed' | 'bought'}` // The statuses that reports count.
   | 'source.base_url' // Whose data the mirror holds.
   | 'source.refused' // Since when the token is refused, the latest run or minute, and how many.
