@@ -1,4 +1,4 @@
-import { isArray, isObject, plainJson } from '../lib/json/json.ts';
+import { isArray, isObject } from '../lib/json/json.ts';
 import type { Attempt } from '../store/outbox/attempts-and-links.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
 import {
@@ -20,7 +20,7 @@ import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { duration } from './parts/runs.ts';
 import { rowPath } from '../operations/inputs.ts';
-import { ellipsize, labelledField, membersText, valueAsText, verbatim } from './parts/values.ts';
+import { ellipsize, labelledField, membersText, fieldValue, valueAsText, verbatim } from './parts/values.ts';
 
 export function addEntryPage(app: Server, dashboard: Dashboard): void {
   const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath };
@@ -31,7 +31,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
     const { id, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry, reader).meaning}</p>
-      ${entryDecisions(reader, entry, user?.role)} ${factsOf(history, reader)}
+      ${conflictTable(entry, reader)} ${entryDecisions(reader, entry, user?.role)} ${factsOf(history, reader)}
     </div>`;
     const beside = candidates.length === 0 ? null : t('next to the records that it may have created');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
@@ -39,7 +39,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
     const title = t('Entry {id}', { id });
     const content = html`${pageTitle(title, html`${operationLine(entry, reader)} ${badge(reader, state)}`)}
       <div id="entry" data-live>
-        ${panel({ id: 'state', title: t('State') }, standing)} ${conflictPanel(entry, reader)}
+        ${panel({ id: 'state', title: t('State') }, standing)}
         ${panel({ id: 'payload', title: t('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
         ${panel({ id: 'attempts', title: t('Attempts'), note: t('recorded before sending') }, sent)}
       </div>`;
@@ -71,23 +71,26 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
   ]);
 }
 
-function conflictPanel(entry: Entry, reader: Reader): Html | null {
-  const { t } = reader;
+/** What a conflict shows: each field as it was, as the service has it now, and as the entry wants it. */
+function conflictTable(entry: Entry, reader: Reader): Html | null {
+  const { t, tEach } = reader;
   const result = jsonOrText(entry.result);
   const fields = isObject(result) ? (result['conflicts'] ?? result['fields']) : undefined;
   if (!isArray(fields) || fields.length === 0) return null;
-  const columns = ['base', 'remote', 'wanted'] as const;
+  const columns = [
+    ['base', t('before')],
+    ['remote', t('now in the service')],
+    ['wanted', t('wanted')],
+  ] as const;
   const rows = fields.filter(isObject).map(
     (field) =>
       html`<tr>
         <th scope="row">${labelledField(reader, entry.kind, valueAsText(field['field']))}</th>
-        ${columns.map((column) => html`<td>${verbatim(plainJson(field[column] ?? null))}</td>`)}
+        ${columns.map(([name, title]) => html`<td data-title="${title}">${fieldValue(field[name] ?? null)}</td>`)}
       </tr>`,
   );
-  const caption = t('Fields with their base value, the value in the service and the wanted value');
-  const headings = [t('field'), t('base'), t('in the service'), t('wanted')];
-  const table = dataTable(caption, headings, rows);
-  return panel({ id: 'conflicts', title: t('Fields in doubt') }, table);
+  const headings = [...tEach('field'), ...columns.map(([, title]) => title)];
+  return dataTable(t('Fields in doubt'), headings, rows, 'cards');
 }
 
 const LONGEST = 10_000;

@@ -25,9 +25,10 @@ export const retryOutboxEntry = operation({
   input: entryPath.extend({
     overwrite: z
       .boolean()
+      .or(z.iso.datetime())
       .or(z.stringbool())
       .optional()
-      .describe('replace the values that a conflict has shown'),
+      .describe('replace the values that a conflict has shown; as a time: only those of this updatedAt'),
     now: z
       .boolean()
       .or(z.stringbool())

@@ -104,15 +104,24 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       data: { name: 'Ours' },
       base: { name: 'Ada' },
     };
-    for (const [index, overwrite] of [true, 'true'].entries()) {
+    for (const index of [0, 1]) {
       const id = index + 1;
       await stage.post('/v1/outbox', JSON.stringify(change), { 'idempotency-key': `c-${id}` });
       const patch = { state: 'parked', verdict: 'conflict', result } as const;
       await session.atomically((tx) => changeEntry(tx, { id, epoch: 0, patch, now: NOON }));
       const refused = await stage.post(`/v1/outbox/${id}/retry`);
       expect([refused.status, await jsonOf(refused)]).toMatchObject([409, { code: 'outbox.conflict' }]);
-      expect(await (await stage.get(`/outbox/${id}`)).text()).toContain('name="overwrite" value="true"');
+      const page = await (await stage.get(`/outbox/${id}`)).text();
+      expect(page).toMatch(/<th scope="row">[^]*name[^]*Ada[^]*Theirs[^]*Ours[^]*Send mine…[^]*Keep theirs/);
+      const shown = /name="overwrite" value="([^"]+)"/.exec(page)?.[1];
       const path = index === 0 ? `/v1/outbox/${id}/retry` : `/outbox/${id}/retry`;
+      const overwrite = index === 0 ? true : shown;
+      if (index === 1) {
+        expect(
+          (await stage.post(path, JSON.stringify({ overwrite: '2026-03-01T11:59:59.000Z' }))).status,
+        ).toBe(409);
+        expect(await jsonOf(await stage.get(`/v1/outbox/${id}`))).toMatchObject({ state: 'parked' });
+      }
       expect([200, 303]).toContain((await stage.post(path, JSON.stringify({ overwrite }))).status);
       expect(await jsonOf(await stage.get(`/v1/outbox/${id}`))).toMatchObject({
         state: 'ready',

@@ -12,6 +12,7 @@ import { trailName, type AnyOperation } from '../../operations/operation.ts';
 import { abandonOutboxEntry, adoptOutboxEntry, retryOutboxEntry } from '../../operations/outbox.ts';
 import { disableWebhook, enableWebhook, replayWebhook } from '../../operations/webhooks.ts';
 import { sentence } from '../../lib/text/text.ts';
+import { formatRfc3339 } from '../../lib/time/clock.ts';
 import { html, type Html } from '../../http/html.ts';
 
 export interface DecisionButton {
@@ -107,13 +108,14 @@ const APPROVE: MessageKey =
 const APPROVE_ANSWER: MessageKey = '{n, plural, one {Approve # deletion} other {Approve # deletions}}';
 
 const OVERWRITE: MessageKey = 'replace the values of the other user with those of the entry';
+const KEEP: MessageKey = 'send nothing; the values of the other user stay';
 const HURRY: MessageKey = 'send it again once one certified sweep shows no new record';
 const LATE: MessageKey =
   'If the service carries out the lost request later, it will have two records. Continue?';
 const ENTRY_OPERATIONS = {
   adopt: adoptOutboxEntry,
   retry: retryOutboxEntry,
-  overwrite: { ...retryOutboxEntry, name: 'overwrite', summary: OVERWRITE },
+  overwrite: { ...retryOutboxEntry, name: 'send mine', summary: OVERWRITE },
   'stop waiting': { ...retryOutboxEntry, name: 'stop waiting', summary: HURRY },
   abandon: abandonOutboxEntry,
 };
@@ -124,23 +126,34 @@ const CONFIRMED: { readonly [choice: string]: { member: string; question: Messag
   'stop waiting': { member: 'now', question: LATE },
 };
 
-const decisionsOn = (entry: Entry) => choicesOf(entry).map((choice) => ENTRY_OPERATIONS[choice]);
+/** To abandon an entry that conflicts is to keep the values of the other user. */
+function operationOn(entry: Entry, choice: keyof typeof ENTRY_OPERATIONS): AnyOperation {
+  const isConflict = choicesOf(entry).includes('overwrite');
+  const operation = ENTRY_OPERATIONS[choice];
+  return isConflict && choice === 'abandon'
+    ? { ...operation, name: 'keep theirs', summary: KEEP }
+    : operation;
+}
 
 const ADOPTABLE = 2;
 
 export const entryEffects = (translator: Translator, entry: Entry): string =>
-  effectsOf(translator, decisionsOn(entry));
+  effectsOf(
+    translator,
+    choicesOf(entry).map((choice) => operationOn(entry, choice)),
+  );
 
 /** The decisions on an entry; a create can be given each of the first records that it may have made. */
 export function entryButtons(translator: Translator, entry: Entry): readonly DecisionButton[] {
   const { id } = entry;
   const about = translator.t('entry {id}', { id });
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
-    const address = ENTRY_OPERATIONS[choice].path.replace(':id', String(id));
-    const label = labelOf(translator, choice);
+    const { path, name } = operationOn(entry, choice);
+    const address = path.replace(':id', String(id));
+    const label = labelOf(translator, name);
     const asked = CONFIRMED[choice];
     const confirmed = asked && {
-      values: { [asked.member]: 'true' },
+      values: { [asked.member]: choice === 'overwrite' ? formatRfc3339(entry.updatedAt) : 'true' },
       confirmation: { question: translator.t(asked.question), answer: label },
     };
     if (choice !== 'adopt') return [{ label, about, address, ...confirmed }];

@@ -43,7 +43,7 @@ export const fieldRows = (translator: Translator, kind: string, record: JsonObje
     >`;
     return html`<tr>
       <th scope="row">${labelledField(translator, kind, name)}</th>
-      <td>${items === 0 ? plainValue(value) : way}</td>
+      <td>${items === 0 ? fieldValue(value) : way}</td>
     </tr>`;
   });
 
@@ -61,7 +61,7 @@ export const listPanels = (translator: Translator, kind: string, record: JsonObj
           data-title="${fieldLabel(translator, owner, column)}"
           class="${value === '' ? 'blank' : ''}"
         >
-          ${plainValue(value)}
+          ${fieldValue(value)}
         </td>`;
       });
       return html`<tr>
@@ -88,7 +88,7 @@ function itemsOf(value: Json): readonly JsonObject[] {
   return items.every(isObject) ? items : [];
 }
 
-function plainValue(value: Json): Html {
+export function fieldValue(value: Json): Html {
   if (value === null) return html`<span class="quiet">null</span>`;
   if (!isArray(value)) return verbatim(ellipsize(membersText(value), LONGEST_VALUE));
   return verbatim(ellipsize(value.map((item) => membersText(item)).join('\n'), LONGEST_VALUE));

@@ -4,7 +4,7 @@ import { hasNaturalKeyOf } from '../../diff/match.ts';
 import { compactJson, isArray, isObject, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { sentence } from '../../lib/text/text.ts';
-import { formatInstant } from '../../lib/time/clock.ts';
+import { formatInstant, formatRfc3339 } from '../../lib/time/clock.ts';
 import { readAttempts, findCreator, moveLink, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { mirrorInstant } from '../../store/kinds/mirror-clock.ts';
 import { wakeWaiting } from '../../store/outbox/outbox-queue.ts';
@@ -34,8 +34,8 @@ export interface DecidedEntry {
 /** A person's order of another attempt. */
 interface RetryOrder {
   readonly id: number;
-  /** The values that a conflict has shown may be overwritten. */
-  readonly overwrite?: boolean | undefined;
+  /** The values that a conflict has shown may be overwritten; with the instant of the entry that showed them, no others. */
+  readonly overwrite?: boolean | string | undefined;
   /** Who ends the waiting of a create with an unknown outcome. */
   readonly hurriedBy?: string | undefined;
 }
@@ -60,8 +60,9 @@ export async function retryEntry(session: Session, kinds: readonly Kind[], order
   if (hurriedBy !== undefined) return hurryEntry(session, id, hurriedBy, now);
   return await decide(session, id, 'retried', async (tx, entry) => {
     const kind = kinds.find((known) => known.name === entry.kind); // Of an unknown one, the next attempt is rejected.
-    const accepted = kind && overwrite ? await acceptConflicts(tx, kind, entry, now) : null;
-    if (kind && !overwrite) await refuseSameConflict(tx, kind, entry);
+    if (typeof overwrite === 'string' && overwrite !== formatRfc3339(entry.updatedAt)) throw changedSince(id);
+    const accepted = kind && overwrite !== false ? await acceptConflicts(tx, kind, entry, now) : null;
+    if (kind && overwrite === false) await refuseSameConflict(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
     // The person answers whose record it is.
     const isAskedSame = entry.verdict === 'other_record' || entry.verdict === 'existed';
@@ -115,6 +116,12 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
   const base = { ...(await readBaseOfUpdate(tx, kind, entry)), ...Object.fromEntries(shown) };
   return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
 }
+
+const changedSince = (id: number): SyncError =>
+  new SyncError(`Entry ${id} has changed since its values were shown.`, {
+    code: 'outbox.conflict',
+    hint: `Look at them again: bms-sync outbox show ${id}`,
+  });
 
 /** @throws {SyncError} `outbox.conflict` where the mirror's row shows that the entry would conflict again. */
 async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Promise<void> {
