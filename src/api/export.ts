@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { StoppedError } from '../lib/sync-error.ts';
+import { expandIds } from '../runs/extent.ts';
 import { openExport } from '../report/export/export-source.ts';
 import { exportFile, exportTexts, type ExportOptions } from '../report/export/export.ts';
 import type { ExportSource } from '../report/export/read-rows.ts';
@@ -40,6 +41,8 @@ const schema = {
   querystring: z.strictObject({
     format: fileFormat.default('csv'),
     asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
+    columns: z.string().max(10_000).optional().describe('only these columns, in this order: id,name'),
+    ids: z.string().max(10_000).optional().describe('only these records: 1,5-9'),
   }),
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
 };
@@ -49,9 +52,16 @@ export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone } = context;
   removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
-    const { format, asOf } = request.query;
+    const { format, asOf, columns, ids: listed } = request.query;
     const what = request.params.view;
-    const { source } = await openExport(session, kinds, { what, asOf, now: clock.now(), timezone });
+    const { source } = await openExport(session, kinds, {
+      what,
+      asOf,
+      ids: listed === undefined ? undefined : expandIds(listed),
+      wanted: columns?.split(',').map((name) => name.trim()),
+      now: clock.now(),
+      timezone,
+    });
     return sendExport(context, request, reply, { source, format });
   });
 }

@@ -21,6 +21,7 @@ interface Options extends CommonOptions {
   readonly format?: ExportFormat;
   readonly excel?: true;
   readonly asOf?: string;
+  readonly columns?: string;
   readonly ids?: string;
   readonly out?: string;
   readonly raw?: true;
@@ -37,7 +38,8 @@ export function exportCommand(context: CommandContext): Command {
       '--as-of <instant>',
       'rows as they were at an instant (2026-03-01T12:00:00Z) or at the end of a date',
     )
-    .option('--ids <list>', 'with --as-of: only these records, e.g. 1,5-9')
+    .option('--columns <list>', 'only these columns, in this order, e.g. id,name')
+    .option('--ids <list>', 'only these records, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout; - is stdout as CSV)')
     .option('--raw', 'no column _version, and in CSV no apostrophe before texts that look like formulas')
     .action(async (what: string, given: Options) => {
@@ -60,7 +62,8 @@ export function exportCommand(context: CommandContext): Command {
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
         const ids = options.ids === undefined ? undefined : expandIds(options.ids);
-        const request = { what, asOf, ids, now: systemClock.now(), timezone, isRaw };
+        const wanted = options.columns?.split(',').map((name) => name.trim());
+        const request = { what, asOf, ids, wanted, now: systemClock.now(), timezone, isRaw };
         const { source, remark } = await openExport(session, allKinds(config), request);
         const written =
           file === null ? null : { ...(await exportFile(source, file, encoding)), file, format };
@@ -97,8 +100,6 @@ function chosenFormat(options: Options): ExportFormat {
 function refuseConflicts(options: Options, format: ExportFormat): void {
   if (options.json && options.out === undefined)
     throw exportError('--json needs --out, because the rows go to stdout.', 'Add --out FILE.');
-  if (options.ids !== undefined && options.asOf === undefined)
-    throw exportError('--ids needs --as-of.', 'Ask the view itself: select … where id = 17.');
   if (format === 'xlsx' && options.out === undefined)
     throw exportError('A workbook needs a file.', 'Add --out FILE.');
   if (options.raw && format !== 'csv')

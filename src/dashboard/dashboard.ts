@@ -3,10 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
-import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { OPERATIONS } from '../operations/all.ts';
-import { runOperation, inputOf, trailName } from '../operations/operation.ts';
+import { trailName } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
@@ -20,7 +19,7 @@ import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
 import { createReaders } from './parts/reader.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addForm, type Dashboard } from './parts/page.ts';
 import { addPlanPage } from './plan-page.ts';
 import { addPlansPage } from './plans-page.ts';
 import { addRecordPage } from './record-page.ts';
@@ -73,7 +72,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
     );
   }
   for (const addPages of PAGES) addPages(app, dashboard);
-  addForms(app, context);
+  addForms(app, dashboard);
 }
 
 const ASSET_FOLDER = join(PACKAGE_FOLDER, 'src/dashboard/assets');
@@ -87,31 +86,13 @@ const ASSETS = [
   { name: 'uplot.js', path: join(UPLOT, 'uPlot.iife.min.js'), type: 'text/javascript; charset=utf-8' },
 ];
 
-const back = z
-  .string()
-  .max(200)
-  .regex(/^\/(?:[\w-]+(?:\/[\w-]+)*)?$/, 'expected the path of a page')
-  .default('/')
-  .describe('the page to return to');
-
-function addForms(app: Server, context: RouteContext): void {
-  for (const operation of OPERATIONS.filter((operation) => operation.notice !== undefined)) {
-    const schema = {
-      summary: `${operation.name} by a form`,
-      ...inputOf(operation, { back }),
-      consumes: ['application/json', 'application/x-www-form-urlencoded'],
-      response: { 303: z.null().describe('The way back to the page') },
-    };
-    const config = { signsIn: true, role: operation.role } as const;
-    app.post(operation.path, { config, schema }, async (request, reply) => {
-      const body = (request.body ?? {}) as { readonly back?: string };
-      const values = { ...(request.params as object), ...body };
-      const by = deciderOf(request, 'page');
-      const document = await runOperation(operation, { ...context, signal: context.closing, by }, values);
-      const page = operation.resultPage?.(document) ?? body.back ?? '/';
+function addForms(app: Server, context: Dashboard): void {
+  const response = { 303: z.null().describe('The way back to the page') };
+  for (const operation of OPERATIONS.filter((operation) => operation.notice !== undefined))
+    addForm(app, { context, operation }, response, ({ params }, document, reply) => {
+      const page = operation.resultPage?.(document) ?? String(params['back'] ?? '/');
       const { events } = document;
       const done = trailName(operation) + (typeof events === 'number' ? ` ${events}` : '');
       return reply.redirect(`${page}?done=${encodeURIComponent(done)}`, 303);
     });
-  }
 }

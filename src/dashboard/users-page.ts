@@ -1,14 +1,11 @@
-import * as z from 'zod';
 import { addedUser, addUser, readUserList, removeUser, rotateUser } from '../operations/users.ts';
-import { inputOf, runOperation, type AnyOperation } from '../operations/operation.ts';
-import { deciderOf } from '../http/access.ts';
-import { pageAnswer } from '../http/openapi.ts';
+import type { AnyOperation } from '../operations/operation.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { USER_ROLES } from '../store/users/user-store.ts';
 import { decisionForms, type DecisionButton } from './parts/decisions.ts';
-import { emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, sendPage, type Dashboard } from './parts/page.ts';
+import { emptyNote, pageTitle, panel, secretPanel } from './parts/layout.ts';
+import { addPage, addResultForm, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
 const PATH = '/users';
@@ -22,20 +19,11 @@ export function addUsersPage(app: Server, dashboard: Dashboard): void {
     [addUser, '{name} was added'],
     [rotateUser, '{name} has a new token'],
   ] as const) {
-    const schema = {
-      summary: `${operation.name} a user by a form`,
-      ...inputOf(operation, { back: z.literal(PATH).optional() }),
-      consumes: ['application/json', 'application/x-www-form-urlencoded'],
-      response: { 200: pageAnswer('The page, with the token of the user') },
-    };
-    const config = { signsIn: true, role: operation.role } as const;
-    app.post(operation.path, { config, schema }, async (request, reply) => {
-      const context = { ...dashboard, signal: dashboard.closing, by: deciderOf(request, 'page') };
-      const values = { ...(request.params as object), ...(request.body as object | null) };
-      const { name, token } = addedUser.parse(await runOperation(operation, context, values));
-      const reader = dashboard.readerOf(request);
-      const shown = tokenPanel(reader, reader.t(title, { name }), { name, token });
-      return sendPage(reply, { ...(await usersPage(dashboard, reader, shown)), part: PATH, isStill: true });
+    addResultForm(app, dashboard, operation, ({ reader }, document) => {
+      const { name, token } = addedUser.parse(document);
+      const note = reader.t('Give this token to {name}: it signs in, and it is not shown again.', { name });
+      const secret = { note, label: reader.t('Token'), value: token };
+      return usersPage(dashboard, reader, secretPanel(reader, reader.t(title, { name }), secret));
     });
   }
 }
@@ -66,25 +54,6 @@ async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | nul
   ${panel({ id: 'add', title: t('Add a user'), isLive: false }, addForm(reader))}`;
   return { title, content };
 }
-
-/** Shows a token, which is never shown again: only its hash is stored. */
-const tokenPanel = (
-  { t }: Reader,
-  title: string,
-  { name, token }: { readonly name: string; readonly token: string },
-): Html =>
-  panel(
-    { id: 'token', title, isLive: false },
-    html`<div class="body">
-      <p role="status">
-        ${t('Give this token to {name}: it signs in, and it is not shown again.', { name })}
-      </p>
-      <div class="filters">
-        <input id="token-text" class="token" value="${token}" readonly aria-label="${t('Token')}" />
-        <button type="button" data-copy="token-text">${t('Copy')}</button>
-      </div>
-    </div>`,
-  );
 
 const roleOptions = (reader: Reader, chosen: string): readonly Html[] =>
   USER_ROLES.map(

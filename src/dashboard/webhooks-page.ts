@@ -4,11 +4,20 @@ import type { UserRole } from '../store/users/user-store.ts';
 import { listDeliveries, type LoggedDelivery } from '../store/webhooks/delivery-queue.ts';
 import { listEndpoints, type EndpointWithHealth } from '../store/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
+import type { MessageKey } from '../lib/text/translator.ts';
+import { addWebhook, testWebhook } from '../operations/webhooks.ts';
 import { recordLink } from './parts/change-list.ts';
-import { decisionForms, endpointButtons, canSend } from './parts/decisions.ts';
+import { decisionForms, endpointButtons, canSend, type DecisionButton } from './parts/decisions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
+import { badge, emptyNote, pageTitle, panel, secretPanel } from './parts/layout.ts';
+import {
+  addPage,
+  addResultForm,
+  beforeId,
+  filterValue,
+  type Dashboard,
+  type PageRequest,
+} from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, labelledKind, labelledKinds } from './parts/values.ts';
@@ -18,30 +27,91 @@ const PATH = '/webhooks';
 export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ endpoint: filterValue, before: beforeId });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
-  addPage(app, dashboard, page, async ({ user, query: { before: last, endpoint }, reader }) => {
-    const { session } = dashboard;
-    const { t } = reader;
-    const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
-    const endpoints = await listEndpoints(session);
-    const none = emptyNote(t('None. To add one: bms-sync webhooks add URL --name N'));
-    const { rows, ...rest } = listPage(read, (delivery) => delivery.id);
-    const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
-    ${pageLinks(reader, PATH, { endpoint, before: last }, rest)}`;
-    const choices = endpoints.map((endpoint) => endpoint.name);
-    const content = html`${pageTitle(t('Webhooks'), t('Events that are sent to other programs'))}
-    ${panel(
-      { id: 'endpoints', title: t('Endpoints'), isLive: true },
-      endpoints.length === 0 ? none : endpointTable(endpoints, reader, user?.role),
-    )}
-    ${filterForm(reader, PATH, [{ name: 'endpoint', label: t('endpoint'), value: endpoint, choices }])}
-    ${panel({ id: 'deliveries', title: t('Deliveries'), isLive: last === undefined }, deliveries)}`;
-    return { title: t('Webhooks'), content };
+  addPage(app, dashboard, page, (request) => webhooksPage(dashboard, request));
+  addResultForm(app, dashboard, addWebhook, (request, { name, secret }) => {
+    const { t } = request.reader;
+    const about = { name: String(name) };
+    const title = t('{name} was added', about);
+    if (request.params['format'] !== 'json')
+      return webhooksPage(dashboard, request, noticeOf(`${title}.`, true));
+    const note = t('{name} checks signatures with this secret, which is not shown again:', about);
+    const revealed = { note, label: t('Secret'), value: String(secret) };
+    return webhooksPage(dashboard, request, secretPanel(request.reader, title, revealed));
   });
+  addResultForm(app, dashboard, testWebhook, (request, { name, delivered, error, status }) => {
+    const { t } = request.reader;
+    const outcome = { name: String(name), cause: String(status ?? error) };
+    const text = delivered === true ? t('{name} accepted the test.', outcome) : t(FAILED, outcome);
+    return webhooksPage(dashboard, request, noticeOf(text, delivered === true));
+  });
+}
+
+const FAILED: MessageKey = '{name} has not accepted the test: {cause}. The list of deliveries shows more.';
+
+const noticeOf = (text: string, isGood: boolean): Html =>
+  html`<p class="notice ${isGood ? '' : 'bad'}" role="status">${text}</p>`;
+
+async function webhooksPage(
+  dashboard: Dashboard,
+  {
+    user,
+    query,
+    reader,
+  }: PageRequest<unknown, { readonly endpoint?: string | undefined; readonly before?: number | undefined }>,
+  result: Html | null = null,
+) {
+  const { session } = dashboard;
+  const { t } = reader;
+  const { before: last, endpoint } = query;
+  const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
+  const endpoints = await listEndpoints(session);
+  const { rows, ...rest } = listPage(read, (delivery) => delivery.id);
+  const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
+  ${pageLinks(reader, PATH, { endpoint, before: last }, rest)}`;
+  const choices = endpoints.map((endpoint) => endpoint.name);
+  const content = html`${pageTitle(t('Webhooks'), t('Events that are sent to people and to other programs'))}
+  ${result}
+  ${panel(
+    { id: 'endpoints', title: t('Endpoints'), isLive: true },
+    endpoints.length === 0 ? emptyNote(t('None.')) : endpointTable(endpoints, reader, user?.role),
+  )}
+  ${canSend(user?.role, PATH) ? addForm(reader) : null}
+  ${filterForm(reader, PATH, [{ name: 'endpoint', label: t('endpoint'), value: endpoint, choices }])}
+  ${panel({ id: 'deliveries', title: t('Deliveries'), isLive: last === undefined }, deliveries)}`;
+  return { title: t('Webhooks'), content };
+}
+
+/** The receivers that most people add; `format` of the operation. */
+const RECEIVERS = { slack: 'Slack', teams: 'Teams', email: 'E-mail', json: 'URL' } as const;
+
+function addForm(reader: Reader): Html {
+  const { t, language } = reader;
+  const formats = Object.entries(RECEIVERS).map(
+    ([format, label]) => html`<option value="${format}">${t(label)}</option>`,
+  );
+  const form = html`<form class="filters body" method="post" action="${PATH}">
+    <input type="hidden" name="language" value="${language}" />
+    <label>${t('name')} <input name="name" required maxlength="64" autocomplete="off" /></label>
+    <label
+      >${t('receiver')}
+      <select name="format">
+        ${formats}
+      </select></label
+    >
+    <label>${t('address')} <input name="url" required maxlength="2048" autocomplete="off" /></label>
+    <button class="main">${t('Add')}</button>
+  </form>`;
+  const note = t('Slack and Teams: the address of an incoming webhook. E-mail: one address.');
+  return panel({ id: 'add', title: t('Add a receiver'), note, isLive: false }, form);
 }
 
 function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader, role?: UserRole): Html {
   const canDecide = canSend(role, `${PATH}/name/enable`);
   const { t, tEach, term, count, when } = reader;
+  const buttonsOf = (endpoint: EndpointWithHealth): readonly DecisionButton[] => [
+    ...endpointButtons(reader, endpoint),
+    { label: t('Test'), about: endpoint.name, address: `${PATH}/${endpoint.name}/test` },
+  ];
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, nextAttemptAt, deliveredAt, failures } =
       endpoint;
@@ -61,7 +131,7 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
         ${nextAttemptAt === null ? null : html`<p class="small quiet wide">${t('next attempt {when}', { when: when(nextAttemptAt) })}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
-      ${canDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}
+      ${canDecide ? html`<td class="decide">${decisionForms(buttonsOf(endpoint), PATH, role)}</td>` : null}
     </tr>`;
   });
   const numbers = tEach('waiting', 'failures in a row').map((number) => ({ number }));

@@ -66,7 +66,9 @@ export const addWebhook = operation({
     if (fields !== null) await requireFields(context.session, about, fields);
     if (rest.format === 'email' && context.webhooks.mail.url === null)
       throw mailUnsetError('The receiver is not added');
-    const endpoint = { ...rest, kinds, changes, fields, language };
+    const isBare = rest.format === 'email' && !rest.url.includes(':');
+    const url = isBare ? `mailto:${rest.url}` : rest.url;
+    const endpoint = { ...rest, url, kinds, changes, fields, language };
     return addEndpoint(context.session, endpoint, { ...context.webhooks, now: context.clock.now() });
   },
 });
@@ -154,7 +156,7 @@ export const replayWebhook = operation({
   run: (context, { name, after = null }) => replayEvents(context.session, name, after, context.clock.now()),
 });
 
-const testWebhook = operation({
+export const testWebhook = operation({
   path: '/webhooks/:name/test',
   role: 'operator',
   summary: 'send an endpoint one test event now; if it accepts it, also what waits',

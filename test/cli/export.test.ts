@@ -67,6 +67,20 @@ describe.each(DATABASES)('%s', (database) => {
     );
   });
 
+  test('some columns of some records are exported, in the order of the columns that were named', async () => {
+    const { exported, service } = await stage(database);
+    const [one = 0, two = 0, three = 0] = service.world.ids('clients').toSorted((a, b) => a - b);
+    const some = ['--format', 'csv', '--ids', `${three},${one}-${two}`, '--columns'];
+    const nameOf = (id: number): unknown => service.world.get('clients', id)?.['code'];
+    const lines = (await exported('clients', ...some, 'code, id')).stdout.split('\r\n');
+    expect(lines[0]).toBe('code,id');
+    expect(lines.filter((line) => line.endsWith(`,${one}`) || line.endsWith(`,${three}`))).toHaveLength(2);
+    expect(lines.find((line) => line.endsWith(`,${two}`))).toContain(String(nameOf(two)).replace(/^-/, "'-"));
+    const nested = await exported('bi_clients_contacts', ...some, 'parent_id');
+    const parents = nested.stdout.trimEnd().split('\r\n').slice(1);
+    expect(parents.filter((id) => ![one, two, three].includes(Number(id)))).toEqual([]);
+  });
+
   test('NDJSON has amounts as numbers with all their digits', async () => {
     const { session, exported } = await stage(database);
 
@@ -222,7 +236,8 @@ describe('mistakes', () => {
       [['clients'], '--format'],
       [['clients', '--out', join(folder, 'clients.txt')], '--format'],
       [['clients', '--format', 'xlsx'], 'Add --out FILE'],
-      [['clients', '--format', 'csv', '--ids', '7'], '--ids needs --as-of'],
+      [['bi_changes', '--format', 'csv', '--ids', '7'], '--ids does not work with bi_changes'],
+      [['clients', '--format', 'csv', '--columns', 'id,naem'], 'did you mean name?'],
       [['clients', '--excel', '--out', join(folder, 'clients.ndjson')], 'only for CSV'],
       [['clients', '--format', 'csv', '--json'], '--out'],
       [['clients', '--format', 'ndjson', '--raw'], '--raw is for CSV'],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
 import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON_TEXT } from '../store/temp-mirror.ts';
-import { serveMirror, signIn, type Stage } from '../http/stage.ts';
+import { DEFAULTS, serveMirror, signIn, type Stage } from '../http/stage.ts';
 
 const ROOM = 'https://hooks.slack.example/services/T0/B0/room-secret';
 
@@ -25,9 +25,9 @@ const actionsOf = (page: string): (string | undefined)[] =>
 
 const pageOf = async ({ get }: Stage, path: string): Promise<string> => (await get(path)).text();
 
-async function submit(stage: Stage, path: string, origin = stage.url): Promise<Response> {
+async function submit(stage: Stage, path: string, origin = stage.url, fields = {}): Promise<Response> {
   const headers = { cookie: await signIn(stage), origin };
-  const body = new URLSearchParams({ back: '/webhooks' });
+  const body = new URLSearchParams({ back: '/webhooks', ...fields });
   return fetch(stage.url + path, { method: 'POST', body, headers, redirect: 'manual' });
 }
 
@@ -45,9 +45,12 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     expect(actionsOf(page)).toEqual([
       '/webhooks/room/enable',
       '/webhooks/room/replay',
+      '/webhooks/room/test',
       '/webhooks/weak/replay',
       '/webhooks/weak/disable',
+      '/webhooks/weak/test',
       '/webhooks/well/disable',
+      '/webhooks/well/test',
     ]);
     for (const shown of ['https://hooks.slack.example/…', 'https://example.com/in?…'])
       expect(page).toContain(shown);
@@ -85,6 +88,32 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     expect(await pageOf(stage, '/webhooks?done=webhooks%20replay%201')).toContain('1 event is sent again.');
     expect(await stateOf(session, 'weak')).toMatchObject({ state: 'active', replay_after: 0 });
     expect(stage.wakes()).toBe(3);
+  });
+
+  test('adds a receiver, whose secret is shown this once and only where it is checked, and tests it', async () => {
+    const session = await open();
+    const webhooks = {
+      ...DEFAULTS.webhooks,
+      allowHosts: ['127.0.0.1'],
+      mail: { url: 'smtp://x', from: null },
+    };
+    const stage = await serveMirror(session, { webhooks });
+    const add = async (fields: object): Promise<string> =>
+      (await submit(stage, '/webhooks', stage.url, { language: 'fr', ...fields })).text();
+    const erp = { name: 'erp', format: 'json', url: 'http://127.0.0.1:1/in' };
+    expect(await add(erp)).toMatch(/erp was added[^]*value="whsec_/);
+    expect(await add({ name: 'anna', format: 'email', url: 'anna@garage.example' })).toContain(
+      'anna was added.',
+    );
+    const page = await pageOf(stage, '/webhooks');
+    expect(page).toMatch(/mailto:anna@garage\.example[^]*Add a receiver/);
+    expect(page).not.toContain('whsec_');
+    expect(await add({ ...erp, name: 'e r p' })).toContain('letters, digits');
+    const tested = await submit(stage, '/webhooks/erp/test');
+    expect([tested.status, await tested.text()]).toEqual([
+      200,
+      expect.stringContaining('erp has not accepted the test: '),
+    ]);
   });
 
   test('decides nothing for a page of another origin, and nothing about an unknown endpoint', async () => {

@@ -32,6 +32,23 @@ export const listPanel = (id: string, label: string, isLive: boolean, content: P
     ${content}
   </section>`;
 
+/** Shows a secret, which is never shown again. */
+export const secretPanel = (
+  { t }: Translator,
+  title: string,
+  { note, label, value }: Readonly<Record<'note' | 'label' | 'value', string>>,
+): Html =>
+  panel(
+    { id: 'token', title, isLive: false },
+    html`<div class="body">
+      <p role="status">${note}</p>
+      <div class="filters">
+        <input id="token-text" class="token" value="${value}" readonly aria-label="${label}" />
+        <button type="button" data-copy="token-text">${t('Copy')}</button>
+      </div>
+    </div>`,
+  );
+
 /** Names with their values; one without a value is left out. */
 export const factList = (
   facts: readonly (readonly [name: Html | string, value: Html | string | null])[],

@@ -4,10 +4,12 @@ import type { Counts } from './counts.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
+import { inputOf, runOperation, type AnyOperation } from '../../operations/operation.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
 import { translatorFor, type Translator, type MessageKey } from '../../lib/text/translator.ts';
-import type { RequestUser } from '../../http/access.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { deciderOf, type RequestUser } from '../../http/access.ts';
 import type { RouteContext, Server } from '../../http/server.ts';
 import { sendHtml } from '../../http/language.ts';
 import { noticeFor } from './decisions.ts';
@@ -31,7 +33,7 @@ interface PageRoute<Params extends z.ZodType, Query extends z.ZodObject> {
 }
 
 /** The user of a page, and the parts of its address. */
-interface PageRequest<Params, Query> {
+export interface PageRequest<Params, Query> {
   readonly user: RequestUser | null;
   readonly reader: Reader;
   readonly params: Params;
@@ -56,6 +58,59 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodObject>(
     const [, part = ''] = path.split('/');
     return sendPage(reply, { part: `/${part}`, ...page, done: query.done }, after);
   });
+}
+
+const back = z
+  .string()
+  .max(200)
+  .regex(/^\/(?:[\w-]+(?:\/[\w-]+)*)?$/, 'expected the path of a page')
+  .default('/')
+  .describe('the page to return to');
+
+type Answer = (
+  request: PageRequest<JsonObject, object>,
+  document: JsonObject,
+  reply: FastifyReply,
+) => unknown;
+
+/** Adds the form of an operation, with the body of its command and the page to return to as `params` of the answer. */
+export function addForm(
+  app: Server,
+  { context, operation }: { readonly context: Dashboard; readonly operation: AnyOperation },
+  response: object,
+  answer: Answer,
+): void {
+  const schema = {
+    summary: `${operation.name} by a form`,
+    ...inputOf(operation, { back }),
+    consumes: ['application/json', 'application/x-www-form-urlencoded'],
+    response,
+  };
+  app.post(
+    operation.path,
+    { config: { signsIn: true, role: operation.role }, schema },
+    async (request, reply) => {
+      const { user } = request;
+      const by = deciderOf(request, 'page');
+      const params: JsonObject = { ...(request.params as object), ...(request.body as object | null) };
+      const document = await runOperation(operation, { ...context, signal: context.closing, by }, params);
+      return answer({ user, reader: context.readerOf(request), params, query: {} }, document, reply);
+    },
+  );
+}
+
+/** Adds the form of an operation whose result is seen once, as a secret is: the answer is the page with the result. */
+export function addResultForm(
+  app: Server,
+  context: Dashboard,
+  operation: AnyOperation,
+  show: (request: PageRequest<JsonObject, object>, document: JsonObject) => Promise<Page>,
+): void {
+  const [, part = ''] = operation.path.split('/');
+  const response = { 200: pageAnswer('The page, with the result') };
+  addForm(app, { context, operation }, response, async (request, document, reply) =>
+    sendPage(reply, { part: `/${part}`, ...(await show(request, document)), isStill: true }),
+  );
 }
 
 export const beforeId = wholeNumber(1)

@@ -10,15 +10,25 @@ import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { readDeclaredColumns, readViewNames, type DeclaredColumn } from '../../views/views.ts';
-import { exportColumns, readAsOf, readDictionary, readView, type ExportColumn } from './read-rows.ts';
+import {
+  exportColumns,
+  readAsOf,
+  readDictionary,
+  readView,
+  recordColumn,
+  type ExportColumn,
+  type ExportSource,
+} from './read-rows.ts';
 
 interface ExportRequest {
   /** A record kind or a view. */
   readonly what: string;
   /** An instant as a person writes it; undefined = now. */
   readonly asOf: string | undefined;
-  /** Of these records only, as they were at an instant; undefined = of all. */
+  /** Of these records only; undefined = of all. */
   readonly ids?: readonly string[] | undefined;
+  /** These columns in this order; undefined = all. */
+  readonly wanted?: readonly string[] | undefined;
   readonly now: Date;
   /** Leaves out the version of each record, which corrections need: the columns are those of the view. */
   readonly isRaw?: boolean;
@@ -30,12 +40,13 @@ interface ExportRequest {
  * Finds the rows of a kind or a view, as they are now or as they were at an instant; with a remark that a reader of the rows
  * should know, if there is one.
  *
- * @throws {UsageError} `usage.view` for an unknown name, `usage.as_of` for an instant whose state is not known.
+ * @throws {UsageError} `usage.view` for an unknown name, `usage.columns` for unknown columns, `usage.export` for ids of a view without
+ * records, `usage.as_of` for an instant whose state is not known.
  */
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, ids, now, timezone, isRaw = false }: ExportRequest,
+  { what, asOf, ids, wanted, now, timezone, isRaw = false }: ExportRequest,
 ) {
   const kindNames = kinds.map((kind) => kind.name);
   const name = kindNames.includes(what) ? `bi_${what}` : what;
@@ -50,8 +61,15 @@ export async function openExport(
   const kind = kindNames.find((kindName) => name === `bi_${kindName}`) ?? null;
   const { table, ...shown } = await readShownColumns(session, name, declared, isRaw ? null : kind);
   const { columns } = shown;
-  if (asOf === undefined)
-    return { source: { ...shown, batches: readView(session, { name, columns, table }) }, remark: null };
+  if (ids !== undefined && recordColumn(columns) === undefined)
+    throw new UsageError(`--ids does not work with ${name}: its rows belong to no records.`, {
+      code: 'usage.export',
+      hint: 'Use --ids with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
+    });
+  if (asOf === undefined) {
+    const batches = readView(session, { name, columns, table, ids });
+    return { source: pickColumns({ ...shown, batches }, wanted), remark: null };
+  }
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
   const past = await findPast(session, kinds, name, at);
   if (past === null)
@@ -62,7 +80,24 @@ export async function openExport(
   const batches = readAsOf(session, { ...past, ids }, columns);
   const zoneRemark = `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
-  return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
+  return { source: pickColumns({ ...shown, batches }, wanted), remark: remarks.join('\n') || null };
+}
+
+/** @throws {UsageError} `usage.columns` for a column that there is not. */
+function pickColumns(source: ExportSource, wanted?: readonly string[]): ExportSource {
+  if (wanted === undefined) return source;
+  const known = source.columns.map((column) => column.name);
+  const places = [...new Set(wanted)].map((name) => {
+    const place = known.indexOf(name);
+    if (place >= 0) return place;
+    const message = `Unknown column "${name}" of ${source.name}${didYouMean(name, known)}`;
+    throw new UsageError(message, { code: 'usage.columns', hint: `The columns are: ${known.join(', ')}.` });
+  });
+  async function* picked() {
+    for await (const batch of source.batches)
+      yield batch.map((values) => places.map((place) => values[place] ?? null));
+  }
+  return { ...source, columns: places.flatMap((place) => source.columns[place] ?? []), batches: picked() };
 }
 
 /** Reads the columns that an export shows of a view; for the view of a kind, also the version of its records. */

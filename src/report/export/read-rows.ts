@@ -2,7 +2,7 @@ import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { rowsAsOf, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
 import { SEARCH_COLUMN } from '../../store/tables/search-text.ts';
-import type { WithDialect } from '../../store/records/nested-rows.ts';
+import { idsIn, type WithDialect } from '../../store/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../views/views.ts';
 
@@ -22,13 +22,18 @@ interface ViewToRead {
   readonly columns: readonly ExportColumn[];
   /** The table of the kind whose records the rows show; null = of none. */
   readonly table?: string | null;
+  /** Of these records only; left out = of all. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 const ROWS_PER_QUERY = 250; // More rows use more memory and are barely faster.
 
 /** Reads a view in steps, each from the row after the last one: a row is whole, and memory does not grow with the view. */
-export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
-  const { name, columns, table = null } = view;
+export async function* readView(
+  db: WithDialect & Queryable,
+  view: ViewToRead,
+): AsyncGenerator<readonly Values[]> {
+  const { name, columns, table = null, ids } = view;
   const toValues = (row: Row): Values =>
     columns.map((column) => {
       if (table !== null && column.name === VERSION_COLUMN) return versionOf(String(row['_raw']));
@@ -39,7 +44,9 @@ export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator
   const shown = columns.filter((column) => table === null || column.name !== VERSION_COLUMN);
   const names: SQLChunk[] = shown.map((column) => sql.identifier(column.name));
   if (table !== null) names.push(rawOf(name, table)); // In the same statement, so that the version fits the row.
-  const listed = sql`select ${sql.join(names, sql`, `)} from ${sql.identifier(name)}`;
+  const record = sql.identifier(recordColumn(columns) ?? '');
+  const rows = ids && sql`(select * from ${sql.identifier(name)} where ${record} in ${idsIn(db, ids)}) as `;
+  const listed = sql`select ${sql.join(names, sql`, `)} from ${rows ?? sql``}${sql.identifier(name)}`;
   if (key === null) {
     yield (await db.query(listed)).map(toValues);
     return;
@@ -137,6 +144,10 @@ export function orderingKey(view: string, columns: readonly ExportColumn[]): rea
   const keys = [view.endsWith('_history') ? ['id', 'seq'] : [], ['parent_id', 'position'], ['id'], ['seq']];
   return keys.find((key) => key.length > 0 && key.every(has)) ?? null;
 }
+
+/** The column with the id of the record that a row belongs to; undefined in a view of no records. */
+export const recordColumn = (columns: readonly ExportColumn[]): string | undefined =>
+  ['parent_id', 'id'].find((name) => columns.some((column) => column.name === name));
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
