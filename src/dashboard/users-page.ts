@@ -22,8 +22,7 @@ export function addUsersPage(app: Server, dashboard: Dashboard): void {
     addResultForm(app, dashboard, operation, ({ reader }, document) => {
       const { name, token } = addedUser.parse(document);
       const note = reader.t('Give this token to {name}: it signs in, and it is not shown again.', { name });
-      const secret = { note, label: reader.t('Token'), value: token };
-      return usersPage(dashboard, reader, secretPanel(reader, reader.t(title, { name }), secret));
+      return usersPage(dashboard, reader, secretPanel(reader, reader.t(title, { name }), note, token));
     });
   }
 }

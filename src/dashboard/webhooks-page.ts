@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { maskedUrl } from '../feed/webhooks/endpoints.ts';
+import { maskedUrl, type RevealedSecret } from '../feed/webhooks/endpoints.ts';
+import type { EndpointTest } from '../feed/webhooks/test-event.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { listDeliveries, type LoggedDelivery } from '../store/webhooks/delivery-queue.ts';
 import { listEndpoints, type EndpointWithHealth } from '../store/webhooks/endpoint-store.ts';
@@ -28,21 +29,21 @@ export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ endpoint: filterValue, before: beforeId });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
   addPage(app, dashboard, page, (request) => webhooksPage(dashboard, request));
-  addResultForm(app, dashboard, addWebhook, (request, { name, secret }) => {
+  addResultForm(app, dashboard, addWebhook, (request, document) => {
+    const { name, secret } = document as RevealedSecret;
     const { t } = request.reader;
-    const about = { name: String(name) };
-    const title = t('{name} was added', about);
+    const title = t('{name} was added', { name });
     if (request.params['format'] !== 'json')
       return webhooksPage(dashboard, request, noticeOf(`${title}.`, true));
-    const note = t('{name} checks signatures with this secret, which is not shown again:', about);
-    const revealed = { note, label: t('Secret'), value: String(secret) };
-    return webhooksPage(dashboard, request, secretPanel(request.reader, title, revealed));
+    const note = t('{name} checks signatures with this secret, which is not shown again:', { name });
+    return webhooksPage(dashboard, request, secretPanel(request.reader, title, note, secret));
   });
-  addResultForm(app, dashboard, testWebhook, (request, { name, delivered, error, status }) => {
+  addResultForm(app, dashboard, testWebhook, (request, document) => {
+    const { name, delivered, error, status } = document as EndpointTest;
     const { t } = request.reader;
-    const outcome = { name: String(name), cause: String(status ?? error) };
-    const text = delivered === true ? t('{name} accepted the test.', outcome) : t(FAILED, outcome);
-    return webhooksPage(dashboard, request, noticeOf(text, delivered === true));
+    const outcome = { name, cause: status ?? error ?? '' };
+    const text = delivered ? t('{name} accepted the test.', outcome) : t(FAILED, outcome);
+    return webhooksPage(dashboard, request, noticeOf(text, delivered));
   });
 }
 
@@ -51,15 +52,10 @@ const FAILED: MessageKey = '{name} has not accepted the test: {cause}. The list 
 const noticeOf = (text: string, isGood: boolean): Html =>
   html`<p class="notice ${isGood ? '' : 'bad'}" role="status">${text}</p>`;
 
-async function webhooksPage(
-  dashboard: Dashboard,
-  {
-    user,
-    query,
-    reader,
-  }: PageRequest<unknown, { readonly endpoint?: string | undefined; readonly before?: number | undefined }>,
-  result: Html | null = null,
-) {
+type Filters = Readonly<Partial<{ endpoint: string | undefined; before: number | undefined }>>;
+
+async function webhooksPage(dashboard: Dashboard, request: PageRequest<unknown, Filters>, result?: Html) {
+  const { user, query, reader } = request;
   const { session } = dashboard;
   const { t } = reader;
   const { before: last, endpoint } = query;

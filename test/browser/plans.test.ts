@@ -71,7 +71,7 @@ test('a viewer finds a record, and looks at a plan without a button, row after r
   await page.keyboard.press('Enter');
   await page.locator(`main a[href="/records/clients/${id}"]`).first().click();
   await page.waitForURL(`**/records/clients/${id}`);
-  await page.getByRole('link', { name: 'Plans' }).click();
+  await page.getByRole('link', { name: 'Work', exact: true }).click();
   expect(await axeFindings(page)).toEqual([]);
   await page.getByRole('link', { name: '1', exact: true }).click();
   await page.getByRole('heading', { name: 'Plan 1' }).waitFor();

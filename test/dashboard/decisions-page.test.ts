@@ -77,7 +77,7 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
     expect(entry.toSorted()).toEqual(
       ['abandon', 'adopt', 'adopt', 'retry'].map((name) => `/outbox/1/${name}`),
     );
-    expect(webhooks).toEqual(['/webhooks/shop/enable', '/webhooks/shop/replay']);
+    expect(webhooks).toEqual(['/webhooks/shop/enable', '/webhooks/shop/replay', '/webhooks/shop/test']);
     const backfills = ['/backfills', '/backfills', '/backfills']; // Some records, some pages, all.
     expect([kind, trail]).toEqual([['/pulls', ...backfills], []]);
     expect(overview).toEqual(expect.arrayContaining([...deletions, ...webhooks]));

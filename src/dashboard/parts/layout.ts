@@ -33,17 +33,13 @@ export const listPanel = (id: string, label: string, isLive: boolean, content: P
   </section>`;
 
 /** Shows a secret, which is never shown again. */
-export const secretPanel = (
-  { t }: Translator,
-  title: string,
-  { note, label, value }: Readonly<Record<'note' | 'label' | 'value', string>>,
-): Html =>
+export const secretPanel = ({ t }: Translator, title: string, note: string, value: string): Html =>
   panel(
     { id: 'token', title, isLive: false },
     html`<div class="body">
       <p role="status">${note}</p>
       <div class="filters">
-        <input id="token-text" class="token" value="${value}" readonly aria-label="${label}" />
+        <input id="token-text" class="token" value="${value}" readonly aria-label="${title}" />
         <button type="button" data-copy="token-text">${t('Copy')}</button>
       </div>
     </div>`,

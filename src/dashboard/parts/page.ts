@@ -104,7 +104,7 @@ export function addResultForm(
   app: Server,
   context: Dashboard,
   operation: AnyOperation,
-  show: (request: PageRequest<JsonObject, object>, document: JsonObject) => Promise<Page>,
+  show: (request: PageRequest<JsonObject, object>, document: object) => Promise<Page>,
 ): void {
   const [, part = ''] = operation.path.split('/');
   const response = { 200: pageAnswer('The page, with the result') };
@@ -139,33 +139,44 @@ interface Page {
   readonly searched?: string;
 }
 
-const PARTS: readonly (readonly [address: string, name: MessageKey, role?: UserRole])[] = [
-  ['/', 'Overview'],
-  ['/kinds', 'Kinds'],
-  ['/exports', 'Export'],
-  ['/changes', 'Changes'],
-  ['/runs', 'Runs'],
-  ['/outbox', 'Outbox'],
-  ['/plans', 'Plans'],
-  ['/deletions', 'Deletions'],
-  ['/issues', 'Issues'],
-  ['/webhooks', 'Webhooks'],
-  ['/decisions', 'Decisions'],
-  ['/users', 'Users', 'admin'],
+/** The parts of the dashboard, each below an entry of the menu, which leads to its first part. */
+const PARTS: readonly (readonly [address: string, name: MessageKey, entry: MessageKey, role?: UserRole])[] = [
+  ['/', 'Overview', 'Overview'],
+  ['/kinds', 'Kinds', 'Records'],
+  ['/find', 'Search', 'Records'],
+  ['/exports', 'Export', 'Records'],
+  ['/changes', 'Changes', 'Changes'],
+  ['/plans', 'Corrections', 'Work'],
+  ['/outbox', 'Outbox', 'Work'],
+  ['/deletions', 'Deletions', 'Work'],
+  ['/issues', 'Issues', 'Work'],
+  ['/runs', 'Runs', 'Administration'],
+  ['/webhooks', 'Webhooks', 'Administration'],
+  ['/decisions', 'Decisions', 'Administration'],
+  ['/users', 'Users', 'Administration', 'admin'],
 ];
+
+/** The menu, and the parts of the entry that the page belongs to, if it has several. */
+function menusOf({ t }: Translator, user: RequestUser | null, part: string | undefined) {
+  const allowed = PARTS.filter(
+    ([, , , role]) => role === undefined || (user !== null && isRoleAllowed(user.role, role)),
+  );
+  const entries = [...Map.groupBy(allowed, ([, , entry]) => entry)];
+  const open = entries.find(([, parts]) => parts.some(([address]) => address === part));
+  const link = (address: string, name: MessageKey, isCurrent: boolean): Html =>
+    html`<a href="${address}" ${isCurrent ? html`aria-current="page"` : null}>${t(name)}</a>`;
+  const menu = entries.map(([name, [first]]) => link(first?.[0] ?? '/', name, name === open?.[0]));
+  const links = (open?.[1] ?? []).map(([address, name]) => link(address, name, address === part));
+  const submenu = html`<nav class="sub" aria-label="${t(open?.[0] ?? 'Overview')}">${links}</nav>`;
+  return { menu, submenu: links.length > 1 ? submenu : null };
+}
 
 export function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
   const { title, part, content, isStill = false, hasPlots, done, searched = '' } = page;
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
   const { user } = reply.request;
-  const parts = PARTS.filter(
-    ([, , role]) => role === undefined || (user !== null && isRoleAllowed(user.role, role)),
-  );
-  const links = parts.map(
-    ([address, name]) =>
-      html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${t(name)}</a>`,
-  );
+  const { menu, submenu } = menusOf(translator, user, part);
   const live =
     isStill || after === undefined
       ? null
@@ -186,9 +197,7 @@ export function sendPage(reply: FastifyReply, page: Page, after?: number): Fasti
         <a class="skip" href="#main">${t('Skip to content')}</a>
         <header class="top">
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
-          <input type="checkbox" id="menu" class="unseen" aria-label="${t('Menu')}" />
-          <label for="menu" class="button">${t('Menu')}</label>
-          <nav aria-label="${t('Parts of the dashboard')}">${links}</nav>
+          <nav aria-label="${t('Parts of the dashboard')}">${menu}</nav>
           <form class="find" method="get" action="/find" role="search">
             <input
               type="search"
@@ -202,6 +211,7 @@ export function sendPage(reply: FastifyReply, page: Page, after?: number): Fasti
           <p id="live" class="live" hidden></p>
           ${languageSwitch(reply.request)} ${signedInUser(reply.request, translator)}
         </header>
+        ${submenu}
         <main id="main" tabindex="-1">${noticeFor(translator, done)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
