@@ -90,7 +90,8 @@ function addForms(app: Server, context: Dashboard): void {
   const response = { 303: z.null().describe('The way back to the page') };
   for (const operation of OPERATIONS.filter((operation) => operation.notice !== undefined))
     addForm(app, { context, operation }, response, ({ params }, document, reply) => {
-      const page = operation.resultPage?.(document) ?? String((params['back'] as string | undefined) ?? '/');
+      const { back = '/' } = params as { readonly back?: string };
+      const page = operation.resultPage?.(document) ?? back;
       const { events } = document;
       const done = trailName(operation) + (typeof events === 'number' ? ` ${events}` : '');
       return reply.redirect(`${page}?done=${encodeURIComponent(done)}`, 303);

@@ -66,7 +66,9 @@ function factsOf(history: EntryHistory, reader: Reader): Html {
     ],
     [
       t('Result'),
-      candidates.length > 0 || result === null ? null : verbatim(membersText(jsonOrText(result))),
+      candidates.length > 0 || result === null || verdict === 'conflict'
+        ? null
+        : verbatim(membersText(jsonOrText(result))),
     ],
   ]);
 }

@@ -66,7 +66,7 @@ async function webhooksPage(dashboard: Dashboard, request: PageRequest<unknown, 
   ${pageLinks(reader, PATH, { endpoint, before: last }, rest)}`;
   const choices = endpoints.map((endpoint) => endpoint.name);
   const content = html`${pageTitle(t('Webhooks'), t('Events that are sent to people and to other programs'))}
-  ${result}
+  ${result ?? null}
   ${panel(
     { id: 'endpoints', title: t('Endpoints'), isLive: true },
     endpoints.length === 0 ? emptyNote(t('None.')) : endpointTable(endpoints, reader, user?.role),

@@ -66,6 +66,11 @@ async function addNasty(session: Session, stage: Stage): Promise<void> {
       rows: [['clients', '17', NASTY, 'misfit', NASTY, NOON_TEXT]],
     });
     await tx.insertRows({
+      table: 'webhook_endpoints',
+      columns: ['id', 'name', 'public_id', 'url', 'cursor'],
+      rows: [[1, 'erp', 'p1', 'https://example.com/', 0]],
+    });
+    await tx.insertRows({
       table: 'webhook_deliveries',
       columns: ['endpoint_id', 'webhook_id', 'type', 'response_start'],
       rows: [[1, 'w', NASTY, NASTY]],
