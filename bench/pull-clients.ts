@@ -23,29 +23,34 @@ export interface Pulled {
 
 export interface Target {
   readonly url: string;
+  readonly token?: string;
   readonly database: string;
   readonly inFlight: number;
 }
 
 const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
-/** Pulls the clients once, as the command does. */
-export async function pullClients({ url, database, inFlight }: Target): Promise<Pulled> {
-  const config = loadConfig({
-    env: {},
-    flags: {
-      source: { baseUrl: url, token: 'bench', concurrency: inFlight },
-      database: { url: database },
-    },
-  });
+/** Pulls these kinds once, as the command does; none means all. */
+export async function pullKindsOnce(
+  { url, token = 'bench', database, inFlight }: Target,
+  kinds: readonly string[],
+): Promise<Pull.PullSummary['kinds']> {
+  const source = { baseUrl: url, token, concurrency: inFlight };
+  const config = loadConfig({ env: {}, flags: { source, database: { url: database } } });
+  const report = await pullOnce(config, { logger, kinds, acceptNewSource: false });
+  const unread = report.kinds.filter(({ state }) => state !== 'certified' && state !== 'complete');
+  if (unread.length > 0) throw new Error(`expected whole lists, got ${JSON.stringify(unread)}`);
+  return report.kinds;
+}
+
+/** Pulls the clients once. */
+export async function pullClients(target: Target): Promise<Pulled> {
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   const start = performance.now();
-  const { kinds } = await pullOnce(config, { logger, kinds: ['clients'], acceptNewSource: false });
+  const [report] = await pullKindsOnce(target, ['clients']);
   const seconds = (performance.now() - start) / 1000;
   delays.disable();
-  const [report] = kinds;
-  if (report?.state !== 'certified' && report?.state !== 'complete')
-    throw new Error(`expected a whole list, got ${JSON.stringify(kinds)}`);
+  if (report === undefined) throw new Error('clients were pulled');
   return { report, seconds, loopDelayP99Ms: Number((delays.percentile(99) / 1e6).toFixed(1)) };
 }

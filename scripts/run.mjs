@@ -34,6 +34,7 @@ const GROUPS = {
   bench: {
     '': ['bench/run.ts'],
     finds: ['bench/finds.ts'],
+    kinds: ['bench/kinds.ts'],
     pages: ['bench/pages.ts'],
     plans: ['bench/plans.ts'],
     pushes: ['bench/pushes.ts'],

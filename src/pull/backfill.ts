@@ -69,7 +69,7 @@ interface BackfillWork {
 export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
   const { session, clock, owner } = parts;
   const { kind } = request;
-  const traffic = countTraffic(parts);
+  const traffic = countTraffic(parts, kind.name);
   const begun = { ...request, command: 'backfill', kinds: [kind] };
   const { result, ...facts } = await recordRun(parts, begun, async (runId) => {
     const binding = await openSourceBinding(session, request.baseUrl, false);

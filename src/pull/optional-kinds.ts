@@ -59,12 +59,13 @@ export async function withoutOffKinds(
   if (optional.length === 0) return kinds;
   const swept = await sweptKinds(parts.session);
   const off = new Map<string, string>();
-  for (const kind of optional.filter((kind) => !swept.has(kind.name))) {
-    if (parts.signal?.aborted === true) return kinds;
+  const ask = async (kind: ListedKind): Promise<void> => {
     const showing = await askForKind(parts.source, kind);
     if (showing.list === null && showing.answer !== 'unknown') off.set(kind.name, showing.reason);
-  }
-  if (off.size === 0 || !(await answersDocumentedList(parts.source))) return kinds;
+  };
+  await Promise.all(optional.filter((kind) => !swept.has(kind.name)).map(ask));
+  if (parts.signal?.aborted === true || off.size === 0 || !(await answersDocumentedList(parts.source)))
+    return kinds;
   for (const [name, reason] of off) await parts.session.atomically((tx) => saveOff(tx, name, reason));
   return kinds.filter((kind) => !off.has(kind.name));
 }

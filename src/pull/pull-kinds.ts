@@ -1,11 +1,13 @@
+import PQueue from 'p-queue';
 import type { ListedKind } from '../catalog/kind.ts';
 import { errorText } from '../lib/sync-error.ts';
+import { createDeadline } from '../lib/time/deadline.ts';
 import { LeaseError, OtherSourceError } from '../db/session/errors.ts';
 import { isReadToEnd, saveKindReport, type KindReport } from '../store/runs/run-store.ts';
 import { openSourceBinding, readCompanies, type SourceBinding } from '../store/kinds/source-binding.ts';
 import { holdUntilRecognized, sortKindsByCompany } from './land/guard-source.ts';
 import { withoutOffKinds } from './optional-kinds.ts';
-import type { PullParts, PullSettings } from './run/parts.ts';
+import type { Progress, PullParts, PullSettings } from './run/parts.ts';
 import { OTHER_SOURCE } from './sweep/read-list.ts';
 import { prepareReports, recordRun, type RunFacts } from './run/record-run.ts';
 import { sweepKind, type SweepRequest } from './sweep/sweep-kind.ts';
@@ -25,7 +27,7 @@ export interface PullReport extends RunFacts {
 }
 
 /**
- * Sweeps kinds one after the other as one run; a kind that fails never stops the others.
+ * Sweeps kinds side by side as one run; a kind that fails never stops the others.
  *
  * @throws {MirrorError} {LeaseError} A fault of the whole mirror ends the run and is recorded in it. An
  * {OtherSourceError} of the base URL or of every kind does, too.
@@ -34,15 +36,9 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   const { kinds, baseUrl, acceptNewSource } = request;
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
     const binding = await openSourceBinding(parts.session, baseUrl, acceptNewSource);
-    const swept = new Map<ListedKind, KindReport>();
     const shown = await withoutOffKinds(parts, kinds);
-    for (const kind of await sortKindsByCompany(parts.session, shown)) {
-      parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
-      const report = parts.signal?.aborted
-        ? unsweptReport(kind, INTERRUPTED)
-        : await trySweep(parts, { kind, runId, binding, rules: request });
-      swept.set(kind, report);
-    }
+    const sorted = await sortKindsByCompany(parts.session, shown);
+    const swept = await sweepSideBySide(parts, sorted, { runId, binding, rules: request });
     const reports = kinds.flatMap((kind) => swept.get(kind) ?? []);
     const reasons = reports.map((report) => report.reason);
     if (binding.refusal !== null && reports.length > 0 && reasons.every((reason) => reason === OTHER_SOURCE))
@@ -54,8 +50,45 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   return { ...facts, kinds: result.map(withUtcInstants) };
 }
 
-/** Sweeps a kind, or reports that another process is sweeping it. */
+/**
+ * Sweeps as many kinds at once as the source has requests under way.
+ *
+ * @throws The first fault of the whole mirror, which stops all of them.
+ */
+async function sweepSideBySide(
+  parts: PullParts,
+  kinds: readonly ListedKind[],
+  request: Omit<SweepRequest, 'kind'>,
+): Promise<ReadonlyMap<ListedKind, KindReport>> {
+  const reports = new Map<ListedKind, KindReport>();
+  const underWay = new Set<string>();
+  const onProgress = (progress: Progress): void => {
+    const [first] = underWay; // A line that named another kind with every page could not be read.
+    if (progress.kind === first) parts.onProgress?.({ ...progress, others: underWay.size - 1 });
+  };
+  const fault = new AbortController();
+  const { signal, release } = createDeadline(null, [parts.signal, fault.signal]);
+  const sweep = async (kind: ListedKind): Promise<void> => {
+    parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0, others: underWay.size });
+    underWay.add(kind.name);
+    try {
+      reports.set(kind, await trySweep({ ...parts, signal, onProgress }, { ...request, kind }));
+    } catch (error) {
+      fault.abort(error);
+    } finally {
+      underWay.delete(kind.name);
+    }
+  };
+  const queue = new PQueue({ concurrency: parts.source.concurrency });
+  await queue.addAll(kinds.map((kind) => () => sweep(kind)));
+  release();
+  fault.signal.throwIfAborted();
+  return reports;
+}
+
+/** Sweeps a kind, or reports that another process is sweeping it, or that the run was interrupted before. */
 async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindReport> {
+  if (parts.signal?.aborted) return unsweptReport(request.kind, INTERRUPTED);
   try {
     return await sweepKind(parts, request);
   } catch (error) {

@@ -32,8 +32,12 @@ export interface Source extends AsyncDisposable {
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   readonly pageSizes: PageSizes;
+  /** How many requests may be under way at once. */
+  readonly concurrency: number;
   /** Running totals: attempts sent, and those of them that were not the first. */
   readonly counts: { readonly requests: number; readonly retries: number };
+  /** Those of reading, by the name of the kind. */
+  readonly countsOfKinds: Readonly<Record<string, Source['counts']>>;
   /** Aborts all requests under way and closes all connections. */
   close(): Promise<void>;
 }
@@ -50,13 +54,15 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
       const read = recordReader(id);
       const scope = createDeadline(null, [options.signal, requester.closing]);
       const { signal } = scope;
-      const request = { path, query: '', page: null, header: retrieve.header, read, ...options, signal };
+      const about = { kind: kind.name, path, query: '', page: null, header: retrieve.header };
+      const request = { ...about, read, ...options, signal };
       const answer = requester.repeat(request, (number) => requester.requestOnce(request, number));
       const { value, sent, answered } = await answer.finally(scope.release);
       return { record: value && withoutExcluded(kind, value), sent, answered };
     },
     probe: async (kind, header) => {
       const { value } = await requester.requestOnce({
+        kind: kind.name,
         path: kind.list.path,
         query: pageQuery(kind, 1, settings.pageSize),
         page: 1,
@@ -71,7 +77,9 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
     },
     write: createWriteSender(settings, parts, requester),
     pageSizes: requester.pageSizes,
+    concurrency: requester.concurrency,
     counts: requester.counts,
+    countsOfKinds: requester.countsOfKinds,
     close: () => requester.close(),
     [Symbol.asyncDispose]: () => requester.close(),
   };

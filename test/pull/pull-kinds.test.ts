@@ -1,11 +1,17 @@
 import { sql } from 'drizzle-orm';
+import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Fault } from '../../sandbox/faults.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { gate } from '../store/temp-mirror.ts';
+import { send, serve } from '../support/serve.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 import { kindsNamed } from './steps.ts';
-import { contentOf, mirror, pullFrom, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
+import { Crash, contentOf, mirror, pullFrom, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
 
 describe('a pull', () => {
   test.each(['documented', 'wild'] as const)(
@@ -98,6 +104,64 @@ describe('a pull', () => {
       quarantined: 0,
     });
     expect(await session.query(open)).toEqual([]);
+  });
+});
+
+/** The same service, whose answers about a list come when `isDue` resolves. */
+async function delaying(service: Sandbox, isDue: (list: string) => Promise<void>): Promise<Sandbox> {
+  const url = await serve((incoming, answer) => {
+    const path = incoming.url ?? '';
+    void isDue(path.replace(/\?.*/, '')).then(async () => {
+      const headers = { authorization: `Bearer ${service.token}` };
+      const { statusCode, body } = await request(service.url + path, { headers });
+      send(answer, await body.text(), statusCode);
+    });
+  });
+  return { ...service, url };
+}
+
+describe('kinds side by side', () => {
+  test('as many are read at once as requests may be under way; each reports its own requests, in the order of kinds', async () => {
+    const service = await sandbox();
+    const { opened, open } = gate();
+    const lists = new Set<string>();
+    const slow = await delaying(service, (list) => {
+      if (lists.add(list).size === SOURCE_SETTINGS.concurrency) open();
+      return opened;
+    });
+
+    const { kinds } = await pullFrom(slow, await mirror());
+
+    expect(kinds.map(({ kind }) => kind)).toEqual(LISTED_KINDS.map(({ name }) => name));
+    expect(kinds.reduce((sum, kind) => sum + kind.requests, 0)).toBe(service.requests.length);
+  });
+
+  test('a fault of the whole mirror ends those that wait for the service', async () => {
+    const service = await sandbox();
+    const { opened, open } = gate();
+    const silent = await delaying(service, async (list) => {
+      if (list.endsWith('projects')) open();
+      await (list.endsWith('projects') ? new Promise<never>(() => undefined) : opened);
+    });
+    const session = await mirror();
+    const broken: Session = {
+      ...session,
+      atomically: (work) =>
+        session.atomically((tx) =>
+          work({
+            ...tx,
+            insertRows: (batch) =>
+              batch.table === 'clients' ? Promise.reject(new Crash('disk')) : tx.insertRows(batch),
+          }),
+        ),
+    };
+
+    const pulling = pullFrom(silent, broken, { request: { kinds: kindsNamed('clients', 'projects') } });
+
+    await expect(pulling).rejects.toThrow(new Crash('disk'));
+    expect(await session.query(sql`select state, reason from runs`)).toEqual([
+      { state: 'failed', reason: 'disk' },
+    ]);
   });
 });
 

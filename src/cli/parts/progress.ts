@@ -15,12 +15,13 @@ export function createProgress(stderr: Output, { of }: { readonly of?: number } 
   let latest: Progress | null = null;
   const line = createLine(stderr, () => {
     if (latest === null) return null;
-    const { kind, rows, pages, lastPage } = latest;
+    const { kind, rows, pages, lastPage, others = 0 } = latest;
     const place = of === undefined || of === 1 ? '' : ` (${kinds.indexOf(kind) + 1} of ${of})`;
     const parts = [`${kind}${place}`];
     if (rows !== undefined) parts.push(`${rows.toLocaleString('en-US')} rows`);
     if (pages > 0)
       parts.push(lastPage === null ? `page ${pages}` : `page ${pages} of ${Math.max(pages, lastPage)}`);
+    if (others > 0) parts.push(`and ${others} more`);
     return parts.join('  ');
   });
   return {

@@ -81,18 +81,18 @@ export async function* requireCompanies(
  * @throws {OtherSourceError}
  */
 export async function confirmCompany(parts: ServiceParts, binding: SourceBinding): Promise<void> {
-  if (binding.isNew || binding.isConfirmed) return;
-  if (!binding.isCompanyRead) {
-    const isShort = (kind: Kind): number => Number(kind.name === 'departments');
-    for (const kind of LISTED_KINDS.filter(hasCompanyField).toSorted((a, b) => isShort(b) - isShort(a))) {
-      const companies = await readCompanies(parts.session, kind, false);
-      if (companies.isLearning || !(await isOurs(parts, kind, { binding, companies }))) continue;
-      binding.isConfirmed = true;
-      return;
-    }
-    binding.isCompanyRead = true;
+  if (binding.isNew) return;
+  if (!binding.isConfirmed) await (binding.companyRead ??= readCompany(parts, binding));
+  if (!binding.isConfirmed && binding.refusal !== null) throw binding.refusal;
+}
+
+async function readCompany(parts: ServiceParts, binding: SourceBinding): Promise<void> {
+  const isShort = (kind: Kind): number => Number(kind.name === 'departments');
+  for (const kind of LISTED_KINDS.filter(hasCompanyField).toSorted((a, b) => isShort(b) - isShort(a))) {
+    const companies = await readCompanies(parts.session, kind, false);
+    if (!companies.isLearning) binding.isConfirmed ||= await isOurs(parts, kind, { binding, companies });
+    if (binding.isConfirmed) return; // Maybe by the list of another kind.
   }
-  if (binding.refusal !== null) throw binding.refusal;
 }
 
 /** Whether the first page of a kind names a company of the mirror. */

@@ -32,4 +32,6 @@ export interface Progress {
   readonly lastPage: number | null;
   /** Records that were read; left out where only pages are counted. */
   readonly rows?: number;
+  /** How many other kinds are under way. */
+  readonly others?: number;
 }

@@ -61,12 +61,13 @@ export async function recordRun<T>(
   }
 }
 
-/** Counts the requests and retries of a source from now on, and the time. */
-export function countTraffic({ source: { counts }, clock }: Pick<PullParts, 'source' | 'clock'>) {
-  const [before, startedMs] = [{ ...counts }, clock.monotonicMs()];
+/** Counts the requests and retries of a kind from now on, and the time. */
+export function countTraffic({ source, clock }: Pick<PullParts, 'source' | 'clock'>, kind: string) {
+  const countsNow = () => source.countsOfKinds[kind] ?? { requests: 0, retries: 0 };
+  const [before, startedMs] = [{ ...countsNow() }, clock.monotonicMs()];
   return () => ({
-    requests: counts.requests - before.requests,
-    retries: counts.retries - before.retries,
+    requests: countsNow().requests - before.requests,
+    retries: countsNow().retries - before.retries,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
   });
 }

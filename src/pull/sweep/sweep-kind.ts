@@ -25,7 +25,7 @@ import { liveIds } from '../../store/records/record-store.ts';
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const startedAt = parts.clock.now();
-  const traffic = countTraffic(parts);
+  const traffic = countTraffic(parts, request.kind.name);
   return withReading(parts, request, 'whole', async (reading) => {
     const sweep = await toSweep(parts, request, reading);
     const tally = createTally();

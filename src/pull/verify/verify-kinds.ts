@@ -61,7 +61,7 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
     const comparisons: KindComparison[] = [];
     for (const kind of await withoutOffKinds(parts, kinds)) {
       const startedAt = parts.clock.now();
-      const traffic = countTraffic(parts);
+      const traffic = countTraffic(parts, kind.name);
       const comparison = await verifyKind(parts, kind, settings);
       comparisons.push(comparison);
       const report = { ...reportOf(kind, comparison), ...traffic() };

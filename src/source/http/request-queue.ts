@@ -9,21 +9,20 @@ import { SourceError } from './errors.ts';
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
 type RunInTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
-/** Creates the queue that all requests of a source wait in: a few run at once, and at a rate. Each counts as it takes its turn. */
+/** Creates the queue that all requests of a source wait in: a few run at once, and at its pace. Each counts as it takes its turn. */
 export function createRequestQueue(
   settings: SourceSettings,
-  clock: Clock,
+  pace: Pace,
   counts: { requests: number },
 ): RunInTurn {
   const queue = new PQueue({ concurrency: settings.concurrency });
-  const waitForSlot = createPace(settings.requestsPerSecond, clock);
 
   return (run, signal) => {
     // The queue would reject a running request, too, before that one says whether it was sent: creates could double.
     const waiting = createDeadline(null, [signal]);
     const runNow = async () => {
       waiting.release();
-      await waitForSlot(signal);
+      await pace.waitForTurn(signal);
       counts.requests++;
       return run();
     };
@@ -31,15 +30,22 @@ export function createRequestQueue(
   };
 }
 
-/** Spaces sends evenly: each call resolves when its turn has come. Without a rate, at once. */
-function createPace(requestsPerSecond: number | null, clock: Clock): (signal: AbortSignal) => Promise<void> {
-  if (requestsPerSecond === null) return () => Promise.resolve();
+type Pace = ReturnType<typeof createPace>;
+
+/** Creates the pace at which all requests of a source are sent: evenly spaced, or without a rate at once. */
+export function createPace(requestsPerSecond: number | null, clock: Clock) {
   let next = -Infinity;
-  return async (signal) => {
-    const now = clock.monotonicMs();
-    const turn = Math.max(now, next);
-    next = turn + 1000 / requestsPerSecond;
-    if (turn > now) await clock.sleep(turn - now, signal);
+  return {
+    waitForTurn: async (signal: AbortSignal): Promise<void> => {
+      const now = clock.monotonicMs();
+      const turn = Math.max(now, next);
+      next = turn + (requestsPerSecond === null ? 0 : 1000 / requestsPerSecond);
+      if (turn > now) await clock.sleep(turn - now, signal);
+    },
+    /** Sends nothing for so long: a service that asks one request to wait means all of them. */
+    pause: (ms: number): void => {
+      next = Math.max(next, clock.monotonicMs() + ms);
+    },
   };
 }
 
@@ -72,6 +78,7 @@ type Retry = <T>(attempt: RetriedAttempt<T>, signal: AbortSignal, sweep?: SweepO
  */
 export function createRetry(
   maxAttempts: number,
+  pace: Pace,
   { clock, logger, random = Math.random }: SourceParts,
 ): Retry {
   let isDown = false;
@@ -96,13 +103,17 @@ export function createRetry(
     const isHopeless = isDown || (isAnsweringGarbled && isGarbled(error));
     if (!outlasts(sweep, error) && (attemptNumber >= maxAttempts || isHopeless)) return false;
     const waitMs = error.passing.waitMs ?? backoffMs(BACKOFF, attemptNumber, random);
-    const nowMs = clock.monotonicMs();
-    if (waitMs >= LONG_WAIT_MS && nowMs >= announcedUntilMs) {
-      announcedUntilMs = nowMs + waitMs;
-      logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
-    }
+    announce(error.message, waitMs);
+    pace.pause(error.passing.waitMs ?? 0);
     await clock.sleep(waitMs, signal);
     return true;
+  };
+
+  const announce = (fault: string, waitMs: number): void => {
+    const nowMs = clock.monotonicMs();
+    if (waitMs < LONG_WAIT_MS || nowMs < announcedUntilMs) return;
+    announcedUntilMs = nowMs + waitMs;
+    logger.warn({ fault, waitMs: Math.round(waitMs) }, 'waiting to ask again');
   };
 
   return async (attempt, signal, sweep) => {

@@ -6,9 +6,17 @@ import type { HttpClient, ReceivedAnswer, SourceParts, SourceSettings } from './
 import { createHttpClient } from './http-client.ts';
 import { holderOf } from './token-holder.ts';
 import { toSourceError } from './network-faults.ts';
-import { createRequestQueue, createRetry, type RetriedAttempt, type SweepOutage } from './request-queue.ts';
+import {
+  createPace,
+  createRequestQueue,
+  createRetry,
+  type RetriedAttempt,
+  type SweepOutage,
+} from './request-queue.ts';
 
 export interface ReadRequest<T> {
+  /** The name of the kind that it counts for. */
+  readonly kind: string;
   readonly path: string;
   /** Empty, or with its question mark. */
   readonly query: string;
@@ -51,15 +59,19 @@ export function createRequester(settings: SourceSettings, parts: SourceParts) {
   const { openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
   const counts = { requests: 0, retries: 0 };
-  const runInTurn = createRequestQueue(settings, parts.clock, counts);
-  const retry = createRetry(settings.maxAttempts, parts);
+  const countsOfKinds: Record<string, typeof counts> = {};
+  const pace = createPace(settings.requestsPerSecond, parts.clock);
+  const runInTurn = createRequestQueue(settings, pace, counts);
+  const retry = createRetry(settings.maxAttempts, pace, parts);
   const closing = new AbortController();
   const { signal: closed } = closing;
 
   /** One attempt: it waits its turn, and its answer is read. */
   const attempt = async <T>(request: ReadRequest<T>, number: number, signal: AbortSignal) => {
     const { value: answer, ...ticks } = await runInTurn(() => {
-      if (number > 1) counts.retries++;
+      const ofKind = (countsOfKinds[request.kind] ??= { requests: 0, retries: 0 });
+      ofKind.requests++;
+      if (number > 1) for (const each of [counts, ofKind]) each.retries++;
       return fetchAnswer(settings, parts, client, { ...request, signal });
     }, signal);
     await ownEventLoopTurn(); // The next request goes out first: the service works on it while this answer is read.
@@ -99,6 +111,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts) {
     /** How many requests may be under way at once. */
     concurrency: settings.concurrency,
     counts,
+    countsOfKinds,
     close: async () => {
       closing.abort();
       await client.destroy();

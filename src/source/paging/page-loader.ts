@@ -158,7 +158,8 @@ function createPageRequests(
       });
     };
     const read = page === 1 ? readPage : allowMissing(readPage);
-    return { path, query: pageQuery(kind, page, size()), page, header, read, tick: options.tick, signal };
+    const about = { kind: kind.name, path, query: pageQuery(kind, page, size()), page, header };
+    return { ...about, read, tick: options.tick, signal };
   };
 }
 

@@ -15,8 +15,8 @@ export interface SourceBinding {
   isBound: boolean;
   /** A list of this run showed a company or a record that the mirror knows: the token is the right one. */
   isConfirmed: boolean;
-  /** Kinds that name their company were read to identify the token's company, for the kinds that do not. */
-  isCompanyRead: boolean;
+  /** The reading of kinds that name their company, to identify the token's company for the kinds that do not; null = none yet. */
+  companyRead: Promise<void> | null;
   /** The first list of this run that belonged to another company. */
   refusal: OtherSourceError | null;
 }
@@ -31,7 +31,7 @@ export async function openSourceBinding(
   acceptNew: boolean,
 ): Promise<SourceBinding> {
   const bound = await boundUrl(session);
-  const unread = { isConfirmed: false, isCompanyRead: false, refusal: null };
+  const unread = { isConfirmed: false, companyRead: null, refusal: null };
   if (bound === null || bound === baseUrl || acceptNew)
     return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread };
   throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {

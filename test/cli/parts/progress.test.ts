@@ -23,9 +23,9 @@ test('on a terminal logs stand above the line of the kind, and neither tears the
   progress.onProgress({ kind: 'clients', pages: 1, lastPage: 3, rows: 1_200 });
   expect(screenOf(written)).toEqual(['clients (1 of 2)  1,200 rows  page 1 of 3']);
   progress.stderr.write('{"msg":"first"}\n');
-  progress.onProgress({ kind: 'products', pages: 0, lastPage: null, rows: 0 });
+  progress.onProgress({ kind: 'products', pages: 0, lastPage: null, rows: 0, others: 1 });
   vi.advanceTimersByTime(500);
-  expect(screenOf(written)).toEqual(['{"msg":"first"}', 'products (2 of 2)  0 rows']);
+  expect(screenOf(written)).toEqual(['{"msg":"first"}', 'products (2 of 2)  0 rows  and 1 more']);
   progress.stop();
   vi.advanceTimersByTime(500);
   expect(screenOf(written)).toEqual(['{"msg":"first"}', '']);

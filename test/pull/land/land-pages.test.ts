@@ -32,7 +32,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<KindReading> {
     isNew: false,
     isBound: false,
     isConfirmed: false,
-    isCompanyRead: false,
+    companyRead: null,
     refusal: null,
   };
   return {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { byAnswerKind, documentedKind, open, sweepAll, ticker } from '../open-source.ts';
 import { listBody, pageOf } from '../list-answers.ts';
+import { gate } from '../../store/temp-mirror.ts';
 import { send, serve, serveRaw } from '../../support/serve.ts';
 
 const GOOD = listBody(1, 10, 3);
@@ -64,6 +65,24 @@ describe('what may pass', () => {
     const { source, clock } = open(await failing(1, 429, { 'retry-after': '7' }));
     await sweepAll(source);
     expect(clock.sleeps).toEqual([7000]);
+  });
+
+  test('B08: sends nothing else meanwhile', async () => {
+    let requests = 0;
+    const base = await serve((_, response) => {
+      if (++requests === 1) response.writeHead(429, { 'retry-after': '7' }).end();
+      else send(response, GOOD);
+    });
+    const { source, clock } = open(base);
+    const { opened, open: passTime } = gate();
+    const sleep = vi.spyOn(clock, 'sleep').mockReturnValue(opened);
+    const waiting = sweepAll(source);
+    await vi.waitFor(() => expect(sleep).toHaveBeenCalledTimes(1));
+    const another = source.probe(documentedKind);
+    await vi.waitFor(() => expect(sleep).toHaveBeenCalledTimes(2));
+    expect(requests).toBe(1);
+    passTime();
+    await Promise.all([waiting, another]);
   });
 
   test('B08: of two headers the larger, of nonsense none', async () => {
