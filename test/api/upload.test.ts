@@ -86,7 +86,7 @@ describe.each(ONE_DATABASE)('an upload to a mirror in %s', (_name, open) => {
     const refused = await submit(stage, { kind: 'products', match: '', file: sheet });
     const page = (await refused.text()).replaceAll(/\s+/g, ' ');
     expect(refused.status).toBe(400);
-    expect(page).toContain('By the choice it has products, by the name of the file clients.');
+    expect(page).toContain('differ: products, clients.');
     expect(page).toMatch(/<form [^>]*action="\/plans".*<option value="clients".*name="file"/);
     const planned = await submit(stage, {
       kind: '',

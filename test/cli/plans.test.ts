@@ -117,7 +117,7 @@ describe('plan', () => {
     );
     const differing = await run(['plan', few, '--kind', 'products'], env);
     expect(differing).toMatchObject({ code: 2 });
-    expect(differing.stderr).toContain('By the choice it has products, by the name of the file clients.');
+    expect(differing.stderr).toContain('differ: products, clients.');
     const prices = join(folder, 'prices.csv');
     writeFileSync(prices, 'code,credit\n000123,2500.75\n123,1\n');
     const matched = await run(['plan', prices, '--kind', 'clients', '--match', 'code'], env);

@@ -31,6 +31,7 @@ export async function approvePlan(
   { id, by, now, approvals }: Omit<PlanDecision, 'kinds'> & { readonly approvals: number },
 ): Promise<void> {
   const { plan } = await readUnalteredPlan(session, id);
+  if (plan.state !== 'open') throw alreadyDecided(plan);
   if (isSameUserName(plan.createdBy, by))
     throw new SyncError(`${by} made plan ${id}: only another user can approve it.`, {
       code: 'plan.own',

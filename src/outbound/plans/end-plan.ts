@@ -29,6 +29,7 @@ export async function endPlan(
   reason: string | null,
 ): Promise<void> {
   const plan = await readPlan(session, id);
+  if (plan.state !== 'open') throw alreadyDecided(plan);
   if (!canEnd(ending, plan, { name: by.who, role: by.role })) throw notAllowed(plan, ending);
   const closed = { state: ending, closedAt: formatInstant(now), closedBy: by.who };
   const seen = sql`approved_by is not distinct from ${plan.approvedBy}`;

@@ -127,7 +127,7 @@ type CandidateKind = Pick<EditedTable, 'kind' | 'viewColumns'>;
 async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<CandidateKind> {
   const { kinds, kind: chosen, sheet, origin: file } = spreadsheet;
   const names = kinds.map((kind) => kind.name);
-  const named = kindOfSheet(names, { chosen, file, sheet: sheet.name });
+  const named = kindOfSheet(names, chosen, sheet.name, file);
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const candidates: CandidateKind[] = [];
   for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {

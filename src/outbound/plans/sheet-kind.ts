@@ -7,22 +7,14 @@ import { UsageError } from '../../lib/sync-error.ts';
  */
 export function kindOfSheet(
   kinds: readonly string[],
-  {
-    chosen,
-    sheet,
-    file,
-  }: { readonly chosen?: string | undefined; readonly sheet?: string | undefined; readonly file: string },
+  chosen: string | undefined,
+  sheet: string | undefined,
+  file: string,
 ): string | undefined {
-  const shown = {
-    'the choice': chosen,
-    'the sheet': kindInName(kinds, sheet),
-    'the file': kindInName(kinds, file),
-  };
-  const found = Object.entries(shown).filter(([, kind]) => kind !== undefined);
-  const [[first = '', kind] = [], ...others] = found;
-  const [second, other] = others.find(([, each]) => each !== kind) ?? [];
+  const shown = [chosen, kindInName(kinds, sheet), kindInName(kinds, file)];
+  const [kind, other] = new Set(shown.filter((each) => each !== undefined));
   if (other === undefined) return kind;
-  throw new UsageError(`By ${first} it has ${kind}, by the name of ${second} ${other}.`, {
+  throw new UsageError(`The choice, the name of the sheet and that of the file differ: ${kind}, ${other}.`, {
     code: 'usage.sheet',
     hint: 'Rename the file or its sheet, or choose the other kind.',
   });

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { applyPlan } from '../../../src/outbound/plans/apply-plan.ts';
 import { approvePlan } from '../../../src/outbound/plans/approve-plan.ts';
+import { endPlan } from '../../../src/outbound/plans/end-plan.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { showPlan } from '../../../src/outbound/plans/plan-document.ts';
 import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
 import { thrownBy } from '../../store/temp-mirror.ts';
@@ -53,6 +55,27 @@ describe.each(DATABASES)('with approvals, in %s', (database) => {
     expect(await showPlan(on.session, KINDS, undo)).toMatchObject({
       counts: { updates: 1, creates: 0, refusals: 0, entries: { ready: 1 } },
     });
+  });
+
+  test('of an approval and a withdrawal at once the first one wins', async () => {
+    const { on, plan, now, approve, codeOf } = await scene(database);
+    const by = { who: 'ada', role: 'operator', via: 'api' } as const;
+    const withdraw = (session = on.session) => endPlan(session, { id: plan, by, now }, 'withdrawn', null);
+    /** A session in which another decision lands between what a decision reads and what it writes. */
+    const beaten = (decide: () => Promise<void>): Session => ({
+      ...on.session,
+      atomically: async (work) => {
+        await decide();
+        return on.session.atomically(work);
+      },
+    });
+    expect(await codeOf(() => withdraw(beaten(() => approve('Marie'))))).toBe('plan.approved');
+    await on.session.atomically((tx) =>
+      tx.write(sql`update plans set approved_at = null, approved_by = null`),
+    );
+    const late = { id: plan, by: 'Marie', now, approvals: 1 };
+    expect(await codeOf(() => approvePlan(beaten(withdraw), late))).toBe('plan.withdrawn');
+    expect(await showPlan(on.session, KINDS, plan)).toMatchObject({ state: 'withdrawn', approvedBy: null });
   });
 
   test('nobody approves rows that are not those that were shown, nor are they applied afterwards', async () => {

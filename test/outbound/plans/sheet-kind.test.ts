@@ -15,12 +15,12 @@ test.each([
   ['clientele.csv', undefined, undefined, undefined],
   ['clients and products.csv', undefined, undefined, undefined],
 ])('%s with the sheet %s and the choice %s is a sheet of %s', (file, sheet, chosen, kind) => {
-  expect(kindOfSheet(KINDS, { file, sheet, chosen })).toBe(kind);
+  expect(kindOfSheet(KINDS, chosen, sheet, file)).toBe(kind);
 });
 
 test.each([
-  ['clients.csv', undefined, 'products', 'By the choice it has products, by the name of the file clients.'],
-  ['clients.xlsx', 'products', undefined, 'By the sheet it has products, by the name of the file clients.'],
+  ['clients.csv', undefined, 'products', 'differ: products, clients.'],
+  ['clients.xlsx', 'products', undefined, 'differ: products, clients.'],
 ])('%s with the sheet %s and the choice %s is refused', (file, sheet, chosen, message) => {
-  expect(() => kindOfSheet(KINDS, { file, sheet, chosen })).toThrow(message);
+  expect(() => kindOfSheet(KINDS, chosen, sheet, file)).toThrow(message);
 });
