@@ -105,9 +105,13 @@ async function upgradeMirror(
     ),
   );
   refuseMissingExclusions(config, await readExclusions(session));
-  const { reports } = config;
+  const { reports, calendar } = config;
+  const facts = {
+    'settings.kinds': declaredText(config),
+    'calendar.yearBegins': String(calendar.yearBegins),
+  };
   const isKept = keepsSettings || !(await isMirrorPresent(session));
-  const kept = isKept ? { reports, declared: declaredText(config) } : {};
+  const kept = isKept ? { reports, kept: facts } : {};
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), ...kept, mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated || (await hasUnfilled(session, KEY_COLUMN)))

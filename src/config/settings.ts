@@ -3,6 +3,7 @@ import { includeKinds, kinds } from './groups/kinds.ts';
 import {
   alerts,
   bi,
+  calendar,
   database,
   mail,
   mcp,
@@ -41,6 +42,7 @@ export const settings = group({
   alerts,
   monitor,
   bi,
+  calendar,
   reports,
   mcp,
   language: setting(

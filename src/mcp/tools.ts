@@ -76,6 +76,7 @@ export const TOOLS: readonly Tool[] = [
       limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
     }),
     run: async (context, caller, _states, { sql, limit }) => {
+      refuseClock(sql, companyDay(context));
       if (sql.includes('\0')) throw refusedError('it contains a null character'); // Where parsers end.
       const views = (await readOwnViews(context)).map((view) => view.name);
       const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS }, caller);
@@ -114,6 +115,18 @@ export const TOOLS: readonly Tool[] = [
   }),
 ];
 
+/** The day by the clocks of the company. */
+const companyDay = ({ clock, timezone }: ToolContext): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(clock.now());
+
+const CLOCK = /\bcurrent_(?:date|time|timestamp)\b|\blocaltime(?:stamp)?\b|\bnow\s*\(|'now'/i;
+
+/** Refuses the clock of the database: SQLite's is UTC, and PostgreSQL's follows the session. */
+function refuseClock(sql: string, today: string): void {
+  const [found] = CLOCK.exec(sql.replaceAll(/'(?!now')(?:[^']|'')*'/gi, "''")) ?? [];
+  if (found !== undefined) throw refusedError(`write the company's day, '${today}', in place of ${found}`);
+}
+
 const requireKind = (context: ToolContext, name: string): Kind =>
   findKind(context.kinds, name, { code: 'mcp.kind' });
 
@@ -134,7 +147,10 @@ export async function answerCall(
     const now = formatInstant(clock.now());
     const kinds = await filterKindsWithRows(session, context.kinds);
     const findings = await tool.run({ ...context, kinds }, caller, states, values);
-    const answer = toAnswer(findings, states, { now, language: caller.language });
+    const answer = {
+      ...toAnswer(findings, states, { now, language: caller.language }),
+      today: companyDay(context),
+    };
     const { returned: rows, truncated } = answer;
     const facts = { kinds: findings.kinds, rows, truncated, ...measured() };
     logger.info({ ...call, ...facts }, `${caller.name} called ${tool.name}`);

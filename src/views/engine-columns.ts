@@ -104,6 +104,11 @@ const COLUMNS = {
     ],
     starts_at: instant('Starts at', 'When the day begins, in the time zone of the schedules.'),
     ends_at: instant('Ends at', 'When the next day begins, in the time zone of the schedules.'),
+    fiscal_year: [
+      'integer',
+      'Fiscal year',
+      'The fiscal year, named by the year in which it ends, by the setting calendar.yearBegins.',
+    ],
   },
   record: {
     _first_seen_at: instant('First seen at', 'When the mirror first read the record.'),

@@ -172,10 +172,14 @@ export const calendarView = (dialect: Dialect): View => {
       month_fr: name('month', MONTHS.fr),
       weekday_en: name('weekday', WEEKDAYS.en),
       weekday_fr: name('weekday', WEEKDAYS.fr),
+      fiscal_year: dialect === 'sqlite' ? asInteger(FISCAL_YEAR) : FISCAL_YEAR,
     }),
     from: `from ${CALENDAR} n`,
   };
 };
+
+const FIRST_MONTH = `coalesce((select cast(m.value as bigint) from mirror_meta m where m.key = 'calendar.yearBegins'), 1)`;
+const FISCAL_YEAR = `n.year + case when ${FIRST_MONTH} > 1 and n.month >= ${FIRST_MONTH} then 1 else 0 end`;
 
 function nameOf(number: string, names: string): string {
   const cases = names.split(' ').map((name, index) => `when ${index + 1} then ${literal(name)}`);

@@ -61,8 +61,8 @@ interface MigrateOptions {
   readonly timezone?: string;
   /** Which statuses reports count. Without them, a mirror keeps those that it has. */
   readonly reports?: CountedStatuses;
-  /** The settings that the kinds come of, as text. Without it, a mirror keeps the one that it has. */
-  readonly declared?: string;
+  /** The settings that the kinds come of, and the first month of the fiscal year. Without them, a mirror keeps those that it has. */
+  readonly kept?: Readonly<Record<'settings.kinds' | 'calendar.yearBegins', string>>;
   readonly release?: Release;
   /** Runs in the transaction before anything is changed; what it throws leaves the mirror as it is. */
   readonly mayMigrate?: (tx: Transaction, found: SchemaState) => Promise<void> | void;
@@ -99,12 +99,12 @@ export async function checkSchema(session: Session, kinds: readonly Kind[], opti
 
 function createTarget(session: Session, kinds: readonly Kind[], options: MigrateOptions) {
   const { readerRole: role = null, language: requested = 'en', release = THIS_RELEASE } = options;
-  const { timezone, reports, declared } = options;
+  const { timezone, reports, kept } = options;
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
   const layout = hashLayout(kinds, dialect, language);
-  return { kinds, dialect, location, readerRole, language, timezone, reports, declared, release, layout };
+  return { kinds, dialect, location, readerRole, language, timezone, reports, kept, release, layout };
 }
 
 type MigrationTarget = ReturnType<typeof createTarget>;
@@ -122,9 +122,15 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
     (await readMeta(tx, 'log')) !== null &&
     (await grantedRole(tx)) === target.readerRole &&
     [undefined, await readMeta(tx, 'calendar')].includes(target.timezone) &&
-    [undefined, await readMeta(tx, 'settings.kinds')].includes(target.declared) &&
-    (target.reports === undefined || isDeepStrictEqual(target.reports, await readCountedStatuses(tx)));
+    (await keepsSettings(tx, target));
   return isCurrent ? 'current' : 'of other settings';
+}
+
+/** Whether the mirror keeps the settings that it is to keep. */
+async function keepsSettings(tx: Transaction, { kept, reports }: MigrationTarget): Promise<boolean> {
+  for (const key of ['settings.kinds', 'calendar.yearBegins'] as const)
+    if (kept !== undefined && kept[key] !== (await readMeta(tx, key))) return false;
+  return reports === undefined || isDeepStrictEqual(reports, await readCountedStatuses(tx));
 }
 
 async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: MigrationTarget) {
@@ -144,7 +150,10 @@ async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: Mi
   if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = listViews(await filterKindsWithRows(tx, mirrored), dialect);
   await fillCalendar(tx, target.timezone);
-  if (target.declared !== undefined) await writeMeta(tx, 'settings.kinds', target.declared);
+  if (target.kept !== undefined) {
+    await writeMeta(tx, 'settings.kinds', target.kept['settings.kinds']);
+    await writeMeta(tx, 'calendar.yearBegins', target.kept['calendar.yearBegins']);
+  }
   if (target.reports !== undefined) await writeCountedStatuses(tx, target.reports);
   await replaceViews(tx, views);
   await writeMeta(tx, 'language', target.language);

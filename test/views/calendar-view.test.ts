@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { migrate } from '../../src/views/migrate.ts';
 import { readDeclaredColumns } from '../../src/views/views.ts';
 import { DATABASES } from '../store/databases.ts';
 import { putRecords } from '../store/temp-mirror.ts';
+import { TWO_KINDS } from '../support/postgres-templates.ts';
 
 /** Days at the edges of years, with the week that ISO 8601 gives them. */
 const EDGES = [
@@ -46,6 +48,21 @@ describe.each(DATABASES)('%s: bi_calendar', (_name, open) => {
       ...Array<string>(4).fill('text'),
       'bigint',
     ]);
-    expect(types.slice(11).map((type) => type.slice(0, 9))).toEqual(['timestamp', 'timestamp']);
+    expect(types.slice(11).map((type) => type.slice(0, 9))).toEqual(['timestamp', 'timestamp', 'bigint']);
   });
+});
+
+test.each(DATABASES)('%s: the fiscal year is named by the year in which it ends', async (_name, open) => {
+  const session = await open();
+  const yearOf = async (month: string | null): Promise<unknown[]> => {
+    const kept = { 'settings.kinds': '{}', 'calendar.yearBegins': month ?? '1' };
+    await migrate(session, TWO_KINDS, month === null ? {} : { kept });
+    const rows = await session.query(
+      sql`select fiscal_year from bi_calendar where date in ('2025-03-31', '2025-04-01', '2025-12-31') order by date`,
+    );
+    return rows.map(({ fiscal_year: year }) => Number(year));
+  };
+  expect(await yearOf(null)).toEqual([2025, 2025, 2025]);
+  expect(await yearOf('4')).toEqual([2025, 2026, 2026]);
+  expect(await yearOf('1')).toEqual([2025, 2025, 2025]);
 });

@@ -26,6 +26,13 @@ export const bi = group({
   ),
 });
 
+export const calendar = group({
+  yearBegins: setting(
+    a.month.default(1),
+    'Month in which the fiscal year begins; it is named by the year in which it ends.',
+  ),
+});
+
 const A_LIST = 'a list of statuses, or null';
 const statuses = (meaning: string) =>
   setting(nullableSetting(z.array(a.filledText, A_LIST).min(1, A_LIST)), meaning);

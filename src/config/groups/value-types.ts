@@ -9,6 +9,7 @@ const DAY_SECONDS = 86_400;
 export const count = whole('a whole number from 1', 1);
 export const countOrNone = whole('a whole number from 0', 0);
 export const pageSize = whole('a whole number from 1 to 1000', 1, 1000);
+export const month = whole('a month: a whole number from 1 to 12', 1, 12);
 export const port = whole('a port: a whole number from 0 to 65535', 0, 65_535);
 
 export const seconds = numberFrom('a number of seconds from 0');

@@ -13,6 +13,7 @@ type MetaKey =
   | 'bi.reader_role' // Who may read the views.
   | 'language' // That of PostgreSQL's comments.
   | 'calendar' // The time zone in which days are counted.
+  | 'calendar.yearBegins' // The month in which the fiscal year begins.
   | 'settings.kinds' // The kinds that the settings declare and include, as JSON.
   | `reports.${'sold' | 'owed' | 'bought'}` // The statuses that reports count.
   | 'source.base_url' // Whose data the mirror holds.
