@@ -113,26 +113,34 @@ export async function createReportIndexes(session: Session, kinds: readonly Kind
   }
 }
 
-async function createIndex(session: Session, index: ReportIndex): Promise<void> {
-  await session.atomically((tx) =>
-    tx.execute(
-      `create index if not exists ${identifier(index.name)} on ${identifier(index.table)} ${index.on}`,
-    ),
-  );
+async function createIndex(session: Session, index: ReportIndex, former?: string): Promise<void> {
+  const { name, table, on } = index;
+  await session.atomically(async (tx) => {
+    await tx.execute(`create index if not exists ${identifier(name)} on ${identifier(table)} ${on}`);
+    if (former !== undefined) await tx.execute(`drop index if exists ${identifier(former)}`);
+  });
 }
+
+/** Below so many rows PostgreSQL reads all texts in a tenth of a second, and their index would take longer than a pull. */
+const ROWS_WITH_TRIGRAMS = 200_000;
 
 /** Makes the indexes of what is searched. SQLite reads one through; PostgreSQL looks for the parts of the text. */
 async function createSearchIndexes(session: Session, tables: readonly SearchTable[]): Promise<void> {
-  const trigrams = session.dialect === 'postgres' ? await ensureTrigrams(session) : null;
   for (const { name: table, id } of tables) {
-    const name = indexName(table, 'search');
-    const present = await readTexts(session, INDEXES[session.dialect](table));
-    if (present.includes(name)) continue;
-    if (session.dialect === 'sqlite')
-      await createIndex(session, { name, table, on: `(${id}, ${SEARCH_COLUMN})` });
-    else if (trigrams !== null)
-      await createIndex(session, { name, table, on: `using gin (${SEARCH_COLUMN} ${trigrams})` });
+    const former = indexName(table, 'search');
+    const isOfView = session.dialect === 'sqlite' && id === 'id'; // It leaves out deleted records.
+    const name = isOfView ? indexName(table, 'live_search') : former;
+    if ((await readTexts(session, INDEXES[session.dialect](table))).includes(name)) continue;
+    const columns = isOfView ? `(id, _deleted_at, ${SEARCH_COLUMN})` : `(${id}, ${SEARCH_COLUMN})`;
+    const on = session.dialect === 'sqlite' ? columns : await trigramsOf(session, table);
+    if (on !== null) await createIndex(session, { name, table, on }, isOfView ? former : undefined);
   }
+}
+
+async function trigramsOf(session: Session, table: string): Promise<string | null> {
+  const isLong = sql`select 1 from ${sql.identifier(table)} offset ${ROWS_WITH_TRIGRAMS} limit 1`;
+  const trigrams = (await hasRow(session, isLong)) ? await ensureTrigrams(session) : null;
+  return trigrams && `using gin (${SEARCH_COLUMN} ${trigrams})`;
 }
 
 /** PostgreSQL's operators that find any part of a text by an index; null where we may not install them: a search takes longer. */
