@@ -58,7 +58,7 @@ export function exportRoutes(app: Server, context: RouteContext): void {
       what,
       asOf,
       ids: listed === undefined ? undefined : expandIds(listed),
-      wanted: columns?.split(',').map((name) => name.trim()),
+      columns,
       now: clock.now(),
       timezone,
     });

@@ -45,7 +45,7 @@ export function exportCommand(context: CommandContext): Command {
     .action(async (what: string, given: Options) => {
       const options = withoutDash(given);
       const { io } = context;
-      const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
+      const { raw: isRaw = false, excel: isExcel = false, asOf, out, columns } = options;
       const format = chosenFormat(options);
       refuseConflicts(options, format);
       const startedMs = systemClock.monotonicMs();
@@ -62,8 +62,7 @@ export function exportCommand(context: CommandContext): Command {
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
         const ids = options.ids === undefined ? undefined : expandIds(options.ids);
-        const wanted = options.columns?.split(',').map((name) => name.trim());
-        const request = { what, asOf, ids, wanted, now: systemClock.now(), timezone, isRaw };
+        const request = { what, asOf, ids, columns, now: systemClock.now(), timezone, isRaw };
         const { source, remark } = await openExport(session, allKinds(config), request);
         const written =
           file === null ? null : { ...(await exportFile(source, file, encoding)), file, format };

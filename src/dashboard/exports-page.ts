@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { isListed } from '../catalog/kind.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
@@ -5,7 +6,8 @@ import { listReports } from '../report/run-report.ts';
 import { readViewNames } from '../views/views.ts';
 import { exportLinks } from './parts/export-links.ts';
 import { pageTitle, panel } from './parts/layout.ts';
-import { addPage, type Dashboard } from './parts/page.ts';
+import { addPage, filterValue, type Dashboard } from './parts/page.ts';
+import { filterForm } from './parts/paging.ts';
 import type { Reader } from './parts/reader.ts';
 import { labelledKind } from './parts/values.ts';
 
@@ -14,17 +16,21 @@ const PATH = '/exports';
 /** Adds the page from which every kind and every view can be had as a workbook or as CSV. */
 export function addExportsPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
-  addPage(app, dashboard, { path: PATH, summary: 'Show what can be exported' }, async (request) => {
-    const { t } = request.reader;
+  const querystring = z.object({ view: filterValue });
+  const page = { path: PATH, summary: 'Show what can be exported', querystring };
+  addPage(app, dashboard, page, async ({ reader, query: { view } }) => {
+    const { t } = reader;
     const listed = kinds.filter(isListed).map((kind) => kind.name);
     const ofKinds = new Set(listed.map((name) => `bi_${name}`));
     const views = (await readViewNames(session)).filter((view) => !ofKinds.has(view));
+    const shown = views.filter((name) => view === undefined || name === view);
     const title = t('Export');
     const about = t('To correct records: export a kind as a workbook, edit it, and upload it under Plans.');
     const content = html`${pageTitle(title, about)}
-    ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, request.reader, labelledKind))}
-    ${panel({ id: 'reports', title: t('Reports'), isLive: false }, reportTable(await readViewNames(session), request.reader))}
-    ${panel({ id: 'views', title: t('Other views'), isLive: false }, fileTable(t('Other views'), views, request.reader))}`;
+    ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, reader, labelledKind))}
+    ${panel({ id: 'reports', title: t('Reports'), isLive: false }, reportTable(await readViewNames(session), reader))}
+    ${filterForm(reader, PATH, [{ name: 'view', label: t('view'), value: view, choices: views }])}
+    ${panel({ id: 'views', title: t('Other views'), isLive: false }, fileTable(t('Other views'), shown, reader))}`;
     return { title, content, isStill: true };
   });
 }

@@ -109,6 +109,7 @@ const APPROVE_ANSWER: MessageKey = '{n, plural, one {Approve # deletion} other {
 
 const OVERWRITE: MessageKey = 'replace the values of the other user with those of the entry';
 const KEEP: MessageKey = 'send nothing; the values of the other user stay';
+const KEEP_THEIRS = { ...abandonOutboxEntry, name: 'keep theirs', summary: KEEP };
 const HURRY: MessageKey = 'send it again once one certified sweep shows no new record';
 const LATE: MessageKey =
   'If the service carries out the lost request later, it will have two records. Continue?';
@@ -127,13 +128,8 @@ const CONFIRMED: { readonly [choice: string]: { member: string; question: Messag
 };
 
 /** To abandon an entry that conflicts is to keep the values of the other user. */
-function operationOn(entry: Entry, choice: keyof typeof ENTRY_OPERATIONS): AnyOperation {
-  const isConflict = choicesOf(entry).includes('overwrite');
-  const operation = ENTRY_OPERATIONS[choice];
-  return isConflict && choice === 'abandon'
-    ? { ...operation, name: 'keep theirs', summary: KEEP }
-    : operation;
-}
+const operationOn = (entry: Entry, choice: keyof typeof ENTRY_OPERATIONS): AnyOperation =>
+  choice === 'abandon' && choicesOf(entry).includes('overwrite') ? KEEP_THEIRS : ENTRY_OPERATIONS[choice];
 
 const ADOPTABLE = 2;
 

@@ -27,8 +27,8 @@ interface ExportRequest {
   readonly asOf: string | undefined;
   /** Of these records only; undefined = of all. */
   readonly ids?: readonly string[] | undefined;
-  /** These columns in this order; undefined = all. */
-  readonly wanted?: readonly string[] | undefined;
+  /** These columns in this order, `id,name`; undefined = all. */
+  readonly columns?: string | undefined;
   readonly now: Date;
   /** Leaves out the version of each record, which corrections need: the columns are those of the view. */
   readonly isRaw?: boolean;
@@ -46,7 +46,7 @@ interface ExportRequest {
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, ids, wanted, now, timezone, isRaw = false }: ExportRequest,
+  { what, asOf, ids, columns: wanted, now, timezone, isRaw = false }: ExportRequest,
 ) {
   const kindNames = kinds.map((kind) => kind.name);
   const name = kindNames.includes(what) ? `bi_${what}` : what;
@@ -84,10 +84,10 @@ export async function openExport(
 }
 
 /** @throws {UsageError} `usage.columns` for a column that there is not. */
-function pickColumns(source: ExportSource, wanted?: readonly string[]): ExportSource {
+function pickColumns(source: ExportSource, wanted?: string): ExportSource {
   if (wanted === undefined) return source;
   const known = source.columns.map((column) => column.name);
-  const places = [...new Set(wanted)].map((name) => {
+  const places = [...new Set(wanted.split(',').map((name) => name.trim()))].map((name) => {
     const place = known.indexOf(name);
     if (place >= 0) return place;
     const message = `Unknown column "${name}" of ${source.name}${didYouMean(name, known)}`;
