@@ -131,7 +131,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       const reject = () => stage.post(`/v1/plans/${id}/reject`, { reason: 'no' });
       const answers = await Promise.all(id % 2 === 0 ? [apply(), reject()] : [reject(), apply()]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-      const hasRejected = answers[id % 2 === 0 ? 1 : 0]?.status === 200;
+      const hasRejected = answers[id % 2 === 0 ? 1 : 0].status === 200;
       const { state } = (await jsonOf(await stage.get(`/v1/plans/${id}`))) as { readonly state: string };
       expect(state).toBe(hasRejected ? 'rejected' : 'applied');
       await session.atomically((tx) =>

@@ -42,7 +42,7 @@ async function approveAndApply(page: Page): Promise<void> {
   await page.getByRole('status').filter({ hasText: 'Approved' }).waitFor();
   await page.locator('summary', { hasText: 'Apply' }).click();
   await page.getByRole('button', { name: 'Apply' }).click();
-  await page.locator('#plan .tiles li', { hasText: /1\s*done/ }).waitFor();
+  await page.locator('#plan .path li', { hasText: /1\s*done/ }).waitFor();
 }
 
 const buttonsOf = (page: Page): Promise<number> => page.locator('main').getByRole('button').count();

@@ -163,6 +163,6 @@ async function approveAndApply(
   await page.reload();
   await page.locator('summary', { hasText: words.apply }).click();
   await page.getByRole('button', { name: words.apply }).click();
-  await page.locator('#plan .tiles li', { hasText: new RegExp(`^\\s*${ROWS}\\s*${words.done}`) }).waitFor();
+  await page.locator('#plan .path li', { hasText: new RegExp(`^\\s*${ROWS}\\s*${words.done}`) }).waitFor();
   expect(await axeFindings(page)).toEqual([]);
 }

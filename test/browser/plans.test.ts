@@ -79,7 +79,7 @@ test('a viewer finds a record, and looks at a plan without a button, row after r
   expect(await page.locator('main').getByRole('button').count()).toBe(0);
   expect(await page.getByRole('table', { name: 'Rows of the plan' }).getByRole('row').count()).toBe(51);
   await page.getByRole('link', { name: 'Further rows' }).click();
-  await page.locator('#row-999', { hasText: 'it is gone' }).waitFor();
+  await page.locator('#refused', { hasText: 'it is gone' }).waitFor();
   await signOut(page);
 });
 
@@ -93,7 +93,7 @@ test('an operator approves and applies what somebody else has planned, and sees 
   await page.getByText(`${ROWS} records will be changed. Continue?`).waitFor();
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('status').filter({ hasText: 'Applied: its rows are in the outbox.' }).waitFor();
-  await page.locator('#plan .tiles li', { hasText: new RegExp(`${ROWS}\\s*done`) }).waitFor();
+  await page.locator('#plan .path li', { hasText: new RegExp(`${ROWS}\\s*done`) }).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
