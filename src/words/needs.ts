@@ -5,17 +5,19 @@ import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
 import { describeOutcome } from './outcome-texts.ts';
 import { translateReason } from './stored-reasons.ts';
-import type { EntryFacts, NeedFacts } from './need-facts.ts';
-import { TURN_WRITES_ON, VERDICTS, explain } from './verdicts.ts';
+import { TURN_WRITES_ON, VERDICTS, explain, type VerdictFacts } from './verdicts.ts';
 
-type NeedType = keyof NeedFacts;
+type NeedType = keyof typeof WORDS;
+
+/** The facts that the words of a need are made of. */
+type FactsOf<T extends NeedType> = Parameters<(typeof WORDS)[T]>[0];
 
 /** Something that waits for a person, of one of these types. */
 export type NeedOf<T extends NeedType = NeedType> = {
   readonly [Type in T]: {
     readonly type: Type;
     /** `since`: a stored instant, or an ISO one. */
-    readonly facts: NeedFacts[Type] & { readonly since?: string | null };
+    readonly facts: FactsOf<Type> & { readonly since?: string | null };
   };
 }[T];
 
@@ -42,16 +44,27 @@ interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
   readonly effect?: string;
 }
 
-/** The words of each need; the facts come from `store/needs`. */
-const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Translator) => Wording } = {
-  'mirror.damaged': (facts, translator) => ({
+interface EntryFacts extends Pick<VerdictFacts, 'kind' | 'recordId' | 'verdict' | 'settlement'> {
+  readonly entryId: number;
+  readonly operation: string;
+}
+
+/**
+ * The words of each need, and of some notifications; the facts come from `store/needs`. Those of an older release may lack the
+ * optional ones.
+ */
+const WORDS = {
+  'mirror.damaged': ({ reason }: { reason: string }, translator) => ({
     title: translator.t('The mirror can no longer be trusted'),
-    why: [english(facts.reason, translator)],
+    why: [english(reason, translator)],
     effect: translator.t('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'outbox.frozen': ({ reason, unknown = [] }, translator) => ({
+  'outbox.frozen': (
+    { reason, unknown = [] }: { reason: string; unknown?: readonly string[] },
+    translator,
+  ) => ({
     title: translator.t('Sends are paused'),
     why: [english(reason, translator), ...(unknown.length > 0 ? [unknownSends(unknown, translator)] : [])],
     effect: translator.t(
@@ -60,35 +73,42 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox resume',
   }),
-  'outbox.unsent': ({ entries: n }, translator) => ({
-    title: translator.t('{n, plural, one {# entry waits} other {# entries wait}} to be sent', { n }),
-    why: [translator.t(VERDICTS.writes_off), translator.t(TURN_WRITES_ON)],
+  'outbox.unsent': ({ entries: n }: { entries: number }, { t }) => ({
+    title: t('{n, plural, one {# entry waits} other {# entries wait}} to be sent', { n }),
+    why: [t(VERDICTS.writes_off), t(TURN_WRITES_ON)],
     page: '/outbox?state=ready',
     command: 'BMS_WRITES=on bms-sync serve',
   }),
-  'kind.held': ({ kind, records: n, why = null }, translator) => ({
-    title: translator.t(HELD, { n, kind: kindLabel(translator, kind) }),
-    why: [sentence(heldBecause(why, translator))],
+  'kind.held': (facts: { kind: string; records: number; why?: string | null }, translator) => ({
+    title: translator.t(HELD, { n: facts.records, kind: kindLabel(translator, facts.kind) }),
+    why: [sentence(heldBecause(facts.why ?? null, translator))],
     page: '/deletions',
     command: 'bms-sync deletions',
   }),
-  'entry.parked': (facts, translator) => entryWords(facts, 'parked', translator),
-  'entry.rejected': (facts, translator) => entryWords(facts, 'rejected', translator),
-  'entries.parked': (facts, translator) => ({
-    title: translator.t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', {
-      n: facts.entries,
-    }),
-    why: [translator.t('Each needs a decision.')],
+  'entry.parked': (facts: EntryFacts, translator) => entryWords(facts, 'parked', translator),
+  // Needs no decision; receivers are notified.
+  'entry.rejected': (facts: EntryFacts, translator) => entryWords(facts, 'rejected', translator),
+  // Further parked entries, which are not named.
+  'entries.parked': ({ entries: n }: { entries: number }, { t }) => ({
+    title: t('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
+    why: [t('Each needs a decision.')],
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
-  'kind.blocked': ({ kind, kinds = [kind], reason, entryId = null }, translator) => ({
-    title: translator.t('Writes of {kind} are refused', { kind: valuesOf(kinds, translator).names }),
+  'kind.blocked': (
+    facts: { kind: string; kinds?: readonly string[]; reason: string; entryId?: number | null },
+    translator,
+  ) => ({
+    title: translator.t('Writes of {kind} are refused', {
+      kind: valuesOf(facts.kinds ?? [facts.kind], translator).names,
+    }),
     why: [
       translator.t<Quoted>('The user of this token lacks the right in the service ({reason}).', {
-        reason: { text: reason, as: 'code' },
+        reason: { text: facts.reason, as: 'code' },
       }),
-      ...(entryId === null ? [] : [translator.t('Entry {id} was refused.', { id: entryId })]),
+      ...(typeof facts.entryId === 'number'
+        ? [translator.t('Entry {id} was refused.', { id: facts.entryId })]
+        : []),
     ],
     effect: translator.t(
       'Grant that user the right in the service, or use another token. bms-sync retries every few minutes.',
@@ -96,25 +116,29 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/',
     command: 'bms-sync outbox',
   }),
-  'token.refused': (facts, translator) => ({
+  // No kinds: only entries wait.
+  'token.refused': ({ kinds }: { kinds?: readonly string[] }, translator) => ({
     title: translator.t('The service refuses the token'),
     why: [
-      facts.kinds === undefined
+      kinds === undefined
         ? translator.t('No list can be read.')
-        : facts.kinds.length === 0
+        : kinds.length === 0
           ? translator.t(VERDICTS.token_refused)
-          : sentence(translator.t(UNREAD, valuesOf(facts.kinds, translator))),
+          : sentence(translator.t(UNREAD, valuesOf(kinds, translator))),
     ],
     effect: translator.t(REPLACE_TOKEN),
     page: '/',
     command: 'bms-sync doctor',
   }),
-  'kind.unread': (facts, translator) => ({
+  'kind.unread': (facts: { kinds: readonly string[]; state: string; reason: string | null }, translator) => ({
     title: translator.t(UNREAD, valuesOf(facts.kinds, translator)),
     why: [sentence(describeOutcome({ ...facts, missing: null }, translator).why ?? facts.state)],
     ...wayTo(facts.kinds, translator),
   }),
-  'kind.stale': ({ kind = '', kinds = [kind], since }, translator) => ({
+  'kind.stale': (
+    { kind = '', kinds = [kind], since }: { kinds?: readonly string[]; kind?: string; since: string | null },
+    translator,
+  ) => ({
     title: translator.t(STALE, valuesOf(kinds, translator)),
     why: [
       translator.t(
@@ -123,30 +147,30 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     ],
     ...wayTo(kinds, translator),
   }),
-  'kind.differs': ({ kind, records: n }, translator) => ({
+  'kind.differs': ({ kind, records: n }: { kind: string; records: number }, translator) => ({
     title: translator.t(DIFFERS, { n, kind: kindLabel(translator, kind) }),
     why: [translator.t('The last verify found this, and no backfill has read as many records since.')],
     effect: translator.t('Verify names the records, and the backfill that repairs them.'),
     page: `/kinds/${kind}`,
     command: `bms-sync verify ${kind}`,
   }),
-  'field.volatile': (facts, translator) => ({
+  'field.volatile': ({ fields, setting }: { fields: string; setting: string }, translator) => ({
     title: translator.t('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
-      n: facts.fields.split(', ').length,
+      n: fields.split(', ').length,
     }),
     why: [
       translator.t<Quoted>('Most records have a new value in each sweep, and each is an event: {names}.', {
-        names: { text: pathLabels(facts.fields, translator), as: 'name' },
+        names: { text: pathLabels(fields, translator), as: 'name' },
       }),
       translator.t<Quoted>('Add to the settings: {setting}', {
-        setting: { text: facts.setting, as: 'code' },
+        setting: { text: setting, as: 'code' },
       }),
     ],
     effect: translator.t('Their values then stay up to date without creating events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
-  'field.not_shown': ({ fields, entries: n }, translator) => ({
+  'field.not_shown': ({ fields, entries: n }: { fields: string; entries: number }, translator) => ({
     title: translator.t(
       '{n, plural, one {# update waits} other {# updates wait}} for fields that the service no longer shows',
       { n },
@@ -160,40 +184,51 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], translator: Trans
     page: '/outbox',
     command: 'bms-sync outbox',
   }),
-  'webhook.disabled': (facts, translator) => ({
-    title: translator.t('The endpoint {name} is disabled', { name: facts.name }),
-    why: [
-      translator.t(DISABLED[facts.reason ?? ''] ?? 'Nothing is sent to it.'),
-      ...waiting(facts.pending, translator.t),
-    ],
+  'webhook.disabled': (facts: { name: string; reason: string | null; pending: number }, { t }) => ({
+    title: t('The endpoint {name} is disabled', { name: facts.name }),
+    why: [t(DISABLED[facts.reason ?? ''] ?? 'Nothing is sent to it.'), ...waiting(facts.pending, t)],
     page: `/webhooks?endpoint=${facts.name}`,
     command: 'bms-sync webhooks',
   }),
-  'webhook.failing': (facts, translator) => ({
-    title: translator.t('The endpoint {name} accepts no deliveries', { name: facts.name }),
+  'webhook.failing': (facts: { name: string; failures: number; pending: number }, { t }) => ({
+    title: t('The endpoint {name} accepts no deliveries', { name: facts.name }),
     why: [
-      translator.t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', {
+      t('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', {
         n: facts.failures,
       }),
-      ...waiting(facts.pending, translator.t),
+      ...waiting(facts.pending, t),
     ],
     page: `/webhooks?endpoint=${facts.name}`,
     command: `bms-sync webhooks test ${facts.name}`,
   }),
-  'webhook.test': (_, translator) => ({
-    title: translator.t('This is a test of bms-sync: the endpoint works'),
+  'webhook.test': (_facts: object, { t }) => ({
+    title: t('This is a test of bms-sync: the endpoint works'),
     why: [],
     page: '/webhooks',
     command: 'bms-sync webhooks',
   }),
-  'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, translator) => ({
-    title: translator.t('Plan {id} waits for approval', { id }),
-    why: [translator.t(PLANNED, { who, n, kind: kindLabel(translator, kind), origin })],
+  'plan.waiting': (
+    facts: { planId: number; createdBy: string; records: number; kind: string; origin: string },
+    translator,
+  ) => ({
+    title: translator.t('Plan {id} waits for approval', { id: facts.planId }),
+    why: [
+      translator.t(PLANNED, {
+        who: facts.createdBy,
+        n: facts.records,
+        kind: kindLabel(translator, facts.kind),
+        origin: facts.origin,
+      }),
+    ],
     effect: translator.t('Review its cells first. Once approved, it can be applied.'),
-    page: `/plans/${id}`,
-    command: `bms-sync approve ${id}`,
+    page: `/plans/${facts.planId}`,
+    command: `bms-sync approve ${facts.planId}`,
   }),
-};
+} satisfies Readonly<Record<string, (facts: never, translator: Translator) => Wording>>;
+
+/** The same by the type of the need. */
+const WORDS_BY_TYPE: { readonly [T in NeedType]: (facts: FactsOf<T>, translator: Translator) => Wording } =
+  WORDS;
 
 const ENTRY_TITLES = {
   parked: 'Entry {id} is parked: {operation} of {record}',
@@ -262,8 +297,7 @@ export function needWords<T extends NeedType>(
   translator: Translator,
   names: readonly string[] = [],
 ): NeedWords {
-  const write: (facts: NeedFacts[T], translator: Translator) => Wording = WORDS[type];
-  const { why, effect = '', ...words } = write(facts, translator);
+  const { why, effect = '', ...words } = WORDS_BY_TYPE[type](facts, translator);
   const about =
     names.length === 0 ? [] : [aboutRecords(names, 'records' in facts ? facts.records : 0, translator)];
   const sentences = [...why, ...about].flatMap((pieces, at) => (at === 0 ? pieces : [' ', pieces].flat()));

@@ -3,7 +3,7 @@ import { REPLACE_TOKEN } from '../catalog/fault-reasons.ts';
 import { TECHNICAL, type Translator, type MessageKey } from '../lib/text/translator.ts';
 
 /** The members of an entry that its words depend on. */
-interface VerdictFacts {
+export interface VerdictFacts {
   readonly id: number;
   readonly kind: string;
   readonly recordId: string | null;
