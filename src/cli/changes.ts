@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
-import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
 import { countChanges, streamChanges, seqBeforeLatest, type KeyedChange } from '../feed/read-changes.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
@@ -12,7 +11,7 @@ import { formatInstant, systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseSeq, parseWholeNumber } from './parts/input.ts';
-import { moreText, printLine } from './parts/io.ts';
+import { moreText, printLine, type Output } from './parts/io.ts';
 
 const SHOWN = 50;
 
@@ -39,74 +38,60 @@ export function changesCommand(context: CommandContext): Command {
     .option('--follow', 'wait for further events until Ctrl-C; without --after, show only these')
     .action(async (options: ChangesOptions) => {
       const { io } = context;
+      const { json, follow, kind, limit } = options;
       const gone = new AbortController(); // The reader of stdout: `bms-sync changes --follow | head`.
       const print = (line: string): void => {
         io.stdout.write(`${line}\n`, (error) => {
           if (error) gone.abort();
         });
       };
-      const signal = AbortSignal.any([io.signal, gone.signal]);
       const config = await context.keptSettings(options);
-      if (options.kind !== undefined) requireKnownKind(config, options.kind); // Refuses an unknown one.
-      let isEmpty = true;
-      const onMore: OnMore = (shown, total, seq) => {
-        const cure = seq === null ? '--limit N' : `--limit N, or --after ${seq}`;
-        printLine(io.stderr, moreText(shown, total, cure));
-      };
-      for await (const change of changes(config, options, { signal, onMore })) {
-        if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
-        isEmpty = false;
-        print(options.json ? sanitizeJson(changeLine(change)) : sanitizeLine(changeRow(change)));
-      }
-      if (isEmpty && !options.json && !options.follow) print('No change events.');
-      if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
+      if (kind !== undefined) requireKnownKind(config, kind); // Refuses an unknown one.
+      await using session = await openExistingMirror(config);
+      // A person gets the latest events; a program continues where it stopped and must not miss any.
+      const count = limit ?? (follow || json ? Infinity : SHOWN);
+      if (count === 0) gone.abort();
+      const after = await startOf(session, options, count, config.schedules.timezone);
+      const signal = AbortSignal.any([io.signal, gone.signal]);
+      const events = follow
+        ? followChanges(session, { after, kind }, systemClock, signal)
+        : streamChanges(session, { after, upTo: await latestSeq(session), kind }, signal);
+      const last = await printEvents(events, count, print, options);
+      if (limit === undefined && last !== undefined)
+        await printMore(io.stderr, session, options, { after, last });
+      if (io.signal.aborted && !follow) context.exit(EXIT.incomplete);
     });
 }
 
-/** Called where a list has more events than are shown; `seq`: the last one that is shown, null if the others are older. */
-type OnMore = (shown: number, total: number, seq: number | null) => void;
-
-/**
- * Yields change events in order; ends when the signal is aborted. A person gets the latest events; a program continues where it
- * stopped and must not miss any.
- */
-async function* changes(
-  config: Config,
-  options: ChangesOptions,
-  { signal, onMore }: { signal: AbortSignal; onMore: OnMore },
-): AsyncGenerator<KeyedChange> {
-  const { json, kind, limit, follow } = options;
-  await using session = await openExistingMirror(config);
-  const count = limit ?? (follow || json ? Infinity : SHOWN);
-  if (count === 0) return;
-  const after = await startOf(session, options, count, config.schedules.timezone);
-  const events = follow
-    ? followChanges(session, { after, kind }, systemClock, signal)
-    : streamChanges(session, { after, upTo: await latestSeq(session), kind }, signal);
-  let remaining = count;
-  let last = after;
-  for await (const event of events) {
-    if (remaining-- === 0) {
-      onMore(count, await countChanges(session, { after, kind }), last);
-      return;
-    }
-    yield event;
-    if (remaining === 0 && limit !== undefined) return;
-    last = event.seq;
+/** Prints the first `count` events, and returns the number of the last one; undefined if there are fewer. */
+async function printEvents(
+  events: AsyncIterable<KeyedChange>,
+  count: number,
+  print: (line: string) => void,
+  { json, follow }: ChangesOptions,
+): Promise<number | undefined> {
+  let shown = 0;
+  for await (const change of events) {
+    if (shown === 0 && !json) CHANGE_HEADER.forEach(print);
+    print(json ? sanitizeJson(changeLine(change)) : sanitizeLine(changeRow(change)));
+    shown += 1;
+    if (shown === count) return change.seq;
   }
-  await reportOlder(session, options, count, onMore);
+  if (shown === 0 && !json && !follow) print('No change events.');
+  return undefined;
 }
 
-/** Reports that a list without a beginning shows the latest events alone. */
-async function reportOlder(
+/** Prints of how many events some are shown: a list without a beginning shows the latest alone, the others are older. */
+async function printMore(
+  stderr: Output,
   session: Session,
-  { after, since, kind, json, follow }: ChangesOptions,
-  shown: number,
-  onMore: OnMore,
+  { after, since, kind }: ChangesOptions,
+  shown: { readonly after: number; readonly last: number },
 ): Promise<void> {
-  if (json || follow || after !== undefined || since !== undefined) return;
-  const total = await countChanges(session, { kind });
-  if (total > shown) onMore(shown, total, null);
+  const isLatest = after === undefined && since === undefined;
+  const total = await countChanges(session, { after: isLatest ? 0 : shown.after, kind });
+  const cure = isLatest ? '--limit N' : `--limit N, or --after ${shown.last}`;
+  if (total > SHOWN) printLine(stderr, moreText(SHOWN, total, cure));
 }
 
 /** The event after which the list begins. */
