@@ -12,7 +12,7 @@ import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { migrate } from '../src/views/migrate.ts';
 import { createServer } from '../src/app/create-server.ts';
-import { createSignInCodes } from '../src/http/credentials.ts';
+import { createSignInCode } from '../src/http/credentials.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
 
 const ROWS = 1_000_000;
@@ -151,7 +151,7 @@ const app = await createServer(
     database: { url: 'file:', readerRole: null },
     plans: { approvals: 0 },
   },
-  createSignInCodes(systemClock),
+  createSignInCode(),
 );
 await app.ready(); // As `serve` does before it listens.
 const headers = { authorization: `Bearer ${TOKEN}` };

@@ -3,7 +3,6 @@ import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import { createAccess } from '../http/access.ts';
-import type { SignInCodes } from '../http/credentials.ts';
 import { guardRequests, requireToken } from '../http/guard.ts';
 import { answerErrors } from '../http/answer-errors.ts';
 import { chooseLanguages } from '../http/language.ts';
@@ -60,10 +59,10 @@ const UPLOAD_LIMITS = { fileSize: UPLOAD_BYTES, files: 1, fields: 10, fieldSize:
 /**
  * Creates the HTTP server; the caller listens on `settings.host`, and closes it.
  *
- * @param codes Sign a browser in once.
+ * @param signInCode Signs a browser in by a link.
  * @throws {SyncError} `server.token_required` if other machines could reach it and no token is required.
  */
-export async function createServer(process: ServingProcess, settings: ServerSettings, codes: SignInCodes) {
+export async function createServer(process: ServingProcess, settings: ServerSettings, signInCode: string) {
   requireToken(settings);
   const { logger } = process;
   const { token } = settings;
@@ -75,7 +74,7 @@ export async function createServer(process: ServingProcess, settings: ServerSett
     ...process,
     ...settings,
     version: packageVersion(),
-    access: createAccess(process, settings, codes, app.createRateLimit()),
+    access: createAccess(process, settings, signInCode, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(),
     waitLimit: limits.createStreamLimit(),

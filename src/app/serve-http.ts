@@ -1,7 +1,7 @@
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError, errorCode, isOurs } from '../lib/sync-error.ts';
-import { createSignInCodes } from '../http/credentials.ts';
+import { createSignInCode } from '../http/credentials.ts';
 import { createServer } from './create-server.ts';
 import { BACKLOG } from '../http/limits.ts';
 import type { ServerSettings, ServingProcess } from '../http/server.ts';
@@ -11,8 +11,8 @@ import { schedulesOf } from './schedules.ts';
 /** The dashboard of a server that listens. */
 export interface OpenDashboard {
   readonly address: string;
-  /** Makes an address that signs a browser in once, within ten minutes; a lasting one until the server ends. */
-  readonly signInLink: (isLasting?: boolean) => string;
+  /** The address that signs a browser in until the server ends. */
+  readonly signInLink: string;
 }
 
 /**
@@ -27,13 +27,12 @@ export async function serveHttp(
   onListening?: (dashboard: OpenDashboard) => void,
 ): Promise<() => Promise<void>> {
   const { host, port } = config.server;
-  const codes = createSignInCodes(process.clock);
-  const app = await createServer(process, serverSettings(config), codes);
+  const signInCode = createSignInCode();
+  const app = await createServer(process, serverSettings(config), signInCode);
   try {
     const address = await app.listen({ host, port, backlog: BACKLOG });
     process.logger.info({ address }, 'the HTTP API listens');
-    const signInLink = (isLasting?: boolean): string => `${address}/login?code=${codes.issue(isLasting)}`;
-    onListening?.({ address, signInLink });
+    onListening?.({ address, signInLink: `${address}/login?code=${signInCode}` });
   } catch (error) {
     await app.close();
     if (isOurs(error)) throw error;

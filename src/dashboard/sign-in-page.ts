@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
 import { NOT_SIGNED_IN } from '../http/access.ts';
 import { SESSION_COOKIE } from '../http/credentials.ts';
@@ -20,11 +20,6 @@ const form = z.strictObject({
 });
 
 const querystring = z.object({ code: z.string().max(100).optional().describe('the code of a link') });
-
-const isPreview = (request: FastifyRequest): boolean =>
-  /\b(?:prefetch|preview)\b/.test(
-    `${String(request.headers['sec-purpose'])} ${String(request.headers['purpose'])}`,
-  );
 
 const seeStatus = z.null().describe('The cookie, and the way to the page');
 
@@ -53,8 +48,7 @@ export function signInRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
   app.get('/login', { config, schema: codeSchema }, async (request, reply) => {
     const { code } = request.query;
-    // A preview of the link must not use it up.
-    if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
+    if (code === undefined) return sendSignIn(reply);
     const refusal = await context.access.redeem(reply, code);
     return refusal === null ? reply.redirect('/', 303) : sendSignIn(reply, { refusal });
   });

@@ -13,7 +13,7 @@ import {
 } from '../store/users/user-store.ts';
 import type { Decider } from '../store/users/decision-store.ts';
 import type { Problem } from './send.ts';
-import { setSessionCookie, isSameSecret, readSession, type SignInCodes } from './credentials.ts';
+import { setSessionCookie, isSameSecret, readSession } from './credentials.ts';
 
 /** The person or the program that sends a request. */
 export interface RequestUser {
@@ -39,11 +39,11 @@ const WRONG_TOKEN: Problem = {
   hint: 'Check it. An admin makes a new one: bms-sync users rotate NAME.',
 };
 
-const CODE_USED: Problem = {
+const WRONG_CODE: Problem = {
   ...NOT_SIGNED_IN,
   code: 'http.code_used',
-  detail: 'This link was already used or has expired.',
-  hint: 'Request a new link, or sign in with a token.',
+  detail: 'This link is no longer valid.',
+  hint: 'Sign in with a token.',
 };
 
 const NO_TOKEN: Problem = {
@@ -95,7 +95,7 @@ export interface SignInSettings {
 export function createAccess(
   context: MirrorContext,
   settings: SignInSettings,
-  codes: SignInCodes,
+  signInCode: string,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
 ) {
   const { token, trustedHeader } = settings;
@@ -144,9 +144,9 @@ export function createAccess(
     /** Exchanges a token for a cookie; returns the refusal of a wrong one. */
     signIn: async (reply: FastifyReply, credential: string) =>
       startSession(reply, await findTokenUser(credential), WRONG_TOKEN),
-    /** Exchanges a code that signs in once for a cookie of the first admin. */
+    /** Exchanges the code of a link for a cookie of the first admin. */
     redeem: (reply: FastifyReply, code: string) =>
-      startSession(reply, codes.redeem(code) ? FIRST_ADMIN : null, CODE_USED),
+      startSession(reply, isSameSecret(code, signInCode) ? FIRST_ADMIN : null, WRONG_CODE),
     /** Ends the session of a cookie, so that a copy of it is worth nothing. */
     signOut: async (request: FastifyRequest) => {
       const open = readSession(request, clock.now());

@@ -1,6 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../lib/time/clock.ts';
 import type { SignedInUser } from '../store/users/user-store.ts';
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -40,32 +39,5 @@ export function readSession(request: FastifyRequest, now: Date) {
   return { name: Buffer.from(name, 'base64url').toString(), tokenHash, id, untilSeconds: Number(until) };
 }
 
-/** Codes that sign a browser in once, so that a link needs no token. */
-export type SignInCodes = ReturnType<typeof createSignInCodes>;
-
-const LIFE_MS = 600_000;
-const MAX_CODES = 100;
-
-/** Keeps codes in the memory of this process, as hashes. */
-export function createSignInCodes(clock: Clock) {
-  const until = new Map<string, number>();
-  return {
-    /** Creates a code that works once, within ten minutes. A lasting one works any number of times while this process runs. */
-    issue: (isLasting = false): string => {
-      const code = randomBytes(24).toString('base64url');
-      const [oldest] = until.keys();
-      if (until.size >= MAX_CODES && oldest !== undefined) until.delete(oldest);
-      until.set(hashOf(code), isLasting ? Infinity : clock.monotonicMs() + LIFE_MS);
-      return code;
-    },
-    /** Uses a code up, unless it lasts; false if it is unknown, used or too old. */
-    redeem: (code: string): boolean => {
-      const hash = hashOf(code);
-      const end = until.get(hash);
-      if (end !== Infinity) until.delete(hash);
-      return end !== undefined && clock.monotonicMs() < end;
-    },
-  };
-}
-
-const hashOf = (code: string): string => sha256(code).toString('base64');
+/** Makes a code that signs a browser in by a link as long as this process runs: a token would stay in histories and logs. */
+export const createSignInCode = (): string => randomBytes(24).toString('base64url');

@@ -103,7 +103,7 @@ export async function openStage({
     pull,
     signedIn: async (options) => {
       const page = await (await open(options)).newPage();
-      await page.goto(dashboard.signInLink());
+      await page.goto(dashboard.signInLink);
       return page;
     },
     close: async () => {

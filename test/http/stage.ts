@@ -5,7 +5,7 @@ import { systemClock } from '../../src/lib/time/clock.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createServer } from '../../src/app/create-server.ts';
-import { createSignInCodes, type SignInCodes } from '../../src/http/credentials.ts';
+import { createSignInCode } from '../../src/http/credentials.ts';
 import { BACKLOG } from '../../src/http/limits.ts';
 import type { Server, ServerSettings, ServingProcess } from '../../src/http/server.ts';
 import { canary } from '../support/canary.ts';
@@ -31,7 +31,7 @@ export interface Stage {
 }
 
 export interface StageParts extends Partial<ServingProcess>, Partial<ServerSettings> {
-  readonly codes?: SignInCodes;
+  readonly signInCode?: string;
 }
 
 /** Settings under which nothing is sent and nobody need approve. */
@@ -74,7 +74,7 @@ export async function serveMirror(session: Session, parts: StageParts = {}): Pro
     ...parts,
   };
   const settings = { ...DEFAULTS, kinds, ...parts };
-  const app = await createServer(process, settings, parts.codes ?? createSignInCodes(process.clock));
+  const app = await createServer(process, settings, parts.signInCode ?? createSignInCode());
   onTestFinished(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
   const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };

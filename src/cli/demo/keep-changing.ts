@@ -10,7 +10,7 @@ const PAUSE_MS = 5_000;
 export function showDashboard(stage: DemoStage, dashboard: OpenDashboard): void {
   const { sandbox, io } = stage;
   printLine(io.stderr, `\nThe dashboard: ${dashboard.address}`);
-  printLine(io.stderr, `Sign in by this link, until the demo ends: ${dashboard.signInLink(true)}`);
+  printLine(io.stderr, `Sign in by this link, until the demo ends: ${dashboard.signInLink}`);
   printLine(io.stderr, 'In another terminal, in this folder:');
   const settings = `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE}`;
   printLine(io.stderr, `${settings} ${commandName(io)} status`);
