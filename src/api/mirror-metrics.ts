@@ -5,7 +5,11 @@ import { oldestUnsettledSend } from '../store/outbox/attempts-and-links.ts';
 import { countDeliveries, type DeliveryState } from '../store/webhooks/delivery-queue.ts';
 import { listEndpoints, needsPerson } from '../store/webhooks/endpoint-store.ts';
 import type { RouteContext } from '../http/server.ts';
-import { readMirrorStatus } from '../checks/status.ts';
+import { readStatus } from '../store/kinds/status-store.ts';
+import { readFrozen } from '../store/outbox/freeze-store.ts';
+import { readBlocks } from '../store/outbox/outbox-queue.ts';
+import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
+import { countEntries } from '../store/outbox/outbox-store.ts';
 
 /** The present state of the mirror and of its webhook endpoints, in Prometheus's text format. */
 export async function mirrorMetrics(context: RouteContext): Promise<string> {
@@ -14,23 +18,25 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   const add = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const now = clock.now();
-  const status = await readMirrorStatus(session, kinds);
+  const statuses = await readStatus(session);
   for (const [name, help, member] of OF_KINDS) {
     const gauge = add(name, help, ['kind']);
-    for (const { kind, [member]: value } of status.kinds)
+    for (const { kind, [member]: value } of statuses)
       if (value !== null)
         gauge.set({ kind }, typeof value === 'number' ? value : parseInstant(value).getTime() / 1000);
   }
   const entries = add('bms_sync_outbox_entries', 'Entries of the outbox.', ['state']);
-  for (const [state, count] of Object.entries(status.outbox)) entries.set({ state }, count);
+  const counted = await countEntries(session);
+  for (const state of ENTRY_STATES) entries.set({ state }, counted[state] ?? 0);
   add(OLDEST_UNSETTLED, 'Age of the oldest send with an unknown outcome.').set(
     secondsSince(await oldestUnsettledSend(session), now),
   );
   const blocked = add('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', ['kind']);
+  const blocks = await readBlocks(session);
   for (const { name } of kinds.filter((kind) => kind.create ?? kind.update))
-    blocked.set({ kind: name }, Number(status.blockedKinds.some((block) => block.kind === name)));
+    blocked.set({ kind: name }, Number(blocks.some((block) => block.kind === name)));
   add('bms_sync_frozen', 'Whether sends are paused until a user resumes them.').set(
-    Number(status.frozen !== null),
+    Number((await readFrozen(session)) !== null),
   );
   add('bms_sync_last_change_seq', 'The number of the latest change event.').set(await latestSeq(session));
   const waiting = add(OLDEST_WAITING, OLDEST_WAITING_HELP, ['endpoint']);

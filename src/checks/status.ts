@@ -48,40 +48,6 @@ export function nextPulls(
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 export const DRIFT_SHOWN = 20;
 
-/** How fresh and how sound the mirror is; `status-document.ts` describes each member. */
-export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
-  const disappeared = await readDisappeared(session);
-  const listed = new Set(kinds.flatMap((kind) => (kind.list === null ? [] : [kind.name])));
-  const uncertified = (await readUncertified(session)).filter((status) => listed.has(status.kind));
-  const unreadable = new Map<string, readonly string[]>();
-  for (const { kind } of uncertified) unreadable.set(kind, await readUnreadable(session, kind));
-  return {
-    version: packageVersion(),
-    database: session.location,
-    kinds: sortByCatalogue(await readRowCounts(session), kinds),
-    uncertified: sortByCatalogue(uncertified, kinds).map((kind) =>
-      explainUncertified(kind, disappeared, unreadable.get(kind.kind)),
-    ),
-    holds: await readHolds(session),
-    disappeared,
-    issues: await countIssues(session),
-    drift: await readDrift(session, DRIFT_SHOWN),
-    outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
-    volatile: await readVolatile(session),
-    blockedKinds: await readBlocks(session),
-    frozen: await readFrozen(session),
-    failingEndpoints: await failingEndpoints(session),
-    damage: await readDamage(session),
-  };
-}
-
-async function readRowCounts(session: Session) {
-  const counted = [];
-  for (const status of await readStatus(session))
-    counted.push({ ...status, singleRows: await countSingleRows(session, status.kind) });
-  return counted;
-}
-
 interface Outlook {
   /** Those of the settings. */
   readonly schedules: readonly Schedule[];
@@ -92,7 +58,10 @@ interface Outlook {
   readonly plans: { readonly approvals: number };
 }
 
-/** Reads the same with everything that needs a person, and the schedules. */
+/**
+ * Reads how fresh and how sound the mirror is, everything that needs a person, and the schedules; `status-document.ts` describes
+ * each member.
+ */
 export async function readStatusReport(
   session: Session,
   kinds: readonly Kind[],
@@ -108,10 +77,29 @@ export async function readStatusReport(
   const slots = nextSlots(inForce, now);
   const names = kinds.map((kind) => kind.name);
   const listed = kinds.filter((kind) => kind.list !== null).map((kind) => kind.name);
+  const disappeared = await readDisappeared(session);
+  const counted: StatusDocument['kinds'][number][] = [];
+  for (const kind of sortByCatalogue(await readStatus(session), names))
+    counted.push({ ...kind, singleRows: await countSingleRows(session, kind.kind) });
+  const uncertified: StatusDocument['uncertified'][number][] = [];
+  for (const kind of sortByCatalogue(await readUncertified(session), names))
+    if (listed.includes(kind.kind)) uncertified.push(await explainUncertified(session, kind, disappeared));
   return {
-    ...(await readMirrorStatus(session, kinds)),
-    frozen,
+    version: packageVersion(),
+    database: session.location,
     needs: (await readNeeds(session, stale, { frozen, isSending, repeats, plans })).map(needDocument),
+    kinds: counted,
+    uncertified,
+    holds: await readHolds(session),
+    disappeared,
+    issues: await countIssues(session),
+    drift: await readDrift(session, DRIFT_SHOWN),
+    outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
+    volatile: await readVolatile(session),
+    blockedKinds: await readBlocks(session),
+    frozen,
+    failingEndpoints: await failingEndpoints(session),
+    damage: await readDamage(session),
     schedules: slots,
     nextPulls: nextPulls(slots, names, repeats),
     unscheduled: findUnscheduled(inForce, listed),
@@ -128,21 +116,18 @@ function needDocument(need: Need): StatusDocument['needs'][number] {
 }
 
 /** A view has no order; readers expect the order of the catalogue. */
-function sortByCatalogue<T extends { readonly kind: string }>(
+const sortByCatalogue = <T extends { readonly kind: string }>(
   statuses: readonly T[],
-  kinds: readonly Kind[],
-) {
-  const place = new Map(kinds.map((kind, index) => [kind.name, index]));
-  return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
-}
+  names: readonly string[],
+) => statuses.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
 
 const RECORDS_SHOWN = 20;
 
 /** Explains why the last sweep of a kind did not certify it, and what happens next. */
-function explainUncertified(
+async function explainUncertified(
+  session: Session,
   { detail, ...kind }: UncertifiedKind,
   disappeared: readonly ShownHold[],
-  unreadable: readonly string[] = [],
 ) {
   const { state, reason, waiting } = kind;
   const { why, next } = describeOutcome({
@@ -154,6 +139,7 @@ function explainUncertified(
   // The details of these add nothing to their words.
   const isPlain = state === 'complete' || ['interrupted', 'busy', 'unauthorized'].includes(reason ?? '');
   const steps = next === null ? [] : [next];
+  const unreadable = await readUnreadable(session, kind.kind);
   const names = unreadable.slice(0, RECORDS_SHOWN).join(', ');
   if (names !== '') steps.push(`These records prevent a certificate: ${names}.`);
   const creates = waiting.unsettledCreates;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { readMirrorStatus } from '../../../src/checks/status.ts';
+import { readStatusReport } from '../../../src/checks/status.ts';
 import { MAX_DEPTH, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import type { SettlementNotes } from '../../../src/store/outbox/settlement.ts';
 import { explain } from '../../../src/words/verdicts.ts';
@@ -121,7 +121,8 @@ describe.each(DATABASES)('a record that cannot become a row, in %s,', (database)
       const id = await lose(on, { arrives: false });
       for (const seconds of [300, 3300, 18_000, 21_600]) await on.pass(seconds);
       expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
-      const { uncertified } = await readMirrorStatus(on.session, KINDS);
+      const outlook = { schedules: [], now: new Date(), plans: { approvals: 0 } };
+      const { uncertified } = await readStatusReport(on.session, KINDS, outlook);
       expect(uncertified.map(({ next }) => next)).toEqual([
         expect.stringMatching(
           new RegExp(`certificate: ${nameOf(odd)}\\. .*unknown outcome \\(1\\) stay unsettled`),
