@@ -60,27 +60,17 @@ function problemFor(error: unknown, logger: Logger): Problem {
   };
 }
 
-/** The HTTP status of each fault that is not one by its ending; a usage fault without any is 400. */
+/** The HTTP status of each fault that is not one by its ending or its beginning; a usage fault without any is 400. */
 const STATUS: Readonly<Record<string, number>> = {
   'outbox.ended': 410,
   'record.unknown_kind': 404,
   'outbox.wrong_state': 409,
   'outbox.in_work': 409,
   'outbox.conflict': 409,
-  'deletions.none': 409,
-  'deletions.changed': 409,
-  'plan.stale': 409,
-  'plan.altered': 409,
-  'plan.applied': 409,
-  'plan.approved': 409,
-  'plan.rejected': 409,
-  'plan.withdrawn': 409,
   'plan.own': 403,
   'plan.foreign': 403,
   'http.forbidden': 403,
   'http.body_too_large': 413,
-  'plan.unapproved': 409,
-  'plan.open': 409,
   'plan.empty': 422,
   'webhooks.refused': 422,
   'outbox.double': 422,
@@ -97,7 +87,8 @@ function statusOf(error: SyncError): number | null {
   if (error instanceof MirrorError) return STATUS[error.code] ?? 503;
   if (error.code.endsWith('.absent')) return 404;
   if (error.code.endsWith('_taken')) return 409;
-  return STATUS[error.code] ?? (error instanceof UsageError ? 400 : null);
+  const isOfPresentState = /^(?:plan|deletions)\./.test(error.code);
+  return STATUS[error.code] ?? (isOfPresentState ? 409 : error instanceof UsageError ? 400 : null);
 }
 
 const RETRY_SECONDS = 5;
