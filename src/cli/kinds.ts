@@ -34,17 +34,10 @@ export function kindsCommand(context: CommandContext): Command {
     });
 }
 
-interface DiscoveredFields {
-  readonly mirror: 'read' | 'absent' | 'unreadable';
-  readonly reason: string | null;
-  /** By kind; null without a mirror. */
-  readonly fields: ReadonlyMap<string, ReadonlyMap<string, KnownField>> | null;
-}
+const ABSENT = { mirror: 'absent', reason: null, fields: null } as const;
 
-const ABSENT: DiscoveredFields = { mirror: 'absent', reason: null, fields: null };
-
-/** The fields that the mirror has seen, if there is one; creates nothing. */
-async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]): Promise<DiscoveredFields> {
+/** The fields that the mirror has seen, by kind; null without a mirror. Creates nothing. */
+async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]) {
   if (isFileMissing(url)) return ABSENT;
   try {
     await using session = await openSession(url);
@@ -52,10 +45,10 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
     if (!(await isMirrorPresent(session))) return ABSENT;
     const fields = new Map<string, ReadonlyMap<string, KnownField>>();
     for (const { name, excluded } of kinds) fields.set(name, await readFields(session, name, excluded));
-    return { mirror: 'read', reason: null, fields };
+    return { mirror: 'read', reason: null, fields } as const;
   } catch (error) {
     if (!(error instanceof SyncError) || error.code === 'mirror.moved') throw error;
-    return { mirror: 'unreadable', reason: error.message, fields: null };
+    return { mirror: 'unreadable', reason: error.message, fields: null } as const;
   }
 }
 
@@ -76,7 +69,7 @@ function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Printed> {
 const READ_COLUMNS = ['field', 'type', 'known'];
 const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 
-function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): Iterable<Printed> {
+function* kindTexts(kind: KindDescription, mirror: string): Iterable<Printed> {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
   yield `${kind.kind}${origin}\n`;
   yield* readLines(kind);

@@ -130,7 +130,7 @@ async function checkAndStore(
     outcome: outcomes.find((outcome) => outcome.id === entry.id),
   }));
   const documents = pushed.map(({ entry, outcome }) => pushedDocument(entry, outcome));
-  const texts = pushed.flatMap((entry) => [...pushedTexts(entry)]);
+  const texts = pushed.flatMap(({ entry, outcome }) => [...pushedTexts(entry, outcome)]);
   context.printResult(options, pushResult(options, documents), texts);
 }
 

@@ -21,40 +21,31 @@ import { readingCommand, type OpenMirror } from './parts/operation-command.ts';
 
 const RUNS_LISTED = 20;
 
+type ListOptions = CommonOptions & { readonly limit?: number };
+
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs').option(
     '--limit <n>',
     `maximum number (default: ${RUNS_LISTED})`,
     parseWholeNumber,
   );
-  readingCommand(
-    context,
-    list,
-    async ({ session, config, options }: OpenMirror<CommonOptions & { limit?: number }>) => {
-      const { limit } = options;
-      const wanted = { limit: limit ?? RUNS_LISTED + 1 };
-      const total = await countRuns(session);
-      const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io, { total });
-      const all = requireListedKinds(config).map((kind) => kind.name);
-      const rows = runs.map((run) => {
-        const { id, startedAt, finishedAt, kinds, repeats } = run;
-        const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
-        const last = repeats.at(-1);
-        const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
-        return [
-          id,
-          truncateText(workOf(run), LONGEST_WORK),
-          runLabel(run),
-          startedAt,
-          finishedAt,
-          tries,
-          names,
-        ];
-      });
-      const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
-      return [documentOf(runList, { runs }), [textTable(header, rows)]];
-    },
-  );
+  readingCommand(context, list, async ({ session, config, options }: OpenMirror<ListOptions>) => {
+    const { limit } = options;
+    const wanted = { limit: limit ?? RUNS_LISTED + 1 };
+    const total = await countRuns(session);
+    const runs = takeFirst(await listRuns(session, wanted), limit ?? RUNS_LISTED, context.io, { total });
+    const all = requireListedKinds(config).map((kind) => kind.name);
+    const rows = runs.map((run) => {
+      const { id, startedAt, finishedAt, kinds, repeats } = run;
+      const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
+      const last = repeats.at(-1);
+      const tries = last === undefined ? 1 : `${repeats.length + 1} (${last.id}: ${runLabel(last)})`;
+      const work = truncateText(workOf(run), LONGEST_WORK);
+      return [id, work, runLabel(run), startedAt, finishedAt, tries, names];
+    });
+    const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'tries', 'kinds'];
+    return [documentOf(runList, { runs }), [textTable(header, rows)]];
+  });
   const show = createCommand('show', 'show one run, kind by kind');
   show.argument('<id>', 'the number of the run', parseWholeNumber);
   readingCommand(context, show, async ({ session }, id: number) => {

@@ -12,8 +12,9 @@ const PAGES = '--pages ';
  */
 export function parseExtent(request: string): Extent {
   if (request.startsWith(IDS)) return { ids: expandIds(request.slice(IDS.length)) };
-  if (request.startsWith(PAGES)) return { pages: parsePages(request.slice(PAGES.length)) };
-  return { pages: { from: 1, to: Infinity } };
+  if (!request.startsWith(PAGES)) return { pages: { from: 1, to: Infinity } };
+  const { from, to } = rangeOf(request.slice(PAGES.length).trim(), 'a page');
+  return { pages: { from: Number(from), to: Number(to) } };
 }
 
 /**
@@ -58,12 +59,7 @@ export function expandIds(text: string): string[] {
   return [...ids];
 }
 
-/** Reads a range of pages, `1-20`, or one page. @throws {UsageError} If it is neither. */
-function parsePages(text: string): { from: number; to: number } {
-  const { from, to } = rangeOf(text.trim(), 'a page');
-  return { from: Number(from), to: Number(to) };
-}
-
+/** Reads a range, `1-20`, or one number. @throws {UsageError} If it is neither. */
 function rangeOf(text: string, what: string): { from: bigint; to: bigint } {
   const [, first, last = first] = /^([1-9]\d{0,18})(?:-([1-9]\d{0,18}))?$/.exec(text) ?? [];
   const range = { from: BigInt(first ?? 0), to: BigInt(last ?? 0) };

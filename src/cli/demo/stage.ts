@@ -54,8 +54,7 @@ const NAMES = ['code', 'name', 'phone'];
 export async function pullEvents(stage: DemoStage, after: number): Promise<readonly RecordedChange[]> {
   const { config, logger, io } = stage;
   const kinds = ['clients', 'products'];
-  const onProgress = (): void => undefined;
-  await pullOnce(config, { kinds, acceptNewSource: false, logger, signal: io.signal, onProgress });
+  await pullOnce(config, { kinds, acceptNewSource: false, logger, signal: io.signal });
   return eventsAfter(stage, after);
 }
 

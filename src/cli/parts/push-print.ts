@@ -58,13 +58,7 @@ function* requestTexts(shown: NonNullable<Preview['request']>): Iterable<Printed
   yield `${compactJson(shown.body)}\n`;
 }
 
-interface Pushed {
-  readonly entry: StoredEntry;
-  readonly outcome: Entry | undefined;
-}
-
-export function* pushedTexts(pushed: Pushed): Iterable<Printed> {
-  const { entry, outcome } = pushed;
+export function* pushedTexts(entry: StoredEntry, outcome: Entry | undefined): Iterable<Printed> {
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
   const target = `${kind}${recordId === null ? '' : ` ${recordId}`}`;
   const state = isNew ? 'queued' : `already queued, now ${entry.state}`;
