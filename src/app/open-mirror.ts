@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { allKinds, refuseMissingExclusions, refuseUnknownExclusions } from '../config/known-kinds.ts';
+import { allKinds, refuseMissingExclusions, refuseUnknownFields } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { readMirroredKind, readSeenNames } from '../store/kinds/field-store.ts';
+import { readMirroredKind, readNamesSoFar } from '../store/kinds/field-store.ts';
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
@@ -99,11 +99,7 @@ async function upgradeMirror(
   { mayMigrate, keepsSettings = false, onProgress }: Upgrade,
 ) {
   const kinds = allKinds(config);
-  await refuseUnknownExclusions(config, (names) =>
-    session.atomically(async (tx) =>
-      (await tx.listColumns('fields')).size === 0 ? new Map() : readSeenNames(tx, names),
-    ),
-  );
+  await refuseUnknownFields(config, (names) => readNamesSoFar(session, names));
   refuseMissingExclusions(config, await readExclusions(session));
   const { reports, calendar } = config;
   const facts = {

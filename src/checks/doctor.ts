@@ -1,9 +1,10 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { requireListedKinds } from '../config/known-kinds.ts';
+import { refuseUnknownFields, requireListedKinds } from '../config/known-kinds.ts';
 import { listSecrets } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { runCheck, passedCheck, unknownCheck, type CheckResult } from '../lib/check-result.ts';
+import { readNamesSoFar } from '../store/kinds/field-store.ts';
 import { readExclusions, type Exclusions } from '../store/kinds/exclusions.ts';
 import { boundUrl, openSourceBinding } from '../store/kinds/source-binding.ts';
 import { doTokensRotate } from '../store/kinds/token-holders.ts';
@@ -12,6 +13,7 @@ import type { Session } from '../db/session/session.ts';
 import { findForeignKinds } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
+import { absentFile } from './database-file.ts';
 import { checkMail } from './mail.ts';
 import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
@@ -47,9 +49,10 @@ export async function checkAll(
   const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
+  const settings = await checkFieldNames(config, open);
   return [
-    passedCheck('settings', 'valid'), // Invalid settings were refused when they were read.
-    ...checkExclusions(config, excluded, serving.isPulling),
+    settings,
+    ...(settings.ok === true ? checkExclusions(config, excluded, serving.isPulling) : []),
     ...checkSecretFiles(files, listSecrets(config)),
     ...checkAdminToken(config.server.adminToken),
     ...database,
@@ -63,6 +66,20 @@ export async function checkAll(
     ...service,
     ...tokens,
   ];
+}
+
+/** Checks the names of fields as the opening of the mirror does; other invalid settings were refused when they were read. */
+async function checkFieldNames(config: Config, open: Openers): Promise<CheckResult> {
+  const checked = await runCheck('settings', async () => {
+    await refuseUnknownFields(config, async (kinds) => {
+      if (absentFile(config.database.url) !== null) return new Map();
+      await using session = await open.mirror();
+      return await readNamesSoFar(session, kinds);
+    });
+    return 'valid';
+  });
+  const isKnown = checked.ok === true || checked.code === 'settings.unknown_field';
+  return isKnown ? checked : unknownCheck('settings');
 }
 
 /** Names the fields that are kept out, and those that the mirror and its background service let in so far. */

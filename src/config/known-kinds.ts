@@ -22,26 +22,31 @@ function kindsOf(config: Config): readonly Kind[] {
 }
 
 /**
- * Refuses excluded fields that neither the documentation, the settings nor the mirror show.
+ * Refuses names of fields in settings that neither the documentation, the settings nor the mirror show.
  *
  * @param readSeen Reads the names of the fields that a mirror has seen, by kind; called where only they can tell.
  * @throws {UsageError} `settings.unknown_field`
  */
-export async function refuseUnknownExclusions(
+export async function refuseUnknownFields(
   config: Config,
   readSeen: (kinds: readonly string[]) => Promise<ReadonlyMap<string, Iterable<string>>>,
 ): Promise<void> {
+  const settings = {
+    'privacy.exclude': config.privacy.exclude,
+    'diff.ignoreFields': config.diff.ignoreFields,
+  };
   const doubtful = kindsOf(config).flatMap(({ name: kind, fields, hints }) => {
     const known = [...fields, ...hints].map((field) => field.name);
-    const unknownNames = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
-    return unknownNames.map((name) => ({ kind, name, known }));
+    return Object.entries(settings).flatMap(([setting, { [kind]: names = [] }]) =>
+      names.flatMap((name) => (known.includes(name) ? [] : [{ setting, kind, name, known }])),
+    );
   });
   const seen = doubtful.length === 0 ? null : await readSeen(doubtful.map((field) => field.kind));
-  for (const { kind, name, known } of doubtful) {
+  for (const { setting, kind, name, known } of doubtful) {
     const names = [...known, ...(seen?.get(kind) ?? [])];
     if (names.includes(name)) continue;
     const guess = didYouMean(name, names);
-    throw new UsageError(`privacy.exclude.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
+    throw new UsageError(`${setting}.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
       code: 'settings.unknown_field',
       hint: listsFields(kind),
     });

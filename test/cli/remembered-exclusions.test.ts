@@ -70,6 +70,19 @@ test('doctor names the fields that the mirror lets in so far, and what becomes o
   expect(await privacyChecks()).toEqual(['keeps out clients.email']);
 });
 
+test('doctor refuses the name of a field that every other command refuses, and promises nothing of it', async () => {
+  const service = await sandbox({ size: 12 });
+  const { url } = await mirrorIn('SQLite');
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  const misspelt = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["emial"]}' };
+  const ended = await run(['doctor'], misspelt);
+  expect(ended.code).toBe(2);
+  const message = 'privacy.exclude.clients has emial, which is not a field of clients; did you mean email?';
+  expect(ended.stdout).toContain(`BAD  settings: ${message}`);
+  expect(ended.stdout).not.toContain('privacy: keeps out');
+  expect((await run(['migrate'], misspelt)).stderr).toContain(message);
+});
+
 test('an exclusion of stored values is reported by the pull and kept by status: kind, fields and rows', async () => {
   const service = await sandbox({ size: 12 });
   const { url } = await mirrorIn('SQLite');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allKinds, refuseUnknownExclusions } from '../../src/config/known-kinds.ts';
+import { allKinds, refuseUnknownFields } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal } from './support.ts';
 
@@ -19,7 +19,7 @@ test('excluded fields are gone from their kind, from its fields and from its hin
   const bookings = allKinds(config).find(({ name }) => name === 'bookings');
   expect(bookings?.hints.map(({ name }) => name)).not.toContain('contact_phone');
   expect(allKinds(config).find(({ name }) => name === 'products')).not.toHaveProperty('excluded');
-  await refuseUnknownExclusions(config, () => expect.unreachable());
+  await refuseUnknownFields(config, () => expect.unreachable());
 });
 
 test.each([
@@ -42,10 +42,18 @@ test.each([
   expect(message).toContain(reason);
 });
 
+test('a misspelt field of diff.ignoreFields is refused with the nearest name', async () => {
+  const config = loadConfig({ env: { BMS__DIFF__IGNORE_FIELDS: '{"clients":["fax","faxx"]}' } });
+  await expect(refuseUnknownFields(config, () => Promise.resolve(new Map()))).rejects.toMatchObject({
+    code: 'settings.unknown_field',
+    message: 'diff.ignoreFields.clients has faxx, which is not a field of clients; did you mean fax?',
+  });
+});
+
 test('a name that neither documentation nor settings show is left for the mirror to judge', async () => {
   const config = loadConfig({ env: env({ clients: ['mail'], vehicle_brands: ['logo'] }) });
   const seen = new Map([['clients', ['mail']]]);
-  const judged = refuseUnknownExclusions(config, (kinds) => {
+  const judged = refuseUnknownFields(config, (kinds) => {
     expect(kinds).toEqual(['clients', 'vehicle_brands']);
     return Promise.resolve(seen);
   });
@@ -54,5 +62,5 @@ test('a name that neither documentation nor settings show is left for the mirror
     message: expect.stringContaining('privacy.exclude.vehicle_brands has logo') as string,
   });
   const { privacy } = loadConfig({ env: env({ clients: ['mail'] }) });
-  await refuseUnknownExclusions({ ...config, privacy }, () => Promise.resolve(seen));
+  await refuseUnknownFields({ ...config, privacy }, () => Promise.resolve(seen));
 });

@@ -4,7 +4,7 @@ import { columnType, type Field, type Kind, type Shape } from '../../catalog/kin
 import type { SeenField } from '../../diff/observe-fields.ts';
 import { listViewOf, type ShownFields } from '../../diff/shown-value.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
@@ -230,3 +230,9 @@ export async function readSeenNames(db: Queryable, kinds: readonly string[]): Pr
   }
   return seen;
 }
+
+/** The same of a database that may hold no mirror yet. */
+export const readNamesSoFar = (session: Session, kinds: readonly string[]): Promise<SeenNames> =>
+  session.atomically(async (tx) =>
+    (await tx.listColumns('fields')).size === 0 ? new Map() : readSeenNames(tx, kinds),
+  );
