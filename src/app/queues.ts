@@ -1,8 +1,5 @@
 import { allKinds, requireKnownKind, requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { ProcessContext } from '../db/mirror-context.ts';
-import type { Sender } from '../feed/webhooks/sender.ts';
-import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { readLiveOwners } from '../store/runs/worker-store.ts';
 import type { SendCounter } from '../outbound/freeze.ts';
@@ -13,7 +10,6 @@ import type { PullParts } from '../pull/run/parts.ts';
 import { createPing } from '../runs/ping.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
-import { sendingRules } from './sending-rules.ts';
 
 /** Requested runs as a queue of work rows. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
@@ -49,16 +45,4 @@ export function outboundQueue(config: Config, parts: PullParts, sendCounter: Sen
       await work.releaseStaleClaims((ownerName) => liveOwners.has(ownerName));
     },
   };
-}
-
-/** Webhook endpoints as a queue of work rows; `stopping` fires when this process is to end. */
-export function webhooksQueue(
-  config: Config,
-  process: ProcessContext,
-  sender: Sender,
-  stopping: AbortSignal,
-): WorkQueue {
-  const { retrySeconds } = config.webhooks;
-  const rules = { retrySeconds, reader: sendingRules(config), random: Math.random };
-  return createWebhookQueue(process, sender, rules, stopping);
 }

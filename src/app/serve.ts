@@ -35,7 +35,8 @@ import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 import { schedulesOf } from './schedules.ts';
 import { sendingRules } from './sending-rules.ts';
-import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
+import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
+import { outboundQueue, runsQueue } from './queues.ts';
 import type { OpenDashboard } from './serve-http.ts';
 
 /** The roles of a background process; several processes may share the work. */
@@ -146,7 +147,9 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
     }
     if (roles.includes('outbound')) engine.add(outboundQueue(config, parts, sendCounter));
     if (roles.includes('webhooks')) {
-      engine.add(webhooksQueue(config, parts, sender, signal));
+      const { retrySeconds } = config.webhooks;
+      const rules = { retrySeconds, reader: sendingRules(config), random: Math.random };
+      engine.add(createWebhookQueue(parts, sender, rules, signal));
       stops.push(...startNotifications(config, parts));
     }
     await logStart(config, parts, roles);

@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import { webhooksQueue } from '../../src/app/queues.ts';
 import { sendingRules } from '../../src/app/sending-rules.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../src/feed/webhooks/sender.ts';
+import { createWebhookQueue } from '../../src/feed/webhooks/webhook-queue.ts';
 import { startEngine, type Engine } from '../../src/runs/engine/engine.ts';
 import { createInProcessNotifier } from '../../src/runs/engine/notifier.ts';
 import { formatInstant, systemClock } from '../../src/lib/time/clock.ts';
@@ -25,12 +25,14 @@ const config = loadConfig({ env: { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' }
 function startDeliverer(session: Session): Engine {
   const { logger } = memoryLog();
   const owner = THIS_PROCESS;
-  const sender = createSender(systemClock, sendingRules(config));
+  const reader = sendingRules(config);
+  const sender = createSender(systemClock, reader);
   const { signal: stopping } = new AbortController();
   const process = { session, clock: systemClock, logger, owner };
   const worker = { owner, roles: ['webhooks'] };
   const engine = startEngine(process, worker, createInProcessNotifier());
-  engine.add(webhooksQueue(config, process, sender, stopping));
+  const rules = { retrySeconds: config.webhooks.retrySeconds, reader, random: Math.random };
+  engine.add(createWebhookQueue(process, sender, rules, stopping));
   onTestFinished(async () => {
     await engine.close();
     await sender[Symbol.asyncDispose]();
