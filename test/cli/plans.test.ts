@@ -58,7 +58,7 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
     expect(undone.stdout).toContain('Refused:');
     expect(undone.stdout).toContain('its entry 1 is ready');
     const again = await run(['undo', '1'], env);
-    expect(again.stdout).toContain('Plan 3 for clients, from undo of plan 1, which plan 2 undoes already: ');
+    expect(again.stdout).toContain('Plan 3 for clients, from undo of plan 1: '); // Plan 2 waits, and may come to nothing.
   });
 });
 

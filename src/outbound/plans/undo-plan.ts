@@ -9,7 +9,7 @@ import { pickColumns, readInChunks, select, type RowOf } from '../../db/rows/row
 import { CHANGES } from '../../store/tables/change-tables.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import {
-  findPlanFrom,
+  findAppliedFrom,
   insertPlan,
   planRowSlices,
   readPlan,
@@ -40,8 +40,8 @@ export async function undoPlan(
   if (plan.state !== 'applied' || kind === undefined)
     throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
   const first = `undo of plan ${id}`;
-  const earlier = await findPlanFrom(session, first);
-  const origin = earlier === null ? first : `${first}, which plan ${earlier} undoes already`;
+  const earlier = await findAppliedFrom(session, first);
+  const origin = earlier === null ? first : `${first}, which plan ${earlier} has undone already`;
   const undoId = await judgeThenStore(
     session,
     { kind, now },

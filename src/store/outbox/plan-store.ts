@@ -51,9 +51,9 @@ export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string 
     .digest('hex');
 }
 
-/** The first plan from this origin; null if there is none. */
-export const findPlanFrom = (db: Queryable, origin: string): Promise<number | null> =>
-  readNumber(db, sql`select min(id) from plans where origin = ${origin}`);
+/** The first applied plan from this origin; null if there is none. One that waits may still come to nothing. */
+export const findAppliedFrom = (db: Queryable, origin: string): Promise<number | null> =>
+  readNumber(db, sql`select min(id) from plans where origin = ${origin} and state = 'applied'`);
 
 /** @throws {SyncError} `plan.absent` */
 export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {

@@ -78,6 +78,10 @@ describe.each(DATABASES)('a plan in %s', (database) => {
     await applyPlan(on.session, decided(on, undo));
     await on.pass(1);
     expect(client(on, number)).toMatchObject({ ...CLIENT, fax: 'touched' });
+    const again = await undoPlan(on.session, decided(on, planId));
+    expect(await showPlan(on.session, KINDS, again)).toMatchObject({
+      origin: `undo of plan ${planId}, which plan ${undo} has undone already`,
+    });
   });
 
   test('is stale once the mirror has moved on in one of its cells, and stores nothing', async () => {
