@@ -37,7 +37,8 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
   if (damage !== null) return refused(damage);
   if (text === CLEARED) return { is: 'new', value: null };
   const read = newValue(field, text, spelling.decimalSign);
-  if (read === null) return refused(`expected a number, got ${beginningOf(text)}${clear}`);
+  if (read === null)
+    return refused(`expected a ${isNumeric(field) ? 'number' : 'clear date'}, got ${beginningOf(text)}${clear}`);
   const written = writtenValue(field, field.type === 'integer' ? parseWhole(read) : read);
   if ('fault' in written) return refused(written.fault);
   // The service may round it, but the applied value must be the shown one.
@@ -48,7 +49,8 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
 
 function newValue(field: Field, text: string, decimalSign: Spelling['decimalSign']): string | null {
   if (isNumeric(field)) return parseNumber(text, decimalSign);
-  return field.type === 'date' ? (parseDate(text, null) ?? text) : text;
+  if (field.type !== 'date') return text;
+  return parseDate(text, null) ?? (clearSpellings(text, decimalSign) === '' ? text : null);
 }
 
 /** Returns the texts that a cell has shown and shows now, in one spelling. */

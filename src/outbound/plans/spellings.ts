@@ -59,11 +59,12 @@ export function parseNumber(text: string, decimalSign: Spelling['decimalSign']):
   return canonicalNumber(expected) === canonicalNumber(alternative) ? expected : null;
 }
 
-/** The numbers that an unclear text may be, as this file writes them: `: write 1234 or 1,234`; empty for another text. */
+/** The numbers or dates that an unclear text may be, as this file writes them: `: write 1234 or 1,234`; empty for another text. */
 export function clearSpellings(text: string, decimalSign: Spelling['decimalSign']): string {
   const numbers = [decimalSign, otherDecimalSign(decimalSign)].map((each) => parseNumberWith(text, each));
-  const clear = numbers.map((number) => number?.replace('.', decimalSign));
-  return numbers.includes(null) ? '' : `: write ${clear.join(' or ')}`;
+  const dates = [true, false].map((dayFirst) => parseDate(text, dayFirst));
+  const clear = numbers.includes(null) ? dates : numbers.map((number) => number?.replace('.', decimalSign));
+  return clear.includes(null) ? '' : `: write ${clear.join(' or ')}`;
 }
 
 type Likeness = 'same' | 'other' | 'unclear';

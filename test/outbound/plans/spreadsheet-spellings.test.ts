@@ -132,7 +132,7 @@ describe.each(ONE_DATABASE)('a spreadsheet, in %s', (database) => {
       'a date with its day and month in doubt',
       ',',
       { creation_date: '5/6/2021' },
-      'creation_date: expected a date',
+      'creation_date: expected a clear date, got "5/6/2021": write 2021-06-05 or 2021-05-06',
     ],
     ['a number that may be the old one', ',', { credit: '1.234' }, 'credit: "1.234" may be 1234.00'],
     ['a thousand or a thousandth', ',', { term: '2,500' }, 'term: expected a number'],
