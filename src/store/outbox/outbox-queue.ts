@@ -114,10 +114,13 @@ export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Pro
 const makeDue = (tx: Transaction, which: SQL, now: Date) =>
   tx.query(sql`update outbox set next_attempt_at = ${formatInstant(now)} where ${which}`);
 
-/** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
+/**
+ * Makes the entries due that wait for a sweep of this kind, or for the service, which has just shown its list; runs in the
+ * transaction that ends the sweep.
+ */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
   await wakeSearches(tx, kind, now);
-  await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`, now);
+  await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict in ('awaits_sweep', 'unreachable')`, now);
 }
 
 /** Makes the entries due that search the new records of this kind: unsettled creates, and creates that are watched for duplicates. */

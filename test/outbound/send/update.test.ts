@@ -349,6 +349,19 @@ describe('an update', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 1 });
   });
 
+  test('whose record could not be read goes once a reading of its list shows that the service is back', async () => {
+    const { on, client } = await scene();
+    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { status: 500 } }]);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    await on.pass(5);
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
+    on.service.setFaults([]);
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
   test('of a record that we may not read blocks the kind', async () => {
     const { on, client } = await scene();
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { refuse: true } }]);
