@@ -38,7 +38,9 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
   if (text === CLEARED) return { is: 'new', value: null };
   const read = newValue(field, text, spelling.decimalSign);
   if (read === null)
-    return refused(`expected a ${isNumeric(field) ? 'number' : 'clear date'}, got ${beginningOf(text)}${clear}`);
+    return refused(
+      `expected a ${isNumeric(field) ? 'number' : 'clear date'}, got ${beginningOf(text)}${clear}`,
+    );
   const written = writtenValue(field, field.type === 'integer' ? parseWhole(read) : read);
   if ('fault' in written) return refused(written.fault);
   // The service may round it, but the applied value must be the shown one.

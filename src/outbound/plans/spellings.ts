@@ -61,9 +61,11 @@ export function parseNumber(text: string, decimalSign: Spelling['decimalSign']):
 
 /** The numbers or dates that an unclear text may be, as this file writes them: `: write 1234 or 1,234`; empty for another text. */
 export function clearSpellings(text: string, decimalSign: Spelling['decimalSign']): string {
-  const numbers = [decimalSign, otherDecimalSign(decimalSign)].map((each) => parseNumberWith(text, each));
+  const numbers = [decimalSign, otherDecimalSign(decimalSign)].map(
+    (each) => parseNumberWith(text, each)?.replace('.', decimalSign) ?? null,
+  );
   const dates = [true, false].map((dayFirst) => parseDate(text, dayFirst));
-  const clear = numbers.includes(null) ? dates : numbers.map((number) => number?.replace('.', decimalSign));
+  const clear = numbers.includes(null) ? dates : numbers;
   return clear.includes(null) ? '' : `: write ${clear.join(' or ')}`;
 }
 

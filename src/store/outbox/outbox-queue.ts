@@ -120,7 +120,8 @@ const makeDue = (tx: Transaction, which: SQL, now: Date) =>
  */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
   await wakeSearches(tx, kind, now);
-  await makeDue(tx, sql`kind = ${kind} and state = 'ready' and verdict in ('awaits_sweep', 'unreachable')`, now);
+  const isWaiting = sql`verdict in ('awaits_sweep', 'unreachable')`;
+  await makeDue(tx, sql`kind = ${kind} and state = 'ready' and ${isWaiting}`, now);
 }
 
 /** Makes the entries due that search the new records of this kind: unsettled creates, and creates that are watched for duplicates. */
