@@ -5,6 +5,7 @@ import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createRepeats, createScheduleCheck } from '../../src/runs/request-runs.ts';
 import { createRunsQueue } from '../../src/runs/runs-queue.ts';
+import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { listRuns, readTries } from '../../src/store/runs/run-store.ts';
 import { readNeeds } from '../../src/store/needs/read-needs.ts';
 import { DATABASES, MIRRORS, clockAt, kindsNamed } from '../pull/steps.ts';
@@ -128,6 +129,26 @@ describe.each(DATABASES)('what a slot could not read, in %s', (database) => {
     await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed('categories') } });
     await pass(10);
     expect(await runs()).toHaveLength(2);
+  });
+
+  test('is read again, too, where another run was reading it and failed', async () => {
+    const session = await MIRRORS[database]();
+    const { service, pass, runs } = await scene(session);
+    service.setFaults(DOWN);
+    const byHand = { kinds: ['categories'], request: 'pull', now: new Date('2026-03-02T00:59:59Z') };
+    await session.atomically((tx) => requestPull(tx, byHand));
+    await pass(2);
+    expect(await runs()).toEqual([
+      ['', '["departments"]'],
+      ['#1', sorted],
+    ]);
+    service.setFaults([]);
+    await pass(3);
+    expect(await runs()).toHaveLength(3);
+    service.setFaults(DOWN);
+    await session.atomically((tx) => requestPull(tx, byHand));
+    await pass(20);
+    expect(await runs()).toHaveLength(3);
   });
 
   test('is left to the next slot once that has come', async () => {

@@ -46,6 +46,7 @@ type MetaKey =
   | `date.${string}` // Since when, by a machine's own clock, its date has held.
   | `alive.${string}` // A process looks for it through a new connection.
   | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.
+  | `due.${string}` // The latest slot that was due to read a kind, as `runs.slot` has it.
   | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
 
 /** Whether a database holds a mirror, of this release or another; creates nothing. */

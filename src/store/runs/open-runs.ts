@@ -79,7 +79,10 @@ export async function requestSlot(tx: Transaction, request: SlotRequest) {
   const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
   const isHandled = attempt === 0 && handledUntil?.getTime() === request.slot.getTime();
   if (isStored || isHandled) return { is: 'taken' as const };
-  if (attempt === 0) await saveHandledUntil(tx, request.schedule, request.slot);
+  if (attempt === 0) {
+    await saveHandledUntil(tx, request.schedule, request.slot);
+    for (const kind of request.kinds) await writeMeta(tx, `due.${kind}`, name);
+  }
   const leased = await leasedKinds(tx);
   const pulls = (await openRuns(tx)).filter((run) => run.command === 'pull');
   const isServed = (kind: string): boolean =>
