@@ -246,6 +246,7 @@ function verdictOf(facts: VerdictFacts): {
     (step === hurry && settlement?.hurried !== undefined) || (step === adopt && facts.recordId !== null);
   const next = (name === null ? undefined : NEXT[name]) ?? NEXT_BY_STATE[state] ?? [];
   const meaning = name === null ? BY_STATE[state] : VERDICTS[name];
+  if (state === 'done' || state === 'abandoned') return { meaning, next: [] }; // No decision is left.
   return { meaning, next: next.filter((step) => !isOver(step)) };
 }
 

@@ -48,6 +48,14 @@ const DECIDABLE = {
   'given a record': ['parked', 'unsettled', 'rejected'],
 } as const satisfies Readonly<Record<string, readonly EntryState[]>>;
 
+/** The state that each order brings about: in it, nothing is left to do. */
+const ORDERED: Readonly<Record<keyof typeof DECIDABLE, EntryState>> = {
+  retried: 'ready',
+  'sent again now': 'ready',
+  abandoned: 'abandoned',
+  'given a record': 'done',
+};
+
 /**
  * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
  * sent again; the findings stay noted, since the person has seen them. An update whose record looked like another one
@@ -179,14 +187,19 @@ async function requireEntry(tx: Transaction, id: number, decided: keyof typeof D
   const { owner } = entry;
   const isLeft = owner !== null && ENDING.includes(decided) && !(await readLiveOwners(tx)).has(owner);
   const state = isLeft && entry.state === 'sending' ? 'unsettled' : entry.state;
-  const states: readonly EntryState[] = DECIDABLE[decided];
-  if (!states.includes(state))
-    throw new SyncError(
-      `Entry ${id} is ${state}: only an entry that is ${OR_LIST.format(states)} can be ${decided}.`,
-      { code: 'outbox.wrong_state', hint: explain(entry).next.join('; ') || `bms-sync outbox show ${id}` },
-    );
+  if (!(DECIDABLE[decided] as readonly EntryState[]).includes(state)) throw wrongState(entry, decided);
   if (owner !== null && !isLeft) throw entryInWork(id);
   return entry;
+}
+
+function wrongState(entry: Entry, decided: keyof typeof DECIDABLE): SyncError {
+  const { id, state, verdict } = entry;
+  const only = `only an entry that is ${OR_LIST.format(DECIDABLE[decided])} can be ${decided}`;
+  const isSo = state === ORDERED[decided] || (decided === 'retried' && verdict === 'retry');
+  return new SyncError(`Entry ${id} is ${state}${isSo ? ' already: nothing is left to do' : `: ${only}`}.`, {
+    code: 'outbox.wrong_state',
+    hint: explain(entry).next.join('; ') || `bms-sync outbox show ${id}`,
+  });
 }
 
 /** Applies a decision to an entry, and releases it from the worker that was notified of it. */

@@ -124,6 +124,25 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
   });
 });
 
+describe.each(ONE_DATABASE)('an order whose result stands in %s', (_name, open) => {
+  test.each<[string, EntryPatch, (session: Session, id: number) => Promise<unknown>]>([
+    ['abandon', { state: 'abandoned', verdict: 'no_such_record' }, (s, id) => abandonEntry(s, id, LATER)],
+    ['retry', { state: 'ready' }, (s, id) => retryEntry(s, KINDS, { id }, LATER)],
+    ['retry', { state: 'unsettled', verdict: 'retry' }, (s, id) => retryEntry(s, KINDS, { id }, LATER)],
+    [
+      'adopt',
+      { state: 'done' },
+      (session, id) => adoptRecord(session, { kinds: KINDS, id, recordId: '5', now: LATER }),
+    ],
+  ])('%s on %o says that nothing is left to do, and does not propose itself', async (name, patch, order) => {
+    const session = await open();
+    const id = await putEntry(session, patch);
+    const { message, hint } = await syncErrorOf(() => order(session, id));
+    expect(message).toBe(`Entry ${id} is ${String(patch.state)} already: nothing is left to do.`);
+    expect(hint).not.toContain(`outbox ${name} `);
+  });
+});
+
 describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
   const conflicts = [{ field: 'name', base: 'A', remote: 'B', wanted: 'C' }];
   const shown = JSON.stringify({ conflicts });
