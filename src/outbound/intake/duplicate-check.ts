@@ -30,7 +30,7 @@ export async function findRecordsWithKey(
 }
 
 /** The same for many creates, by payload, with records whose key differs by case alone. */
-async function findRecordsWithKeys(db: Queryable, kind: Kind, payloads: readonly string[]) {
+export async function findRecordsWithKeys(db: Queryable, kind: Kind, payloads: readonly string[]) {
   const mirrored = await readMirroredKind(db, kind);
   const wanted = [...new Set(payloads)].map(searchOf(mirrored));
   const found = new Map<string, Holder[]>();
@@ -130,10 +130,9 @@ export async function refuseDuplicates(
     for (const entry of checked) {
       const { naturalKey, payload, where } = entry;
       const first = firsts.get(naturalKey) ?? entry;
-      const [record] = (records.get(payload) ?? []).toSorted(
-        (a, b) => Number(a.isByCaseAlone) - Number(b.isByCaseAlone),
-      );
-      if (record?.isByCaseAlone) notes.set(entry, `record ${record.id} of ${kind.name} ${BY_CASE}`);
+      const alike = records.get(payload) ?? [];
+      const record = alike.find((one) => !one.isByCaseAlone);
+      for (const note of caseNotes(entry, alike)) notes.set(entry, note);
       const holder =
         first === entry
           ? await describeHolder(tx, kind.name, made.get(naturalKey), record)
@@ -152,7 +151,13 @@ export async function refuseDuplicates(
 
 const nameRequest = ({ where }: CheckedEntry): string => where ?? 'Another of these requests';
 
-const BY_CASE = 'has the same natural key but for upper and lower case';
+/** Notes the record that has the natural key of a create but for case, where none has the key itself. */
+export function caseNotes({ kind, allowsDouble }: CheckedEntry, alike: readonly Holder[]): string[] {
+  const [record] = alike;
+  if (record === undefined || !alike.every((one) => one.isByCaseAlone)) return [];
+  if (allowsDouble || kind.repeats === true) return [];
+  return [`record ${record.id} of ${kind.name} has the same natural key but for upper and lower case`];
+}
 
 /** Names what has a natural key, as the beginning of a sentence; null if nothing has it. */
 async function describeHolder(
@@ -165,7 +170,7 @@ async function describeHolder(
     return earlier.recordId === null
       ? `Entry ${earlier.id} of the outbox creates a record of ${kind} with`
       : `Record ${earlier.recordId} of ${kind}, made by entry ${earlier.id} of the outbox, has`;
-  if (record?.isByCaseAlone === false) return `Record ${record.id} of ${kind} has`;
+  if (record !== undefined) return `Record ${record.id} of ${kind} has`;
   const madeId = earlier === undefined ? null : await madeRecord(tx, kind, earlier);
   return madeId && `Record ${madeId} of ${kind}, made by entry ${earlier?.id} of the outbox, has`;
 }

@@ -169,7 +169,8 @@ function toRepeatedEntry(entry: CheckedEntry, earlier: Entry | EndedEntry): Stor
 
 const ABANDONED = 'It was abandoned and will not be sent. To send it after all: push it with another key.';
 
-function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
+/** Notes that the mirror has no live row for an update without a base. */
+export function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   if (entry.operation === 'create' || entry.base !== null || row?.isLive === true) return [];
   const absent = describeAbsent(row, `record ${entry.recordId ?? ''} of ${entry.kind.name}`);
   return [row === null ? `${absent}: if the service does, its values are overwritten` : absent];

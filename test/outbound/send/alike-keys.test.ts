@@ -152,6 +152,17 @@ describe.each(ONE_DATABASE)('a create that was made, and not named, in %s,', (da
   });
 });
 
+test('a preview has the notes of the push: a record whose code differs by case alone', async () => {
+  const on = await opened();
+  enter(on, { code: 'zz-1', name: 'Ada' });
+  await on.pull('clients');
+  const [entry] = await checkRequests(on.session, KINDS, [requestOf({ code: 'ZZ-1', name: 'Zoé' })]);
+  const preview = entry && (await previewEntry(on.session, entry));
+  const [stored] = await storeChecked(on.session, entry ? [entry] : [], on.clock.now());
+  expect(preview?.notes).toEqual([expect.stringContaining('but for upper and lower case')]);
+  expect(preview?.notes).toEqual(stored?.notes);
+});
+
 test('a preview names the record whose code is spelled otherwise, and none that differs by case', async () => {
   const on = await opened();
   const id = enter(on, { code: SPELLINGS[0], name: 'Ada' });
