@@ -40,7 +40,9 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
-    const changes = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
+    const latest = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
+    const origins = new Map(story.events.map((event) => [event.seq, event.origin])); // An adopted create names its entry.
+    const changes = latest.map((change) => ({ ...change, origin: origins.get(change.seq) ?? change.origin }));
     const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
     const body = html`<div class="body">
       <p>${t('The record is {state}.', { state: t(STORY_STATES[story.state]) })}</p>

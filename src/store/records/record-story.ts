@@ -5,7 +5,7 @@ import { isNumber, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { endedEntriesOf } from '../outbox/ended-entries.ts';
 import { entriesOfRecord, findCreator } from '../outbox/attempts-and-links.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
-import { pushersOf } from '../outbox/outbox-store.ts';
+import { entryOf, pushersOf } from '../outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { optionalText, optionalTimestamp, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
@@ -33,13 +33,18 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string) {
   const row = await findRecord(db, name, id);
   const isOne = sql`where kind = ${name} and record_id = ${id}`;
   const absence = await selectOne(db, ABSENCE, isOne);
-  const events = await select(db, EVENT, sql`${isOne} order by observed_at, seq`);
+  const stored = await select(db, EVENT, sql`${isOne} order by observed_at, seq`);
+  const createdBy = await findCreator(db, name, id); // The entry of the outbox; null = none.
+  const entries = await entriesOfRecord(db, name, id);
+  const endedEntries = await endedEntriesOf(db, name, id); // They ended long ago.
+  const maker = [...entries.map(({ entry }) => entry), ...endedEntries].find((one) => one.id === createdBy);
+  const events = maker === undefined ? stored : withMaker(stored, maker);
   // All that are kept, oldest first.
   const traces = {
     events, // `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates.
     issues: await select(db, ISSUE, sql`${isOne} order by id`), // Open while `closedAt` is null.
-    entries: await entriesOfRecord(db, name, id),
-    endedEntries: await endedEntriesOf(db, name, id), // They ended long ago.
+    entries,
+    endedEntries,
   };
   if (row === null && absence === null && Object.values(traces).every(({ length }) => length === 0))
     return null;
@@ -51,10 +56,21 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string) {
     ...traces,
     pushers: await pushersOf(db, events), // Who has pushed the entries that the events name, by their origins.
     state: (await isSuppressed(db, name, id)) ? ('suppressed' as const) : stateOf(row, absence),
-    createdBy: await findCreator(db, name, id), // The entry of the outbox; null = none.
+    createdBy,
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),
     referredBy: await referencesTo(db, name, id), // Live records of other kinds, at most `MOST_REFERRED` of a field, by id.
   };
+}
+
+/** Names the entry in the event of a record that was found for it only later: a stored event never changes. */
+function withMaker(events: readonly RowOf<typeof EVENT>[], maker: { id: number; updatedAt: string }) {
+  const origin = `outbox:${maker.id}`;
+  const creations = events.filter(({ change, observedAt }) => {
+    return change === 'created' && observedAt <= maker.updatedAt;
+  });
+  if (creations.some((event) => event.origin === origin)) return events;
+  const made = creations.findLast((event) => entryOf(event.origin) === null);
+  return events.map((event) => (event === made ? { ...event, origin } : event));
 }
 
 /** `absent`: there is no row, only traces; else as its row and its absence from the list say. */

@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { FaultAction } from '../../../sandbox/faults.ts';
+import { findKind } from '../../../src/catalog/find-kind.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { readRecordStory } from '../../../src/store/records/record-story.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Stage } from '../stage.ts';
 
@@ -45,8 +48,12 @@ describe.each(DATABASES)('a create in %s', (database) => {
     const id = await sendUnder(on, { drop: 'after' });
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 1 });
     await on.pass(300);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', attempts: 1 });
+    const { recordId, ...entry } = await on.entry(id);
+    expect(entry).toMatchObject({ state: 'done', verdict: 'adopted', attempts: 1 });
     expect(zoes(on)).toBe(1);
+    const story = await readRecordStory(on.session, findKind(KINDS, 'clients'), recordId ?? '');
+    expect(story?.events).toMatchObject([{ change: 'created', origin: `outbox:${id}` }]);
+    expect(await on.events()).toEqual([`${recordId ?? ''} created service`]); // As it was written.
   });
 });
 
