@@ -199,6 +199,8 @@ const WHY_SOON: MessageKey =
 
 /** Why no reading can be enough: the list is known once a person has decided. */
 export const HELD_ROWS = 'rows that have left the list wait for a decision';
+/** Where a reading that was asked for may be enough. */
+export const NEXT_READING: MessageKey = 'the next reading has not ended yet';
 const DECISION_FIRST: MessageKey =
   'Waiting since {since} for your decision on {kind} that have left the list: bms-sync deletions.';
 

@@ -27,9 +27,10 @@ import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { readFreshness } from '../../store/kinds/status-store.ts';
 import { RESUME, pauseText, type Frozen } from '../../store/outbox/freeze-store.ts';
+import { openRuns } from '../../store/runs/open-runs.ts';
 import { hasLiveRole, readLiveOwners } from '../../store/runs/worker-store.ts';
-import { describeOutcome } from '../../words/outcome-texts.ts';
-import { HELD_ROWS, VERDICTS } from '../../words/verdicts.ts';
+import { describeOutcome, isFailedReading } from '../../words/outcome-texts.ts';
+import { HELD_ROWS, NEXT_READING, VERDICTS } from '../../words/verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const ENTRY_STATES = [
@@ -107,6 +108,8 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
   const living = await readLiveOwners(db);
   const isTokenRefused = (await readMeta(db, 'source.refused')) !== null;
   const readings = new Map((await readFreshness(db)).map((reading) => [reading.kind, reading]));
+  const pulls = (await openRuns(db)).filter((run) => run.command === 'pull' && run.isRequested);
+  const beingRead = new Set(pulls.flatMap((run) => run.kinds));
   const verdictNow = ({ state, verdict, owner }: Entry): string | null => {
     if (state === 'sending') return owner !== null && !living.has(owner) ? 'interrupted' : null;
     if (state === 'abandoned') return null;
@@ -118,7 +121,8 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
     const reading = readings.get(entry.kind);
     if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
     const isHeld = reading.reason === 'absences_unproven' && reading.heldDeletions > 0;
-    const outcome = describeOutcome({ ...reading, missing: null }).why;
+    const isNext = beingRead.has(entry.kind) && !isFailedReading(reading.state);
+    const outcome = isNext ? NEXT_READING : describeOutcome({ ...reading, missing: null }).why;
     const why = isHeld ? HELD_ROWS : (outcome ?? settlement.awaits.why);
     return {
       ...entry,

@@ -4,6 +4,7 @@ import { lastReading } from '../../store/kinds/kind-standing.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { AwaitedReading } from '../../store/outbox/settlement.ts';
 import { describeOutcome } from '../../words/outcome-texts.ts';
+import { NEXT_READING } from '../../words/verdicts.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import type { SettlementFacts } from './decide-settlement.ts';
 
@@ -26,5 +27,5 @@ export async function awaitReading(
   const { why } = describeOutcome({ ...last, missing: null });
   const records = facts ? [...facts.unlistedIds, ...facts.unreadable] : [];
   const named = records.length > 0 && { records };
-  return { since, why: why ?? facts?.doubt ?? 'the next reading has not ended yet', ...named };
+  return { since, why: why ?? facts?.doubt ?? NEXT_READING, ...named };
 }

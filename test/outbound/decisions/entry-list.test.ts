@@ -1,8 +1,10 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/lib/time/clock.ts';
-import { changeEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
+import { changeEntry, findEntries, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
+import { requestPull } from '../../../src/store/runs/run-requests.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { waitForEntries } from '../../../src/outbound/decisions/entry-list.ts';
+import { showStanding, waitForEntries } from '../../../src/outbound/decisions/entry-list.ts';
 import { NOON, kindNamed, tempMirror } from '../../store/temp-mirror.ts';
 import { putEntry } from '../../store/outbox/entries.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -87,4 +89,23 @@ describe('waiting for entries', () => {
     expect(await wait(session, [])).toEqual([]);
     expect(await wait(session, [404])).toEqual([]);
   });
+});
+
+test('an entry that waits for a reading waits for the next one while that is to come, not for what the last one lacked', async () => {
+  const session = await tempMirror([kindNamed('clients')]);
+  const settlement = { awaits: { since: '2026-03-01 12:00:00.000', why: 'it was never read' } };
+  await putEntry(session, { state: 'ready', verdict: 'awaits_sweep', settlement });
+  await session.atomically((tx) =>
+    tx.query(sql`insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch)
+      values ('clients', 0, 'complete', 'absences_unproven', 1, 0)`),
+  );
+  const sendCounter = { read: () => Promise.resolve(0) };
+  const reader = { session, sendCounter, kinds: [kindNamed('clients')] };
+  const why = async () => {
+    const [entry] = await showStanding(reader, await findEntries(session, [1]), null);
+    return entry?.settlement.awaits?.why;
+  };
+  expect(await why()).toBe('some rows that the list lacks are still in the mirror');
+  await session.atomically((tx) => requestPull(tx, { kinds: ['clients'], request: 'outbox', now: NOON }));
+  expect(await why()).toBe('the next reading has not ended yet');
 });
