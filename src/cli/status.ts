@@ -40,13 +40,19 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
     const rows = issues.map((issue) => [issue.kind, issue.field, issue.code, issue.count]);
     yield textTable(['kind', 'field', 'code', 'records'], rows);
   }
-  if (drift.length > 0) {
-    yield `\nChanges in the answers of the service (the latest ${DRIFT_SHOWN} at most; all: the view bi_drift):`;
-    const rows = drift.map((change) => {
-      return [change.seenAt, change.kind, change.code, change.field, change.detail];
-    });
-    yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
-  }
+  const byOurs = Map.groupBy(drift, (change) => change.code === 'excluded_field');
+  yield* driftTexts('Fields emptied by your own settings (privacy.exclude)', byOurs.get(true));
+  const limit = `the latest ${DRIFT_SHOWN} at most; all: the view bi_drift`;
+  yield* driftTexts(`Changes in the answers of the service (${limit})`, byOurs.get(false));
+}
+
+function* driftTexts(title: string, changes: StatusDocument['drift'] = []): Iterable<Printed> {
+  if (changes.length === 0) return;
+  yield `\n${title}:`;
+  const rows = changes.map((change) => {
+    return [change.seenAt, change.kind, change.code, change.field, change.detail];
+  });
+  yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
 }
 
 function* kindTexts(document: StatusDocument): Iterable<Printed> {

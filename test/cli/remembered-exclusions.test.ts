@@ -94,6 +94,13 @@ test('an exclusion of stored values is reported by the pull and kept by status: 
   expect((await run(['pull', 'clients'], excluding)).stdout).not.toContain(report);
   const { stdout } = await run(['status'], excluding);
   expect(stdout).toMatch(/clients +excluded_field +email, contacts +emptied in 12 rows/);
+  expect(stdout).toContain('Fields emptied by your own settings (privacy.exclude):');
+  expect(stdout).not.toContain('Changes in the answers of the service');
+  const allowing = (fields: string) => ({ ...env, BMS__PRIVACY__EXCLUDE: `{"clients":[${fields}]}` });
+  await run(['migrate'], allowing('"contacts"'));
+  expect((await run(['status'], allowing('"contacts"'))).stdout).toMatch(/excluded_field +contacts +emptied/);
+  await run(['migrate'], allowing(''));
+  expect((await run(['status'], allowing(''))).stdout).not.toContain('excluded_field');
 });
 
 test('a pull names the fields that are new', async () => {

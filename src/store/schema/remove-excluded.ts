@@ -12,7 +12,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
-import { FIELDS } from '../tables/engine-tables.ts';
+import { DRIFT, FIELDS } from '../tables/engine-tables.ts';
 import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
@@ -83,13 +83,19 @@ async function removeFromKind(
   });
 }
 
-/** Notes the fields that are kept out no longer: their first values are no changes. */
+/** Notes the fields that are kept out no longer: their first values are no changes. That they were emptied is past. */
 async function noteAllowed(tx: Transaction, before: Exclusions, now: Exclusions): Promise<void> {
   for (const [kind, fields] of before) {
     const allowed = fields.filter((field) => now.get(kind)?.includes(field) !== true);
     const noted = JSON.parse((await readMeta(tx, `allowed.${kind}`)) ?? '[]') as string[];
-    if (allowed.length > 0)
-      await writeMeta(tx, `allowed.${kind}`, JSON.stringify([...new Set([...noted, ...allowed])]));
+    if (allowed.length === 0) continue;
+    const emptied = sql`where kind = ${kind} and code = 'excluded_field'`;
+    for (const { id, field } of await select(tx, pickColumns(DRIFT, 'id', 'field'), emptied)) {
+      const left = (field ?? '').split(', ').filter((name) => !allowed.includes(name));
+      if (left.length === 0) await tx.query(sql`delete from drift where id = ${id}`);
+      else await tx.query(sql`update drift set field = ${left.join(', ')} where id = ${id}`);
+    }
+    await writeMeta(tx, `allowed.${kind}`, JSON.stringify([...new Set([...noted, ...allowed])]));
   }
 }
 
