@@ -42,9 +42,10 @@ function reportTable(views: readonly string[], reader: Reader): Html {
   const rows = listReports(views).map(
     ({ name, title, question, missing, from, to }) =>
       html`<tr>
-        <th scope="row" lang="en">${title}<br /><small>${missing ?? question}</small></th>
-        <td class="early">
-          <form action="/v1/reports/${name}">
+        <th scope="row" lang="en">${title}</th>
+        <td>
+          <p class="small quiet brief" lang="en">${missing ?? question}</p>
+          <form class="deciding" action="/v1/reports/${name}">
             ${day('from', t('From'), from)} ${day('to', t('To'), to)}
             <button name="format" value="xlsx">${t('Workbook')}</button>
             <button name="format" value="${reader.language === 'fr' ? 'excel' : 'csv'}">${t('CSV')}</button>

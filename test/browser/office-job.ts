@@ -17,7 +17,6 @@ export const WORDS = {
     name: 'name',
     role: 'role',
     add: 'Add',
-    shown: 'Token',
     csv: 'CSV',
     book: 'Workbook',
     choose: 'Workbook or CSV, 10 MB at most',
@@ -33,7 +32,6 @@ export const WORDS = {
     name: 'nom',
     role: 'rôle',
     add: 'Ajouter',
-    shown: 'Jeton',
     csv: 'CSV',
     book: 'Classeur',
     choose: 'Classeur ou CSV, 10 Mo au plus',
@@ -61,7 +59,7 @@ async function addUser(
   await form.getByLabel(words.name).fill(name);
   await form.getByLabel(words.role).selectOption(role);
   await form.getByRole('button', { name: words.add }).click();
-  const token = await page.getByLabel(words.shown, { exact: true }).inputValue();
+  const token = await page.locator('#token-text').inputValue();
   expect(await axeFindings(page)).toEqual([]);
   return token;
 }

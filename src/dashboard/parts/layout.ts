@@ -37,9 +37,9 @@ export const secretPanel = ({ t }: Translator, title: string, note: string, valu
   panel(
     { id: 'token', title, isLive: false },
     html`<div class="body">
-      <p role="status">${note}</p>
+      <p role="status" id="token-note">${note}</p>
       <div class="filters">
-        <input id="token-text" class="token" value="${value}" readonly aria-label="${title}" />
+        <input id="token-text" class="token" value="${value}" readonly aria-labelledby="token-note" />
         <button type="button" data-copy="token-text">${t('Copy')}</button>
       </div>
     </div>`,

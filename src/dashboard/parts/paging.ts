@@ -76,21 +76,27 @@ interface FilterField {
 }
 
 /** A field of a form. @param none The label of no choice. */
-export const formField = (
-  { name, label, value = '', choices, labelOf = String }: FilterField,
-  none: string,
-) =>
-  html`<label>
+export const formField = ({ name, label, value = '', choices, labelOf }: FilterField, none: string) => {
+  const option = (choice: string): Html =>
+    html`<option
+      value="${choice}"
+      ${choice === value ? html`selected` : null}
+      ${labelOf ? null : html`translate="no"`}
+    >
+      ${labelOf?.(choice) ?? choice}
+    </option>`;
+  return html`<label>
     ${label}
     ${
       choices === undefined
         ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
         : html`<select name="${name}">
             <option value="">${none}</option>
-            ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${labelOf(choice)}</option>`)}
+            ${choices.map(option)}
           </select>`
     }
   </label>`;
+};
 
 export function filterForm(translator: Translator, path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map((field) => formField(field, translator.t('all')));
