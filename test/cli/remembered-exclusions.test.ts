@@ -74,10 +74,10 @@ test('doctor refuses the name of a field that every other command refuses, and p
   const service = await sandbox({ size: 12 });
   const { url } = await mirrorIn('SQLite');
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
-  const misspelt = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["emial"]}' };
+  const misspelt = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["emails"]}' };
   const ended = await run(['doctor'], misspelt);
   expect(ended.code).toBe(2);
-  const message = 'privacy.exclude.clients has emial, which is not a field of clients; did you mean email?';
+  const message = 'privacy.exclude.clients has emails, which is not a field of clients; did you mean email?';
   expect(ended.stdout).toContain(`BAD  settings: ${message}`);
   expect(ended.stdout).not.toContain('privacy: keeps out');
   expect((await run(['migrate'], misspelt)).stderr).toContain(message);
