@@ -115,11 +115,13 @@ test('exit code and signals go through', async () => {
   await expect(run('./killed.cjs')).rejects.toMatchObject({ signal: 'SIGKILL' });
 });
 
+const BUILDS = 'bms-sync: building this checkout, which takes some seconds\n';
+
 test('it builds where dist is older than its source, a deleted file too, and tells so beside the output', async () => {
   expect(await run('dist/main.js')).toEqual({ stdout: 'as it was\n', stderr: '' });
   const later = new Date(Date.now() + 5_000);
   utimesSync(join(checkout, 'src/a'), later, later); // As by deleting a file.
-  expect(await run('dist/main.js')).toEqual({ stdout: 'built\n', stderr: 'builds\n' });
+  expect(await run('dist/main.js')).toEqual({ stdout: 'built\n', stderr: BUILDS });
 });
 
 test('what reads source as text runs where it does not build; the first script of all builds', async () => {
@@ -129,13 +131,13 @@ test('what reads source as text runs where it does not build; the first script o
   utimesSync(join(checkout, 'src/a/b.ts'), later, later);
   expect(await run('prettier')).toEqual({ stdout: 'reads\n', stderr: '' });
   rmSync(join(checkout, 'dist/main.js'));
-  expect(await run('prettier')).toEqual({ stdout: 'reads\n', stderr: 'builds\n' });
+  expect(await run('prettier')).toEqual({ stdout: 'reads\n', stderr: BUILDS });
 });
 
 test('the command of the package builds in a checkout, and in a package runs what is there', async () => {
   const command = join(checkout, 'scripts/bms-sync.mjs');
   rmSync(join(checkout, 'dist/main.js'));
-  expect(await ended(process.execPath, [command])).toEqual({ stdout: 'built\n', stderr: 'builds\n' });
+  expect(await ended(process.execPath, [command])).toEqual({ stdout: 'built\n', stderr: BUILDS });
   rmSync(join(checkout, 'scripts/run.mjs'));
   write('dist/main.js', 'console.log(process.argv[2])');
   expect(await ended(process.execPath, [command, 'status'])).toEqual({ stdout: 'status\n', stderr: '' });
