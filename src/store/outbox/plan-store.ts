@@ -157,9 +157,9 @@ export async function deletePlans(tx: Transaction, condition: SQL): Promise<void
   await tx.query(sql`delete from plans where ${condition}`);
 }
 
-/** The latest plans, the newest first. @param before Only plans with a lower number. */
 export const countPlans = (db: Queryable): Promise<number> => countUpTo(db, sql`plans`);
 
+/** The latest plans, the newest first. @param before Only plans with a lower number. */
 export const listPlans = (
   db: Queryable,
   limit: number,
