@@ -121,23 +121,31 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
     (await readMeta(tx, 'layout')) === target.layout &&
     (await readMeta(tx, 'log')) !== null &&
     (await grantedRole(tx)) === target.readerRole &&
-    [undefined, await readMeta(tx, 'calendar')].includes(target.timezone) &&
-    (await keepsSettings(tx, target));
+    [undefined, await readMeta(tx, 'calendar')].includes(target.timezone);
   return isCurrent ? 'current' : 'of other settings';
 }
 
-/** Whether the mirror keeps the settings that it is to keep. */
-async function keepsSettings(tx: Transaction, { kept, reports }: MigrationTarget): Promise<boolean> {
-  for (const key of ['settings.kinds', 'calendar.yearBegins'] as const)
-    if (kept !== undefined && kept[key] !== (await readMeta(tx, key))) return false;
-  return reports === undefined || isDeepStrictEqual(reports, await readCountedStatuses(tx));
+/**
+ * Writes the settings that the mirror is to keep, and returns whether it had others. Views read them at every question: none is
+ * drawn again.
+ */
+async function keepSettings(tx: Transaction, { kept, reports }: MigrationTarget): Promise<boolean> {
+  let isChanged = false;
+  for (const key of ['settings.kinds', 'calendar.yearBegins'] as const) {
+    if (kept === undefined || kept[key] === (await readMeta(tx, key))) continue;
+    await writeMeta(tx, key, kept[key]);
+    isChanged = true;
+  }
+  if (reports === undefined || isDeepStrictEqual(reports, await readCountedStatuses(tx))) return isChanged;
+  await writeCountedStatuses(tx, reports);
+  return true;
 }
 
 async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: MigrationTarget) {
   const { kinds, dialect, location, readerRole: role, release } = target;
   if (schemaState === 'current') {
     if ((await readMeta(tx, 'release')) !== release.name) await writeMeta(tx, 'release', release.name);
-    return false;
+    return keepSettings(tx, target);
   }
   if (dialect === 'postgres') await createTablesSchema(tx);
   await migrateEngine(tx, target);
@@ -150,11 +158,7 @@ async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: Mi
   if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = listViews(await filterKindsWithRows(tx, mirrored), dialect);
   await fillCalendar(tx, target.timezone);
-  if (target.kept !== undefined) {
-    await writeMeta(tx, 'settings.kinds', target.kept['settings.kinds']);
-    await writeMeta(tx, 'calendar.yearBegins', target.kept['calendar.yearBegins']);
-  }
-  if (target.reports !== undefined) await writeCountedStatuses(tx, target.reports);
+  await keepSettings(tx, target);
   await replaceViews(tx, views);
   await writeMeta(tx, 'language', target.language);
   await writeDictionary(tx, views, 'all');
