@@ -13,7 +13,7 @@ export interface Ended {
 
 /** The stderr of a reading that went well: a slow machine shows its progress. */
 export const ONLY_PROGRESS: unknown = expect.stringMatching(
-  /^(?:\S+(?: \(\d+ of \d+\))?(?: {2}[\d,]+ rows)?(?: {2}page \d+(?: of \d+)?)?\n)*$/,
+  /^(?:\S+(?: \(\d+ of \d+\))?(?: {2}[\d,]+ rows)?(?: {2}page \d+(?: of \d+)?)?(?: {2}and \d+ more)?\n)*$/,
 );
 
 export type Env = Readonly<Record<string, string>>;
