@@ -54,7 +54,7 @@ export async function matchRows(
   const { kind, sheet, match: fields } = table;
   const list = (await readFreshness(db)).find((each) => each.kind === kind.name);
   const uncertified = `the list of ${kind.name} is not certified: bms-sync pull ${kind.name}`;
-  if (list?.state !== 'certified') return sheet.rows.map(() => ({ id: '', refusal: uncertified }));
+  if (list?.state !== 'certified') return sheet.rows.map(() => refused(uncertified));
   const keys = sheet.rows.map((row) => keyOf(fields.map((name) => readCellText(sheet, row.cells, name))));
   const repeated = findRepeated(keys);
   const candidates = await findCandidates(db, kind, fields, new Set(keys.map(foldKey)));
@@ -63,30 +63,28 @@ export async function matchRows(
     valuesOf(key)
       .map((value, index) => `${fields[index]} ${valueForMessage(value)}`)
       .join(', ');
-  const refusalOf = (key: string): string | null => {
+  const targetOf = (key: string): Target => {
     const alike = candidates.get(foldKey(key)) ?? [];
     const [record, second] = alike.filter((each) => each.key === key);
     const longer = alike.find((each) => each.key.length > key.length);
     const near = alike[0];
-    if (valuesOf(key).includes('')) return `it has no ${fields.join(' or no ')}`;
-    if (repeated.has(key)) return `${describe(key)} is in the sheet twice`;
+    if (valuesOf(key).includes('')) return refused(`it has no ${fields.join(' or no ')}`);
+    if (repeated.has(key)) return refused(`${describe(key)} is in the sheet twice`);
     if (longer !== undefined)
-      return `it has probably lost its zeros: record ${longer.id} has ${describe(longer.key)}`;
-    if (second !== undefined) return `records ${record?.id} and ${second.id} have ${describe(key)}`;
+      return refused(`it has probably lost its zeros: record ${longer.id} has ${describe(longer.key)}`);
+    if (second !== undefined) return refused(`records ${record?.id} and ${second.id} have ${describe(key)}`);
     if (record !== undefined)
       return absences.has(record.id)
-        ? `record ${record.id} is no longer in the list: bms-sync deletions`
-        : null;
+        ? refused(`record ${record.id} is no longer in the list: bms-sync deletions`)
+        : { id: record.id };
     if (near !== undefined)
-      return `no record has ${describe(key)}; record ${near.id} has ${describe(near.key)}`;
-    return create ? null : `no record has ${describe(key)}; to create one, add --create`;
+      return refused(`no record has ${describe(key)}; record ${near.id} has ${describe(near.key)}`);
+    return create ? { id: '' } : refused(`no record has ${describe(key)}; to create one, add --create`);
   };
-  return keys.map((key) => {
-    const refusal = refusalOf(key);
-    const id = (candidates.get(foldKey(key)) ?? []).find((each) => each.key === key)?.id ?? '';
-    return refusal === null ? { id } : { id: '', refusal };
-  });
+  return keys.map(targetOf);
 }
+
+const refused = (refusal: string): Target => ({ id: '', refusal });
 
 const valuesOf = (key: string): readonly string[] => JSON.parse(key) as string[];
 
