@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { readPlanPage, readRefusals, type Refusal } from '../store/outbox/plan-store.ts';
+import { CHANGING, readPlanPage, readRefusals, type Refusal } from '../store/outbox/plan-store.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readOwnRows } from '../outbound/attempt/land-own-write.ts';
 import {
@@ -34,7 +33,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const path = `/plans/${id}`;
     const plan = await summarizePlan(session, kinds, id, plans.approvals);
-    const place = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: sql`r.cells <> '[]'` };
+    const place = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: CHANGING };
     const read = await readPlanPage(session, id, place);
     const refusals = await readRefusals(session, id, PAGE_ROWS + 1);
     const rows = read.slice(0, PAGE_ROWS).map(shownRow);

@@ -78,6 +78,9 @@ export type PlanRow = RowOf<typeof ROW_WITH_ENTRY>;
 const withEntries = sql`plan_rows r
   left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id`;
 
+/** Rows `r` that change something: one without cells is refused as a whole. */
+export const CHANGING = sql`r.cells <> '[]'`;
+
 /** Reads rows of a plan behind a position, each with what has become of its entry. @param which Only these rows `r`. */
 export const readPlanPage = (
   db: Queryable,
@@ -148,7 +151,7 @@ export function isChangedUpdate(kind: string, since: string, firstSeq: number): 
     select 1 from ${sql.identifier(kind)} m
     where m.id = cast(r.record_id as bigint) and m._deleted_at is null and m._changed_at < ${since}`;
   const isChanged = sql`(r.record_id in (${events}) or not exists (${unchanged}))`;
-  return sql`r.operation = 'update' and r.cells <> '[]' and ${isChanged}`;
+  return sql`r.operation = 'update' and ${CHANGING} and ${isChanged}`;
 }
 
 /** Removes plans with their rows. @param condition What follows `delete from plans where`. */
