@@ -4,6 +4,7 @@ import { checkQueue } from '../checks/queue.ts';
 import { checkAdminToken } from '../checks/secret-files.ts';
 import { watchReplacement } from '../checks/replaced-database.ts';
 import { describeSending } from '../checks/schedules.ts';
+import { rolesText } from '../checks/serving.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { startAlerts } from '../feed/alerts.ts';
@@ -152,7 +153,7 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
       engine.add(createWebhookQueue(parts, sender, rules, signal));
       stops.push(...startNotifications(config, parts));
     }
-    await logStart(config, parts, roles);
+    await logStart(config, parts, worker.roles);
     if (!signal.aborted) await once(signal, 'abort');
     parts.logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
@@ -213,14 +214,14 @@ const alreadyRunning = (otherOwner: string, session: Session): SyncError =>
   });
 
 /** Logs what this process is going to do. */
-async function logStart(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<void> {
+async function logStart(config: Config, context: ProcessContext, roles: Worker['roles']): Promise<void> {
   const { writes } = config.outbound;
   const pulls = roles.includes('pulls') ? describePulls(config, context.clock.now()) : null;
   const { schedules = [], unscheduled = [] } = pulls ?? {};
   const { location: mirror } = context.session;
   const frozen = await readFrozen(context.session);
   const facts = { owner: context.owner, roles, mirror, schedules, unscheduled, writes, frozen };
-  const words = [`serving ${roles.join(', ')} as ${describeOwner(context.owner)}`, ...(pulls?.words ?? [])];
-  if (roles.includes('outbound')) words.push(describeSending(writes, frozen !== null));
+  const words = [`serving ${rolesText(roles)} as ${describeOwner(context.owner)}`, ...(pulls?.words ?? [])];
+  if (writes === 'off' || roles.includes('outbound')) words.push(describeSending(writes, frozen !== null));
   context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));
 }

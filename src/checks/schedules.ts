@@ -4,14 +4,14 @@ import { findUnscheduled, nextSlots, type Schedule } from '../runs/schedule.ts';
 import { passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { describeOwner } from '../lib/owner.ts';
 import { RESUME } from '../store/outbox/freeze-store.ts';
-import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, type Serving } from './serving.ts';
+import { OTHER_SCHEDULES_NOTE, hasOtherSchedules, rolesText, type Serving } from './serving.ts';
 
 /** Lists the running background services, and reports whether they send, or would by these settings. @param isPaused Sends wait for a user. */
 export function* checkServing(config: Config, serving: Serving, isPaused: boolean): Iterable<CheckResult> {
   if (serving.workers.length === 0)
     yield passedCheck('serve', 'no background service is registered in this mirror');
   for (const { owner, roles, startedAt } of serving.workers) {
-    const detail = `a background service is running on this mirror: ${describeOwner(owner)}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
+    const detail = `a background service is running on this mirror: ${describeOwner(owner)}, since ${startedAt.slice(0, 16)} UTC (${rolesText(roles.split(','))})`;
     yield passedCheck('serve', detail);
   }
   const writes = serving.workers.length === 0 ? config.outbound.writes : serving.isSending ? 'on' : 'off';

@@ -20,6 +20,9 @@ export async function readServing(db: Queryable) {
   };
 }
 
+/** The roles in which others can rely on a process; `serve.started` and `doctor` name them alike. */
+export const rolesText = (roles: readonly string[]): string => roles.join(', ') || 'nothing';
+
 /** Whether the running services pull by other schedules than the settings have. */
 export function hasOtherSchedules(serving: Serving, configured: readonly Schedule[]): boolean {
   const sortedText = (schedules: readonly Schedule[]): string =>

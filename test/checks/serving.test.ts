@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/checks/status-document.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
@@ -17,7 +16,7 @@ test.for(['SQLite', 'PostgreSQL'])(
     const url = database === 'SQLite' ? `file:${path}` : await freshDatabaseUrl('template_grown');
     const env = { ...settingsFor(sandbox, path), DATABASE_URL: url };
     const of = { ...env, BMS__SCHEDULES: '{"clients":"7 3 * * *"}' };
-    const serving = start(['serve', '--only', 'pulls'], { env: of });
+    const serving = start(['serve', '--only', 'pulls,outbound'], { env: of });
     onTestFinished(() => void serving.child.kill('SIGKILL'));
     const status = async (settings = env): Promise<StatusDocument> =>
       document(await run(['status', '--json'], settings)) as StatusDocument;
@@ -43,7 +42,10 @@ test.for(['SQLite', 'PostgreSQL'])(
     ]);
 
     serving.child.kill('SIGTERM');
-    await once(serving.child, 'close');
+    const [begun] = (await serving.ended).stderr.split('\n').filter((line) => line.includes('serve.started'));
+    const log = JSON.parse(begun ?? '') as Record<string, unknown>;
+    const words = /^serving pulls as process .*; writes are off/; // So it is no `outbound` for others.
+    expect(log).toMatchObject({ roles: ['pulls'], msg: expect.stringMatching(words) as string });
     expect(await status()).toMatchObject({
       schedules: [{ name: 'all' }],
       isServed: false,
