@@ -123,15 +123,14 @@ export interface SweepEnd extends Partial<ListFacts> {
   readonly now: Date;
 }
 
-/** Gives the lease back and records how the sweep ended. Until a kind has an event, its first reading counts as the last change. */
+/** Gives the lease back and records how the sweep ended. */
 export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
   const now = formatInstant(end.now);
   const release = sql`
     update kind_state set
       ${assignments(STORED_AT_END, { ...lease, ...end })}, owner = null, lease_until = null,
       complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
-      last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
-      last_change_at = case when ${end.isComplete ? 1 : 0} = 1 then coalesce(last_change_at, ${now}) else last_change_at end
+      last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end
     where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`;
   if (!(await hasRow(tx, release))) throw leaseLostError(lease);
 }

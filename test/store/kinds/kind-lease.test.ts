@@ -157,7 +157,7 @@ describe('giving a lease back', () => {
       lease_until: null,
       complete_sweeps: 1,
       last_sweep_at: NOON_TEXT,
-      last_change_at: NOON_TEXT,
+      last_change_at: null,
     });
     expect(await claim(session, 'b')).toMatchObject({ epoch: 2, completeSweeps: 1 });
   });
