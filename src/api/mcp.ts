@@ -17,11 +17,10 @@ const BEARER_ONLY: Problem = {
 /** The route for assistants: the streamable HTTP transport of MCP. */
 export function mcpRoutes(app: Server, context: RouteContext): void {
   const { session, schedules, clock, database } = context;
-  const startedAt = clock.now();
   const handler = createHttpHandler({
     ...context,
     readSql: createSqlReader(database.url, database.readerRole),
-    readStale: () => readStale(session, schedules, { startedAt, now: clock.now() }),
+    readStale: () => readStale(session, schedules, { now: clock.now() }),
   });
   app.addHook('onClose', handler.close);
   void app.register((route: Server, _options, done) => {

@@ -22,8 +22,7 @@ export function startPulling(config: Config, process: ProcessContext): () => Pro
 /** Makes a function that reads which scheduled kinds are stale. */
 export function staleReader(config: Config, context: MirrorContext) {
   const schedules = schedulesOf(config);
-  const startedAt = context.clock.now();
-  return () => readStale(context.session, schedules, { startedAt, now: context.clock.now() });
+  return () => readStale(context.session, schedules, { now: context.clock.now() });
 }
 
 /** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */

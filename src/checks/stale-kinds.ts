@@ -2,22 +2,14 @@ import { staleKinds, type Schedule } from '../runs/schedule.ts';
 import { formatInstant, formatDuration } from '../lib/time/clock.ts';
 import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { openRuns } from '../store/runs/open-runs.ts';
+import { openRuns, readAppliesSince } from '../store/runs/open-runs.ts';
 import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { addNotification } from '../store/webhooks/notifications.ts';
 
-interface Moment {
-  /** When this process started. */
-  readonly startedAt: Date;
-  readonly now: Date;
-  /** If they were read already. */
-  readonly repeats?: Awaited<ReturnType<typeof readRepeats>>;
-}
-
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. */
-export async function readStale(session: Queryable, schedules: readonly Schedule[], moment: Moment) {
-  const stale = await readAllStale(session, schedules, moment);
+export async function readStale(...asked: Parameters<typeof readAllStale>) {
+  const stale = await readAllStale(...asked);
   return stale.flatMap(({ kind, since, isBeingRead }) =>
     isBeingRead ? [] : [{ kind, since: since && formatInstant(since) }],
   );
@@ -26,14 +18,20 @@ export async function readStale(session: Queryable, schedules: readonly Schedule
 /** A kind is stale, too, once a slot and the repeats of an hour could not read it. */
 const LONG_REPEATED_MS = 3_600_000;
 
-async function readAllStale(db: Queryable, schedules: readonly Schedule[], moment: Moment) {
-  const { startedAt, now, repeats = await readRepeats(db) } = moment;
+/** @param moment `repeats`: if they were read already. */
+async function readAllStale(
+  db: Queryable,
+  schedules: readonly Schedule[],
+  moment: { readonly now: Date; readonly repeats?: Awaited<ReturnType<typeof readRepeats>> },
+) {
+  const { now, repeats = await readRepeats(db) } = moment;
   const kinds = await readFreshness(db);
   const off = kinds.filter(isOff).map((freshness) => freshness.kind); // A kind that is off misses no reading.
   const longRepeated = repeats
     .filter(({ slot }) => now.getTime() - slot.getTime() >= LONG_REPEATED_MS)
     .map((repeat) => repeat.kind);
-  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), longRepeated, startedAt, now });
+  const appliesSince = await readAppliesSince(db);
+  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), longRepeated, appliesSince, now });
   const stale = all.filter((staleKind) => !off.includes(staleKind.kind));
   const beingRead = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
   return stale.map((staleKind) => ({ ...staleKind, isBeingRead: beingRead.includes(staleKind.kind) }));
@@ -55,7 +53,7 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
   return async (): Promise<void> => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
-    const stale = await readAllStale(session, schedules, { startedAt, now });
+    const stale = await readAllStale(session, schedules, { now });
     for (const logged of loggedKinds)
       if (stale.every(({ kind }) => kind !== logged)) loggedKinds.delete(logged);
     const newlyStale = stale.filter(({ kind, isBeingRead }) => !loggedKinds.has(kind) && !isBeingRead);

@@ -73,7 +73,7 @@ export async function readStatusReport(
   const { isSending } = serving;
   const inForce = serving.schedules ?? schedules;
   const repeats = await readRepeats(session);
-  const stale = await readStale(session, inForce, { startedAt: now, now, repeats });
+  const stale = await readStale(session, inForce, { now, repeats });
   const slots = nextSlots(inForce, now);
   const names = kinds.map((kind) => kind.name);
   const listed = kinds.filter((kind) => kind.list !== null).map((kind) => kind.name);

@@ -52,7 +52,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone } = context;
   const readers = createReaders(timezone, clock);
   const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
-  const dashboard = { ...context, readerOf, counts: createCounts(context), startedAt: clock.now() };
+  const dashboard = { ...context, readerOf, counts: createCounts(context) };
   app.addHook('onListen', () => {
     // The first page would have to wait for these counts.
     void readKindLines(dashboard, clock.now()).catch((error: unknown) => {

@@ -1,6 +1,12 @@
 import { schedule as tickBy } from 'node-cron';
+import { writeMeta } from '../store/kinds/meta.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
-import { readHandledUntil, requestSlot, saveHandledUntil } from '../store/runs/open-runs.ts';
+import {
+  readAppliesSince,
+  readHandledUntil,
+  requestSlot,
+  saveHandledUntil,
+} from '../store/runs/open-runs.ts';
 import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext, type ProcessContext } from '../db/mirror-context.ts';
 import { dueSlot, nextSlot, type Schedule } from './schedule.ts';
@@ -79,9 +85,14 @@ const isFarBefore = (now: Date, handledUntil: Date): boolean =>
 
 /** Reads the instant up to which slots are handled: a schedule begins at its first check, and again after a wrong clock. */
 async function readStart(context: MirrorContext, schedule: Schedule, now: Date): Promise<Date> {
-  const handledUntil = await readHandledUntil(context.session, schedule.name);
+  const { session } = context;
+  const text = JSON.stringify(schedule);
+  const since = (await readAppliesSince(session)).get(text);
+  if (since === undefined || isFarBefore(now, new Date(since)))
+    await session.atomically((tx) => writeMeta(tx, `applies.${schedule.name}`, JSON.stringify([text, now])));
+  const handledUntil = await readHandledUntil(session, schedule.name);
   if (handledUntil !== null && !isFarBefore(now, handledUntil)) return handledUntil;
-  await context.session.atomically((tx) => saveHandledUntil(tx, schedule.name, now));
+  await session.atomically((tx) => saveHandledUntil(tx, schedule.name, now));
   return now;
 }
 

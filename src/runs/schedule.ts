@@ -33,40 +33,35 @@ export function nextSlot(cron: string, timezone: string, after: Date): Date {
 const parseCron = (cron: string, timezone: string): Cron =>
   new Cron(cron, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
 
-/** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
+/** A kind is stale once this many slots of one of its schedules have passed since it applies, and since its list was read to the end. */
 const STALE_SLOTS = 3;
 
-interface StaleKind {
-  readonly kind: string;
-  /** When its list was last read to the end; null = never. */
-  readonly since: Date | null;
-}
-
 /**
- * Finds the kinds that are stale by these schedules.
+ * Finds the kinds that are stale by these schedules, and since when they are not read: null = never.
  *
- * @param readings `sweptAt`: when the list of each kind was last read to its end, null or absent = never; such a kind is judged
- * from `startedAt`, the start of this process, on. `longRepeated`: kinds that are stale whatever their slots.
+ * @param readings `sweptAt`: when the list of each kind was last read to its end, null or absent = never. `appliesSince`: by the
+ * text of a schedule; earlier slots count for no kind. `longRepeated`: kinds that are stale whatever their slots.
  */
 export function staleKinds(
   schedules: readonly Schedule[],
   readings: {
     readonly sweptAt: ReadonlyMap<string, Date | null>;
     readonly longRepeated: readonly string[];
-    readonly startedAt: Date;
+    readonly appliesSince: ReadonlyMap<string, string>;
     readonly now: Date;
   },
-): readonly StaleKind[] {
-  const { sweptAt, longRepeated, startedAt, now } = readings;
-  const stale = new Map<string, StaleKind>();
-  for (const { cron, timezone, kinds } of schedules) {
-    const oldest = parseCron(cron, timezone).previousRuns(STALE_SLOTS, now).at(-1) ?? startedAt;
-    for (const kind of kinds) {
+) {
+  const { sweptAt, longRepeated, appliesSince, now } = readings;
+  const stale = schedules.flatMap((schedule) => {
+    const begun = new Date(appliesSince.get(JSON.stringify(schedule)) ?? now);
+    const oldest = parseCron(schedule.cron, schedule.timezone).previousRuns(STALE_SLOTS, now).at(-1) ?? begun;
+    return schedule.kinds.flatMap((kind) => {
       const since = sweptAt.get(kind) ?? null;
-      if ((since ?? startedAt) < oldest || longRepeated.includes(kind)) stale.set(kind, { kind, since });
-    }
-  }
-  return [...stale.values()];
+      const isLate = begun < oldest && (since === null || since < oldest);
+      return isLate || longRepeated.includes(kind) ? [{ kind, since }] : [];
+    });
+  });
+  return [...new Map(stale.map((kind) => [kind.kind, kind])).values()];
 }
 
 /** A schedule of the background service, with the instant (UTC) when it comes due next. */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
+import { createStaleCheck, readStale } from '../../src/checks/stale-kinds.ts';
+import { createScheduleCheck } from '../../src/runs/request-runs.ts';
 import { DATABASES, MIRRORS, clockAt, pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { memoryLog } from '../runs/engine/support.ts';
@@ -14,6 +15,7 @@ describe.each(DATABASES)('in %s', (database) => {
     const log = memoryLog();
     await pullOne(await sandbox(), session, { kind: 'departments' });
     const parts = { session, clock, logger: log.logger };
+    await createScheduleCheck({ ...parts, owner: 'one' }, schedule)();
     const check = createStaleCheck(parts, [schedule]);
     await check();
     await clock.sleep(50 * 60_000);
@@ -35,5 +37,25 @@ describe.each(DATABASES)('in %s', (database) => {
         msg: 'the list of departments was not read to its end for 50 min: its scheduled pulls failed or did not run',
       },
     ]);
+  });
+
+  test('a schedule that comes oftener than the one before makes nothing stale before three slots of its own', async () => {
+    const session = await MIRRORS[database]();
+    const clock = clockAt(0);
+    const parts = { session, clock, logger: memoryLog().logger, owner: 'one' };
+    await pullOne(await sandbox(), session, { kind: 'departments' });
+    const start = (cron: string) => createScheduleCheck(parts, { ...schedule, cron })();
+    const isStale = async (cron: string) =>
+      (await readStale(session, [{ ...schedule, cron }], { now: clock.now() })).length > 0;
+    await start('0 1 * * *');
+    await clock.sleep(6 * 3_600_000 + 30_000);
+    expect(await isStale('* * * * *')).toBe(false); // Of settings that no serve has read yet.
+    await start('* * * * *');
+    await clock.sleep(2 * 60_000);
+    expect([await isStale('* * * * *'), await isStale('0 1 * * *')]).toEqual([false, false]);
+    await start('* * * * *'); // The same again, after a restart.
+    await session.atomically((tx) => tx.query(sql`update runs set state = 'incomplete'`));
+    await clock.sleep(60_000);
+    expect([await isStale('* * * * *'), await isStale('0 1 * * *')]).toEqual([true, false]);
   });
 });

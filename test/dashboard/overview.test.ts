@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
 import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
@@ -235,6 +236,8 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     };
     const clock = { ...fakeClock(), now: () => later(5 * 3_600_000) };
     const stage = await serveMirror(session, { clock, schedules: [hourly] });
+    const applies = JSON.stringify([JSON.stringify(hourly), NOON]);
+    await session.atomically((tx) => writeMeta(tx, 'applies.all', applies));
     await session.atomically((tx) =>
       tx.query(sql`
         insert into kind_state (kind, tick, state, complete_sweeps, epoch, last_sweep_at)

@@ -130,6 +130,7 @@ describe('the slot that is due', () => {
 
 const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'] };
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
+const since = (time: string) => new Map([[JSON.stringify(schedule), at(time).toISOString()]]);
 
 test.each([
   ['12:01:00', '12:45:00', []],
@@ -139,16 +140,29 @@ test.each([
   const readings = {
     sweptAt: new Map([['departments', at(swept)]]),
     longRepeated: [],
-    startedAt: at('00:00:00'),
+    appliesSince: since('00:00:00'),
     now: at(now),
   };
   expect(staleKinds([schedule], readings).map(({ kind }) => kind)).toEqual(stale);
 });
 
-test('a kind that was never read is stale three slots after the start', () => {
-  const readings = { sweptAt: new Map(), longRepeated: [], startedAt: at('12:01:00') };
+test('a kind that was never read is stale three slots after the schedule began', () => {
+  const readings = { sweptAt: new Map(), longRepeated: [], appliesSince: since('12:01:00') };
   expect(staleKinds([schedule], { ...readings, now: at('12:44:00') })).toEqual([]);
   expect(staleKinds([schedule], { ...readings, now: at('12:46:00') })).toEqual([
     { kind: 'departments', since: null },
   ]);
+});
+
+test('slots before a schedule applied as it is make nothing stale, however long its list was not read', () => {
+  const readings = {
+    sweptAt: new Map([['departments', at('00:00:00')]]),
+    longRepeated: [],
+    now: at('12:46:00'),
+  };
+  const stale = (appliesSince: ReadonlyMap<string, string>) =>
+    staleKinds([schedule], { ...readings, appliesSince }).map(({ kind }) => kind);
+  expect(stale(since('12:16:00'))).toEqual([]);
+  expect(stale(since('12:14:00'))).toEqual(['departments']);
+  expect(stale(new Map())).toEqual([]); // No `serve` has ever pulled by it.
 });

@@ -41,7 +41,7 @@ const UNNOTICED_MS = 5_000;
 
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
-  const { session, kinds, counts, schedules, startedAt } = dashboard;
+  const { session, kinds, counts, schedules } = dashboard;
   const fresh = await readFreshness(session);
   const lines = new Map(fresh.map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map((kind) => kind.name);
@@ -52,7 +52,7 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const [rows, hours, stale] = await Promise.all([
     counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
-    readStale(session, schedules, { startedAt, now, repeats }),
+    readStale(session, schedules, { now, repeats }),
   ]);
   const earlier = [rows, hours]
     .flatMap((counts) => counts?.at ?? [])

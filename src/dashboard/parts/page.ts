@@ -19,7 +19,6 @@ import { html, type Html } from '../../http/html.ts';
 
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
-  readonly startedAt: Date;
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
 

@@ -47,7 +47,8 @@ type MetaKey =
   | `alive.${string}` // A process looks for it through a new connection.
   | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.
   | `due.${string}` // The latest slot that was due to read a kind, as `runs.slot` has it.
-  | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
+  | `schedules.${string}` // Up to when a schedule's slots are dealt with.
+  | `applies.${string}`; // The text of a schedule, and since when `serve` pulls by it.
 
 /** Whether a database holds a mirror, of this release or another; creates nothing. */
 export async function isMirrorPresent(session: Session): Promise<boolean> {

@@ -3,7 +3,7 @@ import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import { leasedKinds } from '../kinds/kind-lease.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { hasRow, select } from '../../db/rows/rows.ts';
+import { hasRow, readTexts, select } from '../../db/rows/rows.ts';
 import { insertRequest, requestedRuns } from './run-requests.ts';
 import type { DueWork } from '../../lib/work-queue.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
@@ -107,4 +107,10 @@ export async function readHandledUntil(db: Queryable, schedule: string): Promise
 
 export async function saveHandledUntil(tx: Transaction, schedule: string, handledUntil: Date): Promise<void> {
   await writeMeta(tx, `schedules.${schedule}`, formatInstant(handledUntil));
+}
+
+/** Since when (ISO) `serve` pulls by each schedule as it is, or was last: by the schedule's text. */
+export async function readAppliesSince(db: Queryable): Promise<ReadonlyMap<string, string>> {
+  const stored = await readTexts(db, sql`select value from mirror_meta where key like 'applies.%'`);
+  return new Map(stored.map((value) => JSON.parse(value) as [string, string]));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { disableEndpoint, replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { createStaleCheck } from '../../../src/checks/stale-kinds.ts';
+import { createScheduleCheck } from '../../../src/runs/request-runs.ts';
 import type { EndpointInput } from '../../../src/store/webhooks/endpoint-store.ts';
 import { ZOE, create, opened, spoil, update, type Stage } from '../../outbound/stage.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
@@ -26,7 +27,9 @@ async function pullLater(on: Stage, kind: string): Promise<void> {
 /** What each process does that looks for stale kinds. */
 async function lookForStale({ session, clock }: Stage, minutes: number): Promise<void> {
   const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['clients'], pages: null };
-  const check = createStaleCheck({ session, clock, logger: memoryLog().logger }, [schedule]);
+  const parts = { session, clock, logger: memoryLog().logger };
+  await createScheduleCheck({ ...parts, owner: 'one' }, schedule)();
+  const check = createStaleCheck(parts, [schedule]);
   await clock.sleep(minutes * MINUTE_S * 1000);
   for (let look = 0; look < 3; look += 1) await check();
 }
