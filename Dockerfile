@@ -25,7 +25,7 @@ COPY --from=modules /app/node_modules ./node_modules
 COPY package.json ./
 COPY migrations ./migrations
 COPY src/dashboard/assets ./src/dashboard/assets
-COPY src/report/catalogue ./src/report/catalogue
+COPY src/features/reports/catalogue ./src/features/reports/catalogue
 # What error messages point to.
 COPY config ./config
 COPY --from=build /app/dist ./dist

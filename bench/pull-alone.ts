@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { PullReport } from '../src/pull/pull-kinds.ts';
+import type { PullReport } from '../src/pull/sweep/pull-kinds.ts';
 import type { Target } from './pull-clients.ts';
 
 /** What a process says of itself when it ends; loaded before the command, which knows nothing of it. */

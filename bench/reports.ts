@@ -4,8 +4,8 @@
  */
 import { sql } from 'drizzle-orm';
 import { liveThrough } from '../scripts/reports/business.ts';
-import { REPORTS } from '../src/report/read-reports.ts';
-import { neededKinds } from '../src/report/report.ts';
+import { REPORTS } from '../src/features/reports/read-reports.ts';
+import { neededKinds } from '../src/features/reports/report.ts';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { createRecordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson, type JsonObject } from '../src/lib/json/json.ts';

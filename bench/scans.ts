@@ -25,8 +25,8 @@ import {
 } from '../src/store/tables/kind-table.ts';
 import { selectText } from '../src/views/create-views.ts';
 import { kindViews } from '../src/views/views.ts';
-import { openExport } from '../src/report/export/export-source.ts';
-import { takeSnapshot } from '../src/report/export/snapshot.ts';
+import { openExport } from '../src/features/export/export-source.ts';
+import { takeSnapshot } from '../src/features/export/snapshot.ts';
 import { createWorld } from '../sandbox/world.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
 import { postgresServer, sqliteFiles, type Databases } from './databases.ts';

@@ -80,11 +80,11 @@ export default {
       ignoreRegExpList: ['/^```[^]*?^```$/gm', '/`[^`\n]*`/g', '/\]\([^)]*\)/g'],
     },
     {
-      filename: 'src/mcp/sql/*.ts', // Functions of databases, and the tree of PostgreSQL's parser.
+      filename: 'src/features/mcp/sql/*.ts', // Functions of databases, and the tree of PostgreSQL's parser.
       ignoreRegExpList: ['/`[^`]*`/g', '/\\b\\w+(?=\\?: )|\\.\\w+/g'],
     },
     {
-      filename: 'test/mcp/query.test.ts', // SQL.
+      filename: 'test/features/mcp/query.test.ts', // SQL.
       ignoreRegExpList: ["/'[^'\\n]*'/g", '/"[^"\\n]*"/g'],
     },
     {

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { pullOnce } from '../src/app/pull.ts';
 import { changeOne } from '../src/cli/demo/keep-changing.ts';
 import { compactJson } from '../src/lib/json/json.ts';
-import { insertPlan } from '../src/store/outbox/plan-store.ts';
+import { insertPlan } from '../src/features/plans/store.ts';
 import type { Config } from '../src/config/settings.ts';
 import { parseInstant, formatInstant, systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';

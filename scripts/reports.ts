@@ -1,5 +1,5 @@
 /**
- * Writes all that is made of the reports (src/report/catalogue/): output and plots of docs/reporting/reports.md, by the sandbox's
+ * Writes all that is made of the reports (src/features/reports/catalogue/): output and plots of docs/reporting/reports.md, by the sandbox's
  * business, whose data and days are fixed; dbt's models, and the starter for Superset.
  */
 import { mkdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';

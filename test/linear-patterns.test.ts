@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { canSend } from '../src/dashboard/parts/decisions.ts';
 import { maskSecrets, secretPattern } from '../src/lib/text/mask-secrets.ts';
 import { replaceUnstorable } from '../src/lib/text/text.ts';
-import { plainText } from '../src/outbound/plans/read-cell.ts';
-import { readSheet } from '../src/outbound/plans/read-sheet.ts';
-import { detectDayFirst, isTakenForDate, parseNumber } from '../src/outbound/plans/spellings.ts';
-import { REPORTS } from '../src/report/read-reports.ts';
-import { neededKinds } from '../src/report/report.ts';
-import { csvEncoding, excelEncoding } from '../src/report/export/text-encodings.ts';
+import { plainText } from '../src/features/plans/sheet/read-cell.ts';
+import { readSheet } from '../src/features/plans/sheet/read-sheet.ts';
+import { detectDayFirst, isTakenForDate, parseNumber } from '../src/features/plans/sheet/spellings.ts';
+import { REPORTS } from '../src/features/reports/read-reports.ts';
+import { neededKinds } from '../src/features/reports/report.ts';
+import { csvEncoding, excelEncoding } from '../src/features/export/text-encodings.ts';
 import { serveMirror } from './http/stage.ts';
 import { kindNamed, tempMirror } from './store/temp-mirror.ts';
 import { processorMs } from './support/processor-ms.ts';
@@ -21,15 +21,15 @@ const mask = (secret: string) => (text: string) => maskSecrets([secret])(`${text
 
 /** Patterns that are made of parts, which the linter cannot judge: the name, the file, what runs it, and what it must have matched first. */
 const MADE: readonly (readonly [string, string, (text: string) => unknown, readonly string[]])[] = [
-  ['FORMULA', 'report/export/text-encodings', csv, ['']],
-  ['createFormulaGuard', 'report/export/text-encodings', excel, [',', '\t']],
-  ['neededKinds', 'report/report', (sql) => neededKinds({ sql }), ['bi_']],
-  ['readCsvRows', 'outbound/plans/read-sheet', sheet, ['', ',"']],
-  ['GUARD', 'outbound/plans/read-cell', plainText, ['', "'", " '"]],
-  ['INNER_GUARD', 'outbound/plans/read-cell', plainText, [";'", "\t'"]],
-  ['SIGNED', 'outbound/plans/spellings', (text) => parseNumber(text, '.'), ['', '$', '-', '1']],
-  ['DATE_LIKE', 'outbound/plans/spellings', (text) => isTakenForDate(text, text), ['', '1-', 'mar']],
-  ['SHOWN_DATE', 'outbound/plans/spellings', (text) => isTakenForDate(text, 'MAR1'), ['', '1-', 'mar']],
+  ['FORMULA', 'features/export/text-encodings', csv, ['']],
+  ['createFormulaGuard', 'features/export/text-encodings', excel, [',', '\t']],
+  ['neededKinds', 'features/reports/report', (sql) => neededKinds({ sql }), ['bi_']],
+  ['readCsvRows', 'features/plans/sheet/read-sheet', sheet, ['', ',"']],
+  ['GUARD', 'features/plans/sheet/read-cell', plainText, ['', "'", " '"]],
+  ['INNER_GUARD', 'features/plans/sheet/read-cell', plainText, [";'", "\t'"]],
+  ['SIGNED', 'features/plans/sheet/spellings', (text) => parseNumber(text, '.'), ['', '$', '-', '1']],
+  ['DATE_LIKE', 'features/plans/sheet/spellings', (text) => isTakenForDate(text, text), ['', '1-', 'mar']],
+  ['SHOWN_DATE', 'features/plans/sheet/spellings', (text) => isTakenForDate(text, 'MAR1'), ['', '1-', 'mar']],
   ['replaceUnstorable', 'lib/text/text', replaceUnstorable, ['']],
   [
     'BEFORE',

@@ -11,7 +11,7 @@ const EXTERNAL = ['better-sqlite3', 'libpg-query', 'pg-native', 'msgpackr-extrac
 /** CommonJS libraries in the bundle ask for Node's own modules by `require`, which an ES module does not have. */
 const REQUIRE = `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`;
 
-const PROGRAM = ['src/main.ts', 'src/mcp/sql/sqlite-child.ts', 'src/db/sqlite/reader-thread.ts'];
+const PROGRAM = ['src/main.ts', 'src/features/mcp/sql/sqlite-child.ts', 'src/db/sqlite/reader-thread.ts'];
 
 /** Bundles the program, with what it runs as processes and threads of their own. */
 export const buildProgram = (folder: string) => bundle(PROGRAM, folder);

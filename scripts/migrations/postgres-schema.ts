@@ -14,7 +14,7 @@ import { RECORD_NUMBER, type EngineColumn, type EngineTable } from '../../src/db
 import * as engineTables from '../../src/store/tables/engine-tables.ts';
 import * as outboxTables from '../../src/store/tables/outbox-tables.ts';
 import * as peopleTables from '../../src/store/tables/user-tables.ts';
-import * as planTables from '../../src/store/tables/plan-tables.ts';
+import * as planTables from '../../src/features/plans/tables.ts';
 import * as webhookTables from '../../src/store/tables/webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */

@@ -15,7 +15,7 @@ interface Packed {
 /** What a package holds beside the build: the committed files of these. npm's own list is `files` of package.json. */
 const COMMITTED = [
   'src/dashboard/assets',
-  'src/report/catalogue',
+  'src/features/reports/catalogue',
   'migrations',
   'config',
   ':(glob)docs/*.md',

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';
-import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import { pullKinds } from '../../src/pull/sweep/pull-kinds.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { World } from '../../sandbox/world.ts';
 import { openSource } from '../../src/source/source.ts';

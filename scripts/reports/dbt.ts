@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTS } from '../../src/report/read-reports.ts';
-import { VIEW, neededKinds, type Report } from '../../src/report/report.ts';
+import { REPORTS } from '../../src/features/reports/read-reports.ts';
+import { VIEW, neededKinds, type Report } from '../../src/features/reports/report.ts';
 import { REPORTING, notesOf } from './page.ts';
 
 /** Where they are. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { REPORTS } from '../../src/report/read-reports.ts';
+import { REPORTS } from '../../src/features/reports/read-reports.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { FIRST_DAY, SHOP_KINDS, changeClosedMonths, liveThrough } from './business.ts';

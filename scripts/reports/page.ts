@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Row } from '../../src/db/session/session.ts';
-import { REPORTS } from '../../src/report/read-reports.ts';
-import { neededKinds, type Report } from '../../src/report/report.ts';
+import { REPORTS } from '../../src/features/reports/read-reports.ts';
+import { neededKinds, type Report } from '../../src/features/reports/report.ts';
 import type { Plot } from './plot.ts';
 
 /** Where the reports, their plots, their page and the dbt project are. */
@@ -19,7 +19,7 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     notesOf(report)
       .map((note) => `- ${note}`)
       .join('\n'),
-    `[\`${name}.sql\`](../../src/report/catalogue/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown.length === 0 ? '' : ', with some of the columns'}.`,
+    `[\`${name}.sql\`](../../src/features/reports/catalogue/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown.length === 0 ? '' : ', with some of the columns'}.`,
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown.length > 0 ? report.shown : Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');

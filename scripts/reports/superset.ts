@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTS } from '../../src/report/read-reports.ts';
-import { neededKinds, type Report } from '../../src/report/report.ts';
+import { REPORTS } from '../../src/features/reports/read-reports.ts';
+import { neededKinds, type Report } from '../../src/features/reports/report.ts';
 import { notesOf } from './page.ts';
 
 /** The folder that Superset imports once it is zipped. */

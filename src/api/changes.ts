@@ -8,7 +8,7 @@ import {
   readChangesPage,
   type FollowOptions,
   type Position,
-} from '../feed/follow-changes.ts';
+} from '../events/follow-changes.ts';
 import { abortWhenGone, sendJsonText, sendProblem } from '../http/send.ts';
 import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
 import { objectNamed } from '../lib/json/document.ts';

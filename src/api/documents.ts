@@ -1,6 +1,6 @@
 import { readStatusReport } from '../checks/status.ts';
 import { disappearances, statusDocument } from '../checks/status-document.ts';
-import { endpointDocuments, endpointList } from '../feed/webhooks/endpoints.ts';
+import { endpointDocuments, endpointList } from '../events/webhooks/endpoints.ts';
 import { sendDocument } from '../http/send.ts';
 import { readUserList, userList } from '../operations/users.ts';
 import { readDisappearances } from '../store/records/deletion-store.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { openSession } from '../db/open-session.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { outputFile, writeWhole } from '../report/output-file.ts';
+import { outputFile, writeWhole } from '../db/output-file.ts';
 import { checkIntegrity } from '../store/integrity-check.ts';
 import { writeMeta } from '../store/kinds/meta.ts';
 import { openExistingMirror } from './open-mirror.ts';

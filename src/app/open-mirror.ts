@@ -10,13 +10,13 @@ import { readMirroredKind, readNamesSoFar } from '../store/kinds/field-store.ts'
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
-import { refuseMoved, type MirrorUse } from '../store/move/move-mark.ts';
+import { refuseMoved, type MirrorUse } from '../features/move/move-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { migrate, type SchemaState } from '../views/migrate.ts';
 import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
 import { KEY_COLUMN } from '../store/tables/key-column.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
-import { readCountedStatuses } from '../store/kinds/counted-statuses.ts';
+import { readCountedStatuses } from '../views/counted-statuses.ts';
 import { isMirrorPresent, readMeta } from '../store/kinds/meta.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';

@@ -6,7 +6,7 @@ import type { SendCounter } from '../outbound/freeze.ts';
 import { createOwnSends } from '../outbound/own-sends.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/parts.ts';
 import { createPing } from '../runs/ping.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';

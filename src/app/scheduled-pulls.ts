@@ -7,7 +7,7 @@ import { findUnscheduled, nextSlots } from '../runs/schedule.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { startFreshnessReads } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/parts.ts';
 import { schedulesOf } from './schedules.ts';
 
 /** Requests the scheduled runs as they come due. Returns a function that stops it. */

@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { SendingRules } from '../feed/webhooks/sender.ts';
+import type { SendingRules } from '../events/webhooks/sender.ts';
 
 /** The settings of what is sent to receivers. */
 export const sendingRules = (config: Config): SendingRules => ({

@@ -6,7 +6,7 @@ import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
 import type { Session } from '../db/session/session.ts';
-import { addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/notifications/notifications.ts';
 import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */

@@ -1,12 +1,12 @@
 import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
-import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
+import { boundUrl, boundCompanies } from '../pull/source-binding.ts';
 import { readPause } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
 import { RESUME, pauseText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
-import { refuseMoved } from '../store/move/move-mark.ts';
+import { refuseMoved } from '../features/move/move-mark.ts';
 import { databaseVersion, canCreateSchema, hasFsync, postgresSize } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';

@@ -5,7 +5,7 @@ import type { Queryable } from '../db/session/session.ts';
 import { openRuns, readAppliesSince } from '../store/runs/open-runs.ts';
 import { readRepeats } from '../store/runs/repeats.ts';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
-import { addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/notifications/notifications.ts';
 
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. */
 export async function readStale(...asked: Parameters<typeof readAllStale>) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
-import { backfill, absentTexts, type BackfillReport } from '../pull/backfill.ts';
+import { backfill, absentTexts, type BackfillReport } from '../pull/sweep/backfill.ts';
 import { parseExtent, writeExtent } from '../runs/extent.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { readingService } from './parts/progress.ts';

@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
-import { changeLine, followChanges } from '../feed/follow-changes.ts';
-import { countChanges, streamChanges, seqBeforeLatest, type KeyedChange } from '../feed/read-changes.ts';
-import { asOfInstant } from '../report/export/export-source.ts';
+import { changeLine, followChanges } from '../events/follow-changes.ts';
+import { countChanges, streamChanges, seqBeforeLatest, type KeyedChange } from '../events/read-changes.ts';
+import { asOfInstant } from '../features/export/export-source.ts';
 import type { Session } from '../db/session/session.ts';
 import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
 import { sanitizeJson, sanitizeLine } from '../lib/text/text.ts';

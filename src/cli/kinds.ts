@@ -6,10 +6,10 @@ import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
-import { refuseMoved } from '../store/move/move-mark.ts';
+import { refuseMoved } from '../features/move/move-mark.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
-import { describeKind, type KindDescription } from '../report/describe-kind.ts';
+import { describeKind, type KindDescription } from './describe-kind.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, textTable, type Printed } from './parts/io.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
-import { countChanges, readLatestChanges } from '../feed/read-changes.ts';
+import { countChanges, readLatestChanges } from '../events/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';

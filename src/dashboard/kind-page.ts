@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { isListed } from '../catalog/kind.ts';
-import { readLatestChanges } from '../feed/read-changes.ts';
+import { readLatestChanges } from '../events/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { parseInstant } from '../lib/time/clock.ts';
@@ -13,7 +13,7 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { canSend, decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
-import { exportLinks } from './parts/export-links.ts';
+import { exportLinks } from '../features/export/pages/export-links.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import {

@@ -1,4 +1,4 @@
-import { readLatestChanges } from '../feed/read-changes.ts';
+import { readLatestChanges } from '../events/read-changes.ts';
 import { countEntries, pushersOf, type EntryState } from '../store/outbox/outbox-store.ts';
 import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import type { Server } from '../http/server.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
-import { readLatestChanges } from '../feed/read-changes.ts';
+import { readLatestChanges } from '../events/read-changes.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { capitalize } from '../lib/text/text.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { maskedUrl, type RevealedSecret } from '../feed/webhooks/endpoints.ts';
-import type { EndpointTest } from '../feed/webhooks/test-event.ts';
+import { maskedUrl, type RevealedSecret } from '../events/webhooks/endpoints.ts';
+import type { EndpointTest } from '../events/webhooks/test-event.ts';
 import type { UserRole } from '../store/users/user-store.ts';
-import { listDeliveries, type LoggedDelivery } from '../store/webhooks/delivery-queue.ts';
-import { listEndpoints, type EndpointWithHealth } from '../store/webhooks/endpoint-store.ts';
+import { listDeliveries, type LoggedDelivery } from '../events/webhooks/delivery-queue.ts';
+import { listEndpoints, type EndpointWithHealth } from '../events/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
 import type { MessageKey } from '../lib/text/translator.ts';
 import { addWebhook, testWebhook } from '../operations/webhooks.ts';

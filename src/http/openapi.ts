@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import * as z from 'zod';
-import { changeDocument } from '../feed/follow-changes.ts';
+import { changeDocument } from '../events/follow-changes.ts';
 import { anyJson } from '../lib/json/document.ts';
 import { capitalize } from '../lib/text/text.ts';
 import { SESSION_COOKIE } from './credentials.ts';

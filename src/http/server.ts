@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import type { SendingRules } from '../feed/webhooks/sender.ts';
+import type { SendingRules } from '../events/webhooks/sender.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import type { Language } from '../lib/text/translator.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';

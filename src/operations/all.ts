@@ -1,7 +1,7 @@
 import { deletionOperations } from './deletions.ts';
 import type { AnyOperation } from './operation.ts';
 import { outboxOperations } from './outbox.ts';
-import { planOperations } from './plans.ts';
+import { planOperations } from '../features/plans/operations/plans.ts';
 import { pullOperations } from './pulls.ts';
 import { userOperations } from './users.ts';
 import { webhookOperations } from './webhooks.ts';

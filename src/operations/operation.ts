@@ -9,7 +9,7 @@ import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
 import { withDecision, type Decider } from '../store/users/decision-store.ts';
 import type { UserRole } from '../store/users/user-store.ts';
-import type { SendingRules } from '../feed/webhooks/sender.ts';
+import type { SendingRules } from '../events/webhooks/sender.ts';
 import type { CounterReader } from '../outbound/freeze.ts';
 
 /** The parts that operations work with. */

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/endpoint-activity.ts';
-import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../feed/webhooks/endpoints.ts';
-import { mailUnsetError } from '../feed/webhooks/mailer.ts';
-import { ENTRY_DONE } from '../store/webhooks/endpoint-store.ts';
-import { testEndpoint } from '../feed/webhooks/test-event.ts';
+import { disableEndpoint, enableEndpoint, replayEvents } from '../events/webhooks/endpoint-activity.ts';
+import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../events/webhooks/endpoints.ts';
+import { mailUnsetError } from '../features/notify/mailer.ts';
+import { ENTRY_DONE } from '../events/webhooks/endpoint-store.ts';
+import { testEndpoint } from '../events/webhooks/test-event.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { listsFields } from '../catalog/find-kind.ts';

@@ -9,7 +9,7 @@ import {
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
 import { hasLiveRole } from '../store/runs/worker-store.ts';
-import { addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/notifications/notifications.ts';
 import { databaseIdentity } from '../db/session/database-info.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { hasRow } from '../db/rows/rows.ts';

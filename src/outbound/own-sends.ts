@@ -1,7 +1,7 @@
 import { readMeta } from '../store/kinds/meta.ts';
 import { RESUME, freeze, readFrozen } from '../store/outbox/freeze-store.ts';
 import { readWorkerSends } from '../store/runs/worker-store.ts';
-import { addNotification } from '../store/webhooks/notifications.ts';
+import { addNotification } from '../store/notifications/notifications.ts';
 import type { Transaction } from '../db/session/session.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Break } from './last-break.ts';

@@ -5,7 +5,7 @@ import { errorText } from '../lib/sync-error.ts';
 import { SourceError, type SourceReason } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
 import { saveOff, sweptKinds } from '../store/kinds/status-store.ts';
-import type { PullParts } from './run/parts.ts';
+import type { PullParts } from './parts.ts';
 
 /** Reasons that mean that the service answers, but has no such list for this token. */
 const ABSENT: Readonly<Record<string, readonly SourceReason[]>> = {

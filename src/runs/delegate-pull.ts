@@ -1,12 +1,17 @@
-import { openSourceBinding } from '../store/kinds/source-binding.ts';
+import { openSourceBinding } from '../pull/source-binding.ts';
 import { readOffKinds } from '../store/kinds/status-store.ts';
 import { requestPull } from '../store/runs/run-requests.ts';
 import { findRun } from '../store/runs/run-store.ts';
 import { hasLiveRole } from '../store/runs/worker-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { parseInstant, sleepUnlessStopped } from '../lib/time/clock.ts';
-import { unsweptReport, withUtcInstants, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import {
+  unsweptReport,
+  withUtcInstants,
+  type PullReport,
+  type PullRequest,
+} from '../pull/sweep/pull-kinds.ts';
+import type { PullParts } from '../pull/parts.ts';
 
 const POLL_MS = 500;
 

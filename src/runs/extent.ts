@@ -1,6 +1,6 @@
 import { isListed, isRetrievable, type Kind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import type { Extent } from '../pull/backfill.ts';
+import type { Extent } from '../pull/sweep/backfill.ts';
 
 const IDS = '--ids ';
 const PAGES = '--pages ';

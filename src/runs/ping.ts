@@ -2,8 +2,8 @@ import type { Logger } from '../lib/log/logger.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { isReadToEnd } from '../store/runs/run-store.ts';
-import { pullKinds, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import { pullKinds, type PullReport, type PullRequest } from '../pull/sweep/pull-kinds.ts';
+import type { PullParts } from '../pull/parts.ts';
 
 /** Reports a monitor outside how a pull has ended; never throws. */
 export type Ping = (isWhole: boolean) => Promise<void>;

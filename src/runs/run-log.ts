@@ -5,7 +5,7 @@ import { driftSince } from '../store/kinds/drift-store.ts';
 import { readHolds } from '../store/records/deletion-store.ts';
 import { findRun, isReadToEnd, type KindReport } from '../store/runs/run-store.ts';
 import { isPassing, isRepeat } from '../store/runs/repeats.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/parts.ts';
 
 /**
  * Begins to watch a run. Returns a function that logs the end of the run, newly held deletions and drift, and returns what the run came

@@ -23,14 +23,10 @@ import {
   replaceViews,
 } from './create-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
-import {
-  readCountedStatuses,
-  writeCountedStatuses,
-  type CountedStatuses,
-} from '../store/kinds/counted-statuses.ts';
+import { readCountedStatuses, writeCountedStatuses, type CountedStatuses } from './counted-statuses.ts';
 import { readStatusKinds, statusesViews } from './statuses-view.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
-import { renewNaturalKeys } from '../store/outbox/natural-keys.ts';
+import { renewNaturalKeys } from './natural-keys.ts';
 import { guardTable } from '../store/schema/guard-tables.ts';
 import { changeKindTables } from '../store/schema/change-kind-tables.ts';
 import { retypeReferences } from './retype-references.ts';

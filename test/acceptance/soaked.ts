@@ -14,7 +14,7 @@ import { startEngine } from '../../src/runs/engine/engine.ts';
 import { createInProcessNotifier } from '../../src/runs/engine/notifier.ts';
 import { parseInstant, systemClock } from '../../src/lib/time/clock.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import { openSourceBinding } from '../../src/store/kinds/source-binding.ts';
+import { openSourceBinding } from '../../src/pull/source-binding.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { checkRequests, storeChecked } from '../../src/outbound/intake/intake.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';

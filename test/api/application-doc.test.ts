@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
-import { at, putChanges } from '../feed/support.ts';
+import { at, putChanges } from '../events/support.ts';
 import { TOKEN, serveMirror, type Stage } from '../http/stage.ts';
 import { changeEntry } from '../../src/store/outbox/outbox-store.ts';
 import { freePort } from '../support/redis-server.ts';

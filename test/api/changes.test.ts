@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { putChanges, at } from '../feed/support.ts';
+import { putChanges, at } from '../events/support.ts';
 import { readMeta, renewLog } from '../../src/store/kinds/meta.ts';
 import { pruneChanges } from '../../src/store/records/change-store.ts';
 import { DATABASES } from '../store/databases.ts';

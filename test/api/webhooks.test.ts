@@ -1,7 +1,7 @@
-import { SENDING } from '../feed/webhooks/stage.ts';
+import { SENDING } from '../events/webhooks/stage.ts';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
+import { startReceiver, verified } from '../events/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';

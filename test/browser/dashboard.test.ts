@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startReceiver } from '../feed/webhooks/receiver.ts';
+import { startReceiver } from '../events/webhooks/receiver.ts';
 import { axeFindings } from './axe.ts';
 import { PAYLOADS } from './payloads.ts';
 import { eventually, openStage, type BrowserStage } from './stage.ts';

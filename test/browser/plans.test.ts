@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
-import { insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { insertPlan } from '../../src/features/plans/store.ts';
 import { axeFindings } from './axe.ts';
 import { openStage, type BrowserStage } from './stage.ts';
 

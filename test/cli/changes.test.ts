@@ -6,7 +6,7 @@ import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { at, putChanges } from '../feed/support.ts';
+import { at, putChanges } from '../events/support.ts';
 import { run, type Ended, type Env } from '../support/command-line.ts';
 import { MAIN, start } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, mirrorIn } from '../events/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { canary } from '../support/canary.ts';
 import { listening } from '../support/listening.ts';

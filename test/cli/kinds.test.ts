@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { KindDescription } from '../../src/report/describe-kind.ts';
+import type { KindDescription } from '../../src/cli/describe-kind.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { saveFields } from '../../src/store/kinds/field-store.ts';
 import { openSession } from '../../src/db/open-session.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, mirrorIn } from '../events/support.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { pullOne } from '../pull/steps.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { mirrorIn } from '../feed/support.ts';
+import { mirrorIn } from '../events/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
 import { tempFolder } from '../support/temp-folder.ts';

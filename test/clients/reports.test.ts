@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { REPORTS as ALL_REPORTS } from '../../src/report/read-reports.ts';
-import { neededKinds, type Report } from '../../src/report/report.ts';
+import { REPORTS as ALL_REPORTS } from '../../src/features/reports/read-reports.ts';
+import { neededKinds, type Report } from '../../src/features/reports/report.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
 import { askMetrics, runDbt } from './ask-dbt.ts';

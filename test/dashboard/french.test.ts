@@ -8,7 +8,7 @@ import type { AbsenceState } from '../../src/diff/absence.ts';
 import { saveCheck } from '../../src/store/integrity-check.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
-import { insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { insertPlan } from '../../src/features/plans/store.ts';
 import { appendChanges } from '../../src/store/records/change-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { insertUser } from '../../src/store/users/user-store.ts';

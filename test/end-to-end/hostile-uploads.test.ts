@@ -8,7 +8,7 @@ import { canary } from '../support/canary.ts';
 import { run, type Env } from '../support/command-line.ts';
 import { start, type Program } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { sheetOf, textRow, workbookOf, zipOf } from '../outbound/plans/workbooks.ts';
+import { sheetOf, textRow, workbookOf, zipOf } from '../features/plans/sheet/workbooks.ts';
 import { setScene } from './outbound-scene.ts';
 import { addressOf } from './three-processes-crew.ts';
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { GUARD_FUNCTION } from '../../src/db/session/write-guard.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { startReceiver } from '../feed/webhooks/receiver.ts';
+import { startReceiver } from '../events/webhooks/receiver.ts';
 import { run, type Env } from '../support/command-line.ts';
 import { listening } from '../support/listening.ts';
 import { freshDatabase } from '../support/postgres.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseCsv } from '@cj-tech-master/excelts/csv';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { edit, saved } from '../outbound/plans/support.ts';
+import { edit, saved } from '../features/plans/work/support.ts';
 import { document, run } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';

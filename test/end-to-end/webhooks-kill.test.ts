@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
+import { addEndpoint } from '../../src/events/webhooks/endpoints.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { putChanges } from '../feed/support.ts';
-import { startReceiver, verified, type EventBody, type Received } from '../feed/webhooks/receiver.ts';
+import { putChanges } from '../events/support.ts';
+import { startReceiver, verified, type EventBody, type Received } from '../events/webhooks/receiver.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import type { Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';

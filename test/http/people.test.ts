@@ -4,7 +4,7 @@ import { SyncError } from '../../src/lib/sync-error.ts';
 import { deleteUser, insertUser, type UserRole } from '../../src/store/users/user-store.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { at, putChanges } from '../feed/support.ts';
+import { at, putChanges } from '../events/support.ts';
 import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { DATABASES } from '../store/databases.ts';

@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/time/clock.ts';
-import { at, putChanges } from '../feed/support.ts';
+import { at, putChanges } from '../events/support.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { byTheClock } from '../support/tiers.ts';
 import { httpClient } from './ask.ts';

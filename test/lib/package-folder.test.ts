@@ -6,7 +6,7 @@ import { PACKAGE_FOLDER } from '../../src/lib/package-folder.ts';
 test.each([
   'package.json',
   'src/dashboard/assets/dashboard.css',
-  'src/report/catalogue',
+  'src/features/reports/catalogue',
   'migrations/sqlite',
   'migrations/postgres',
 ])('%s is found from the sources', (path) => {

@@ -1,7 +1,7 @@
 import type { Session } from '../../src/db/session/session.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { pullKinds, type PullReport } from '../../src/pull/pull-kinds.ts';
+import { pullKinds, type PullReport } from '../../src/pull/sweep/pull-kinds.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';

@@ -1,11 +1,11 @@
-import { SENDING } from '../feed/webhooks/stage.ts';
+import { SENDING } from '../events/webhooks/stage.ts';
 import { hostname, userInfo } from 'node:os';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { listDecisions, type StoredDecision } from '../../src/store/users/decision-store.ts';
-import { decidePlan, insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { decidePlan, insertPlan } from '../../src/features/plans/store.ts';
 import { insertUser } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';

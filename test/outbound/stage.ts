@@ -11,7 +11,7 @@ import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
 import type { DeletionRules } from '../../src/diff/absence.ts';
-import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import { pullKinds } from '../../src/pull/sweep/pull-kinds.ts';
 import type { FaultAction } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts';

@@ -4,7 +4,7 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import type { PullReport } from '../../src/pull/pull-kinds.ts';
+import type { PullReport } from '../../src/pull/sweep/pull-kinds.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { documentedMirror, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
 

@@ -5,7 +5,7 @@ import { clients } from '../../src/catalog/kinds/clients.ts';
 import { MAX_FIELDS } from '../../src/diff/observe-fields.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';
-import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import { pullKinds } from '../../src/pull/sweep/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from '../support/fake-clock.ts';

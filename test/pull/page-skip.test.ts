@@ -152,7 +152,7 @@ describe('a page that is known is parsed all the same', () => {
   test('where a row of it was written behind our back as deleted, at the tick of a tombstone', async () => {
     const { service, session } = await pulled();
     const id = String(service.world.ids(kind)[150] ?? 0);
-    const { writeTombstones } = await import('../../src/store/records/tombstone-store.ts');
+    const { writeTombstones } = await import('../../src/pull/deletions/tombstone-store.ts');
     const [state] = await session.query(sql`select tick from kind_state where kind = ${kind}`);
     const response = Number(state?.['tick']) + 1;
     await session.atomically(async (tx) => {

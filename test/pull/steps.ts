@@ -2,9 +2,14 @@ import { sql } from 'drizzle-orm';
 import { LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
+import {
+  backfill,
+  type BackfillReport,
+  type BackfillRequest,
+  type Extent,
+} from '../../src/pull/sweep/backfill.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';
-import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
+import type { PullParts, ReadingRules } from '../../src/pull/parts.ts';
 import { decideHold } from '../../src/store/records/hold-store.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

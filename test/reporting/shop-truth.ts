@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { FIRST_DAY } from '../../scripts/reports/business.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import type { CountedStatuses } from '../../src/store/kinds/counted-statuses.ts';
+import type { CountedStatuses } from '../../src/views/counted-statuses.ts';
 import type { World } from '../../sandbox/world.ts';
 import {
   DAY_MS,

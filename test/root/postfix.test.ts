@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkMail } from '../../src/checks/mail.ts';
-import { createMailer } from '../../src/feed/webhooks/mailer.ts';
+import { checkMail } from '../../src/features/notify/checks.ts';
+import { createMailer } from '../../src/features/notify/mailer.ts';
 import { findProgram } from '../support/apt.ts';
 import { freePort, isListening } from '../support/redis-server.ts';
 

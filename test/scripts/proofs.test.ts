@@ -54,7 +54,7 @@ test('whatever the proofs import is part of the hash', () => {
   const proved = provedFiles(ROOT).map(({ path }) => path);
   expect(proved).toEqual(expect.arrayContaining(['test/pull/crash.test.ts', 'test/pull/support.ts']));
   expect(proved).toEqual(
-    expect.arrayContaining(['src/store/records/stored-rows.ts', 'src/pull/verify/verify-kinds.ts']),
+    expect.arrayContaining(['src/store/records/stored-rows.ts', 'src/features/verify/verify-kinds.ts']),
   );
-  expect(proved).not.toContain('test/pull/backfill.test.ts');
+  expect(proved).not.toContain('test/pull/sweep/backfill.test.ts');
 });

@@ -5,7 +5,7 @@ import { TABLES_SCHEMA, identifier } from '../../src/db/session/sql-text.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { THIS_PROCESS } from '../../src/lib/owner.ts';
-import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import { pullKinds } from '../../src/pull/sweep/pull-kinds.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from './fake-clock.ts';

@@ -1,4 +1,4 @@
-import type { Retention } from '../../src/store/runs/retention.ts';
+import type { Retention } from '../../src/pull/retention.ts';
 
 /** Removes nothing. */
 export const KEEP_ALL: Retention = {

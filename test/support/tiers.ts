@@ -25,7 +25,7 @@ const PROOF_FILES = pathsOf([
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
-  'mcp/query',
+  'features/mcp/query',
   'runs/schedule',
   'views/as-of',
   'outbound/interleavings',
@@ -57,8 +57,8 @@ const CLOCK_FILES = pathsOf([
 
 /** What is killed or cut off again and again, sent far too much, or has bounds by the clock; `npm test` runs them at a smaller size. */
 const SIZED_FILES = pathsOf([
-  'pull/verify/compare-record',
-  'cli/verify',
+  'features/verify/compare-record',
+  'features/verify/commands',
   'api/push',
   'diff/certify',
   'end-to-end/demo-and-sandbox',
@@ -80,7 +80,7 @@ const SIZED_FILES = pathsOf([
   'pull/freshness/seeded-schedules',
   'pull/land/land-pages',
   'lib/json/json',
-  'mcp/tools',
+  'features/mcp/tools',
   'pull/many-fields',
   'source/paging/list-page',
   'http/fuzz',

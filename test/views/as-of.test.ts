@@ -7,7 +7,7 @@ import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
 import { readDeclaredColumns } from '../../src/views/views.ts';
 import { nestedTables } from '../../src/store/tables/kind-table.ts';
 import { rowsAsOf } from '../../src/views/as-of.ts';
-import { readAsOf, exportColumns, type ExportColumn } from '../../src/report/export/read-rows.ts';
+import { readAsOf, exportColumns, type ExportColumn } from '../../src/features/export/read-rows.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { clients as CLIENTS } from '../../src/catalog/kinds/clients.ts';
 import { DATABASES, DOCUMENTED_MIRRORS, NOON, pullOne } from '../pull/steps.ts';

@@ -7,7 +7,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { identifier, isViewName } from '../../src/db/session/sql-text.ts';
 import { nestedTables } from '../../src/store/tables/kind-table.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, mirrorIn } from '../events/support.ts';
 import { pullFrom, sandbox } from '../pull/support.ts';
 
 const VIEWS = {

@@ -13,7 +13,7 @@ import { discoverColumns } from '../../src/views/discover-columns.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
 import { listViews } from '../../src/views/views.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, mirrorIn } from '../events/support.ts';
 import { pullFrom, sandbox } from '../pull/support.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
 import { openForTest } from '../store/postgres-mirror.ts';

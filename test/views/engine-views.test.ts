@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { DATABASES, at, mirrorIn, putChanges } from '../feed/support.ts';
+import { DATABASES, at, mirrorIn, putChanges } from '../events/support.ts';
 import { NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 
 /** The record as it was in its version `v`. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, mirrorIn } from '../events/support.ts';
 
 const LINES = 30_000;
 

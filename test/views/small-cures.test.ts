@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../src/catalog/exclude.ts';
 import { migrate } from '../../src/views/migrate.ts';
-import { DATABASES, at, mirrorIn, putChanges } from '../feed/support.ts';
+import { DATABASES, at, mirrorIn, putChanges } from '../events/support.ts';
 import { putRecords } from '../store/temp-mirror.ts';
 
 describe.each(DATABASES)('%s', (database) => {

@@ -4,7 +4,7 @@ import { SHOP_KINDS, read } from '../../scripts/reports/business.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { readStatuses } from '../../src/views/statuses-view.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, mirrorIn } from '../events/support.ts';
 import { sandbox } from '../pull/support.ts';
 
 const NOTHING = { sold: null, owed: null, bought: null };

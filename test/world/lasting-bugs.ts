@@ -7,17 +7,17 @@ import type { findIdentityDifferences } from '../../src/diff/identity-difference
 import type { showsSentValue } from '../../src/diff/rule-out.ts';
 import { parseObject } from '../../src/lib/json/json.ts';
 import type { unlistedLinks } from '../../src/store/outbox/attempts-and-links.ts';
-import { blockKind, type postponeForbidden } from '../../src/outbound/attempt/conclude.ts';
-import type { isProvenCreated } from '../../src/outbound/attempt/grade.ts';
-import { payloadOf } from '../../src/outbound/attempt/journal.ts';
-import type { findOtherTarget } from '../../src/outbound/attempt/other-record.ts';
-import type { mergeUpdate, readUnprovenFields } from '../../src/outbound/attempt/base.ts';
+import { blockKind, type postponeForbidden } from '../../src/outbound/send/end-entry.ts';
+import type { isProvenCreated } from '../../src/outbound/send/grade.ts';
+import { payloadOf } from '../../src/outbound/send/journal.ts';
+import type { findOtherTarget } from '../../src/outbound/send/other-record.ts';
+import type { mergeUpdate, readUnprovenFields } from '../../src/outbound/send/base.ts';
 import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
 import type { readControl } from '../../src/outbound/send/read-remote.ts';
 import type { updateRecord } from '../../src/outbound/send/update.ts';
 import type { concludeAbsences } from '../../src/pull/deletions/conclude-absences.ts';
 import type { readOldestRows } from '../../src/pull/deletions/oldest-rows.ts';
-import type { isNewHolder, isOfSeveral } from '../../src/store/kinds/token-holders.ts';
+import type { isNewHolder, isOfSeveral } from '../../src/pull/token-holders.ts';
 import type { readWriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { findRepeatedPage } from '../../src/source/paging/page-checks.ts';
 

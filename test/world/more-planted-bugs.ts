@@ -5,18 +5,18 @@ import type { decideDeletions } from '../../src/diff/decide-deletions.ts';
 import type { normalizeKey } from '../../src/diff/normalize-spelling.ts';
 import type { withBlanks } from '../../src/diff/shown-value.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
-import type { locateReader } from '../../src/feed/follow-changes.ts';
+import type { locateReader } from '../../src/events/follow-changes.ts';
 import { textColumn, timestampColumn } from '../../src/db/rows/engine-column.ts';
 import { readRows } from '../../src/db/rows/rows.ts';
-import type { hasFailed } from '../../src/outbound/attempt/grade.ts';
+import type { hasFailed } from '../../src/outbound/send/grade.ts';
 import type { uncertifiedMs } from '../../src/outbound/send/decide-settlement.ts';
 import type { answeredCreates } from '../../src/store/outbox/attempts-and-links.ts';
 import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { possibleMatchesSince } from '../../src/store/records/record-store.ts';
 import type { findLastBreak } from '../../src/outbound/last-break.ts';
-import type { landOwnWrite } from '../../src/outbound/attempt/land-own-write.ts';
-import type { hasOtherWrites } from '../../src/pull/run/reading.ts';
+import type { landOwnWrite } from '../../src/outbound/send/land-own-write.ts';
+import type { hasOtherWrites } from '../../src/pull/reading.ts';
 import type { saveNextPageSize } from '../../src/pull/sweep/page-size.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */

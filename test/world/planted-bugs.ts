@@ -12,13 +12,13 @@ import type { openAttempt, closeAttempt } from '../../src/store/outbox/attempts-
 import type { claimEntry, dueEntries, readSending } from '../../src/store/outbox/outbox-queue.ts';
 import { readEntries } from '../../src/store/outbox/outbox-store.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
-import type { grade } from '../../src/outbound/attempt/grade.ts';
+import type { grade } from '../../src/outbound/send/grade.ts';
 import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
 import type {
   equalMatches,
   plausibleMatches,
   readPossibleMatches,
-} from '../../src/outbound/attempt/possible-matches.ts';
+} from '../../src/outbound/send/possible-matches.ts';
 import type { recoverEntries } from '../../src/outbound/send/recover.ts';
 import type { updateElapsed, startStopwatch } from '../../src/outbound/stopwatch.ts';
 import type { retrieveAbsent } from '../../src/pull/deletions/absence-evidence.ts';

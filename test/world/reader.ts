@@ -1,5 +1,5 @@
 import { randomFrom } from '../../sandbox/generate/draw.ts';
-import { locateReader, readChangesPage } from '../../src/feed/follow-changes.ts';
+import { locateReader, readChangesPage } from '../../src/events/follow-changes.ts';
 import { dumpMirror, type Dump } from './dump.ts';
 import type { Finding, Found } from './finding.ts';
 import type { Recording } from './history.ts';

@@ -1,4 +1,4 @@
-import type { KindComparison } from '../../src/pull/verify/verify-kinds.ts';
+import type { KindComparison } from '../../src/features/verify/verify-kinds.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { createLogger, type Logger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -6,8 +6,8 @@ import type { SendCounter } from '../../src/outbound/freeze.ts';
 import { createSendCounter } from '../support/send-counter.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import { BATCH_LIMITS } from '../../src/pull/land/land-pages.ts';
-import type { PullParts } from '../../src/pull/run/parts.ts';
-import type { PullRequest } from '../../src/pull/pull-kinds.ts';
+import type { PullParts } from '../../src/pull/parts.ts';
+import type { PullRequest } from '../../src/pull/sweep/pull-kinds.ts';
 import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
 import { createWakeUp, type WakeUp } from './wake-up.ts';

@@ -1,7 +1,7 @@
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { readPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
-import { parseCells } from '../../src/outbound/plans/judge-row.ts';
-import { undoPlan } from '../../src/outbound/plans/undo-plan.ts';
+import { readPlan, readPlanRows } from '../../src/features/plans/store.ts';
+import { parseCells } from '../../src/features/plans/work/judge-row.ts';
+import { undoPlan } from '../../src/features/plans/work/undo-plan.ts';
 import type { Stage } from './stage.ts';
 
 /** A cell that the undo of a plan would write. */

@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander';
 import { openMirror } from '../../app/open-mirror.ts';
-import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
+import type { EndpointTest } from '../../events/webhooks/test-event.ts';
 import {
   endpointDocuments,
   endpointList,
   FORMATS,
   type EndpointDocument,
   type RevealedSecret,
-} from '../../feed/webhooks/endpoints.ts';
+} from '../../events/webhooks/endpoints.ts';
 import { documentOf } from '../../lib/json/document.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import { LANGUAGES } from '../../lib/text/translator.ts';

@@ -4,7 +4,7 @@ import { pullOnce } from '../../app/pull.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import { streamChanges, type RecordedChange } from '../../feed/read-changes.ts';
+import { streamChanges, type RecordedChange } from '../../events/read-changes.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import type { Logger } from '../../lib/log/logger.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { pullOnce } from '../../app/pull.ts';
-import type { RecordedChange } from '../../feed/read-changes.ts';
+import type { RecordedChange } from '../../events/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../db/session/session.ts';
 import { textTable } from '../parts/io.ts';

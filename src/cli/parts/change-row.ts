@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../../feed/read-changes.ts';
+import type { RecordedChange } from '../../events/read-changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
 import { tableLine, truncateText, utcCell } from './io.ts';
 

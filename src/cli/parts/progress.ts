@@ -3,7 +3,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Session } from '../../db/session/session.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { THIS_PROCESS } from '../../lib/owner.ts';
-import type { Progress, PullParts } from '../../pull/run/parts.ts';
+import type { Progress, PullParts } from '../../pull/parts.ts';
 import { type CommandContext } from './command.ts';
 import { printLine, type Io, type Output } from './io.ts';
 

@@ -1,5 +1,5 @@
 import { kindLabel } from '../../catalog/descriptions.ts';
-import type { RecordedChange } from '../../feed/read-changes.ts';
+import type { RecordedChange } from '../../events/read-changes.ts';
 import { isArray, type Json } from '../../lib/json/json.ts';
 import { dataTable, html, type Html, type Part } from '../../http/html.ts';
 import { entryOf } from '../../store/outbox/outbox-store.ts';

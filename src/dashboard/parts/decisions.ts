@@ -2,7 +2,7 @@ import { kindLabel } from '../../catalog/descriptions.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { ShownHold } from '../../store/records/deletion-store.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
-import type { EndpointWithHealth } from '../../store/webhooks/endpoint-store.ts';
+import type { EndpointWithHealth } from '../../events/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../words/verdicts.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';

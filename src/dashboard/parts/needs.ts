@@ -1,7 +1,7 @@
 import { kindLabel } from '../../catalog/descriptions.ts';
 import { html, type Html, type Part } from '../../http/html.ts';
 import type { RequestUser } from '../../http/access.ts';
-import { readWaitingPlans } from '../../outbound/plans/plan-document.ts';
+import { readWaitingPlans } from '../../features/plans/work/plan-document.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
 import { readRecordNames } from '../../store/needs/record-names.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
@@ -20,7 +20,7 @@ import {
 } from './decisions.ts';
 import { panel } from './layout.ts';
 import type { Dashboard } from './page.ts';
-import { planButton } from './plans.ts';
+import { planButton } from '../../features/plans/pages/parts.ts';
 import type { Reader } from './reader.ts';
 
 interface NeedCard extends NeedWords {

@@ -17,12 +17,12 @@ import {
 } from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { readLiveOwners } from '../../store/runs/worker-store.ts';
-import { addNotification, entryNotification } from '../../store/webhooks/notifications.ts';
-import { canHaveArrived } from '../attempt/grade.ts';
-import { payloadOf } from '../attempt/journal.ts';
-import { describeAbsent, readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
+import { addNotification, entryNotification } from '../../store/notifications/notifications.ts';
+import { canHaveArrived } from '../send/grade.ts';
+import { payloadOf } from '../send/journal.ts';
+import { describeAbsent, readOwnRows, type MirrorRow } from '../send/land-own-write.ts';
 import { explain } from '../../words/verdicts.ts';
-import { mergeUpdate, readBaseOfUpdate } from '../attempt/base.ts';
+import { mergeUpdate, readBaseOfUpdate } from '../send/base.ts';
 
 /** The entry after a person's decision. */
 export interface DecidedEntry {

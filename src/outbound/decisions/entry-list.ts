@@ -20,8 +20,8 @@ import {
 import { findRecord } from '../../store/records/record-store.ts';
 import { readRecordStory, type RecordStory } from '../../store/records/record-story.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { payloadOf } from '../attempt/journal.ts';
-import { readPossibleMatches } from '../attempt/possible-matches.ts';
+import { payloadOf } from '../send/journal.ts';
+import { readPossibleMatches } from '../send/possible-matches.ts';
 import { readPause, type OutboxReader } from '../freeze.ts';
 import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';

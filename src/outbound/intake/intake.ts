@@ -9,7 +9,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
 import { refuseDuplicates } from './duplicate-check.ts';
-import { describeAbsent, readOwnRows, type MirrorRow } from '../attempt/land-own-write.ts';
+import { describeAbsent, readOwnRows, type MirrorRow } from '../send/land-own-write.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
 export type StoredEntry = DocumentOf<typeof storedEntry>;

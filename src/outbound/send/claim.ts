@@ -12,16 +12,10 @@ import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { newRecordsSince, type LiveRecord } from '../../store/records/record-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import {
-  releaseEntry,
-  finishEntry,
-  parkBeside,
-  scheduleRetry,
-  postponeIfBlocked,
-} from '../attempt/conclude.ts';
-import { canHaveArrived } from '../attempt/grade.ts';
-import { payloadOf, type JournalledRequest } from '../attempt/journal.ts';
-import { readOwnRows } from '../attempt/land-own-write.ts';
+import { releaseEntry, finishEntry, parkBeside, scheduleRetry, postponeIfBlocked } from './end-entry.ts';
+import { canHaveArrived } from './grade.ts';
+import { payloadOf, type JournalledRequest } from './journal.ts';
+import { readOwnRows } from './land-own-write.ts';
 import { journalCreate } from './create.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { findLastBreak, isCurrent, type Break } from '../last-break.ts';

@@ -10,12 +10,12 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { awaitFields, finishEntry, scheduleRetry, retryDelayMs } from '../attempt/conclude.ts';
-import { grade } from '../attempt/grade.ts';
-import { closeWithAnswer } from '../attempt/journal.ts';
-import { landOwnWrite } from '../attempt/land-own-write.ts';
+import { awaitFields, finishEntry, scheduleRetry, retryDelayMs } from './end-entry.ts';
+import { grade } from './grade.ts';
+import { closeWithAnswer } from './journal.ts';
+import { landOwnWrite } from './land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
-import { readUnprovenFields } from '../attempt/base.ts';
+import { readUnprovenFields } from './base.ts';
 import { readFailure, readRemote } from './read-remote.ts';
 import { completeRecord } from './shown-fields.ts';
 

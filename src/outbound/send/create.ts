@@ -16,8 +16,8 @@ import { wasLiveAt } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { finishEntry, parkBeside, releaseEntry } from '../attempt/conclude.ts';
-import { grade, hasFailed, isCreated, isProvenCreated } from '../attempt/grade.ts';
+import { finishEntry, parkBeside, releaseEntry } from './end-entry.ts';
+import { grade, hasFailed, isCreated, isProvenCreated } from './grade.ts';
 import {
   recordFailure,
   closeWithAnswer,
@@ -26,9 +26,9 @@ import {
   sendJournalled,
   watermarkOf,
   type JournalledRequest,
-} from '../attempt/journal.ts';
+} from './journal.ts';
 import { findRecordsWithKey } from '../intake/duplicate-check.ts';
-import { landOwnWrite } from '../attempt/land-own-write.ts';
+import { landOwnWrite } from './land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { startElapsed } from '../stopwatch.ts';
 import { firstSearchMs } from './decide-settlement.ts';

@@ -2,7 +2,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../store/outbox/outbox-queue.ts';
 import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
-import { ClaimLostError } from '../attempt/conclude.ts';
+import { ClaimLostError } from './end-entry.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
 import { watchDuplicates } from './watch-duplicates.ts';

@@ -12,10 +12,10 @@ import { readUnreadable } from '../../store/records/issue-store.ts';
 import { hasQuarantinedSince } from '../../store/records/record-store.ts';
 import { isPullOpen, requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { releaseEntry, finishEntry, parkBeside } from '../attempt/conclude.ts';
-import { canHaveArrived } from '../attempt/grade.ts';
-import { watermarkOf } from '../attempt/journal.ts';
-import { readOwnRows } from '../attempt/land-own-write.ts';
+import { releaseEntry, finishEntry, parkBeside } from './end-entry.ts';
+import { canHaveArrived } from './grade.ts';
+import { watermarkOf } from './journal.ts';
+import { readOwnRows } from './land-own-write.ts';
 import { findLastBreak, isCurrent } from '../last-break.ts';
 import type { OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';
@@ -40,7 +40,7 @@ import {
   readPossibleMatches,
   soleMatch,
   type PossibleMatch,
-} from '../attempt/possible-matches.ts';
+} from './possible-matches.ts';
 
 /** Searches the mirror for the record of a create; returns the journalled entry if it must be sent again. */
 export async function settle(tx: Transaction, parts: OutboundParts, unsettled: Unsettled) {

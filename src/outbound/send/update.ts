@@ -15,13 +15,13 @@ import {
   scheduleRetry,
   retryDelayMs,
   postponeIfBlocked,
-} from '../attempt/conclude.ts';
-import { grade, canHaveArrived } from '../attempt/grade.ts';
-import { recordFailure, journalRequest, sendJournalled } from '../attempt/journal.ts';
-import { landOwnWrite } from '../attempt/land-own-write.ts';
-import { findOtherTarget } from '../attempt/other-record.ts';
+} from './end-entry.ts';
+import { grade, canHaveArrived } from './grade.ts';
+import { recordFailure, journalRequest, sendJournalled } from './journal.ts';
+import { landOwnWrite } from './land-own-write.ts';
+import { findOtherTarget } from './other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { mergeUpdate, readDoubtfulFields, readUnprovenFields } from '../attempt/base.ts';
+import { mergeUpdate, readDoubtfulFields, readUnprovenFields } from './base.ts';
 import { completeRecord } from './shown-fields.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';

@@ -8,9 +8,9 @@ import { saveDuplicates } from '../../store/records/issue-store.ts';
 import { possibleMatchesSince } from '../../store/records/record-store.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { releaseEntry } from '../attempt/conclude.ts';
-import { payloadOf, watermarkOf } from '../attempt/journal.ts';
-import { readOwnRows } from '../attempt/land-own-write.ts';
+import { releaseEntry } from './end-entry.ts';
+import { payloadOf, watermarkOf } from './journal.ts';
+import { readOwnRows } from './land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 
 const WATCH_MS = 7 * 86_400_000;

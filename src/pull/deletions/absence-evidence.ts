@@ -3,9 +3,9 @@ import type { Absence } from '../../diff/absence.ts';
 import { MAX_CONTROL_FAILURES } from '../../diff/decide-deletions.ts';
 import { withUsableRetrieve, type RetrievableKind } from '../../catalog/kind.ts';
 import { SourceError, type SourceReason } from '../../source/http/errors.ts';
-import type { ListCertification } from '../run/list-sightings.ts';
-import type { PullParts } from '../run/parts.ts';
-import type { Ticks, Sweep } from '../run/reading.ts';
+import type { ListCertification } from '../certify-list.ts';
+import type { PullParts } from '../parts.ts';
+import type { Ticks, Sweep } from '../reading.ts';
 
 /** The evidence that shows which live rows a list does not have. */
 export interface AbsenceEvidence extends Pick<Certificate, 'lastShown'> {

@@ -10,20 +10,20 @@ import {
 } from '../../store/records/deletion-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { writeMeta } from '../../store/kinds/meta.ts';
-import { isNewHolder } from '../../store/kinds/token-holders.ts';
+import { isNewHolder } from '../token-holders.ts';
 import { lastReading } from '../../store/kinds/kind-standing.ts';
-import { addNotification } from '../../store/webhooks/notifications.ts';
+import { addNotification } from '../../store/notifications/notifications.ts';
 import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
-import { findSurplus } from '../../store/records/surplus-rows.ts';
-import { liveRowsOf, type LiveRow } from '../../store/records/tombstone-store.ts';
+import { findSurplus } from './surplus-rows.ts';
+import { liveRowsOf, type LiveRow } from './tombstone-store.ts';
 import { tombstoneRecords, proveByRetrieving } from './prove-by-retrieving.ts';
 import { chooseEvidence, retrievalMethod, type AbsenceEvidence } from './absence-evidence.ts';
-import type { ListCertification } from '../run/list-sightings.ts';
-import type { PullParts } from '../run/parts.ts';
+import type { ListCertification } from '../certify-list.ts';
+import type { PullParts } from '../parts.ts';
 import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
 import { hasLeftAtOneEnd, readOldestRows } from './oldest-rows.ts';
-import { withLease, type Sweep } from '../run/reading.ts';
+import { withLease, type Sweep } from '../reading.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The conclusions about rows that the list does not show. */

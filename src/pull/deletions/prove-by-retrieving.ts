@@ -2,10 +2,10 @@ import type { RetrievableKind } from '../../catalog/kind.ts';
 import type { Absence, DeletionRules } from '../../diff/absence.ts';
 import { isProvenGone, judgeAnswer } from '../../diff/decide-deletions.ts';
 import { saveAbsences } from '../../store/records/deletion-store.ts';
-import { writeTombstones } from '../../store/records/tombstone-store.ts';
+import { writeTombstones } from './tombstone-store.ts';
 import { retrieveAbsent } from './absence-evidence.ts';
-import type { PullParts } from '../run/parts.ts';
-import { withLease, type Sweep } from '../run/reading.ts';
+import type { PullParts } from '../parts.ts';
+import { withLease, type Sweep } from '../reading.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 
 const RETRIEVED_AT_ONCE = 100;

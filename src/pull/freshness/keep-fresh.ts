@@ -1,8 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { changeBudget, type RequestBudget } from '../../store/kinds/request-budget.ts';
+import { changeBudget, type RequestBudget } from './request-budget.ts';
 import { repeatTask } from '../../db/mirror-context.ts';
 import { compactDirtyRows } from '../../store/sightings/page-store.ts';
-import type { PullParts, ReadingRules } from '../run/parts.ts';
+import type { PullParts, ReadingRules } from '../parts.ts';
 import { HOUR_MS, chooseRead } from './choose-read.ts';
 import { MINUTE_MS, pauseTokens, takeToken, msUntilToken } from './token-bucket.ts';
 import { UNREAD, type FollowedPage } from './followed-list.ts';

@@ -1,6 +1,6 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { claimPreemptible, releasePreemptible } from '../../store/kinds/kind-lease.ts';
-import { openSourceBinding } from '../../store/kinds/source-binding.ts';
+import { openSourceBinding } from '../source-binding.ts';
 import { wakeSearches } from '../../store/outbox/outbox-queue.ts';
 import { noteAcceptance } from '../../store/runs/run-store.ts';
 import { decoderHash } from '../../store/tables/kind-table.ts';
@@ -8,10 +8,10 @@ import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { landResponses } from '../land/land-pages.ts';
 import { createTally } from '../land/tally.ts';
-import type { PullParts, ReadingRules } from '../run/parts.ts';
+import type { PullParts, ReadingRules } from '../parts.ts';
 import { openReading } from '../sweep/open-reading.ts';
-import type { KindReading } from '../run/reading.ts';
-import { holdUntilRecognized } from '../land/guard-source.ts';
+import type { KindReading } from '../reading.ts';
+import { holdUntilRecognized } from '../sweep/recognize-company.ts';
 
 /** How a reading between sweeps ended. */
 export type SinglePageResult =

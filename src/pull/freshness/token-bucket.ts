@@ -1,4 +1,4 @@
-import type { RequestBudget } from '../../store/kinds/request-budget.ts';
+import type { RequestBudget } from './request-budget.ts';
 
 export const MINUTE_MS = 60_000;
 

@@ -13,8 +13,8 @@ import {
   type NewSighting,
 } from '../../store/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
-import type { PullParts } from '../run/parts.ts';
-import { hasOtherWrites, type KindReading } from '../run/reading.ts';
+import type { PullParts } from '../parts.ts';
+import { hasOtherWrites, type KindReading } from '../reading.ts';
 import {
   answerOf,
   emptyLanding,

@@ -11,7 +11,7 @@ import { changeFields, saveFields } from '../../store/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../store/records/issue-store.ts';
 import { readStoredRows, writeRows, type RecordWithChange } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { noteWrites, type KindReading } from '../run/reading.ts';
+import { noteWrites, type KindReading } from '../reading.ts';
 import { compareRecords, idsOf, type AnswerTicks } from './compare-records.ts';
 import type { LandingReading } from './land-together.ts';
 

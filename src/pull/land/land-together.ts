@@ -1,12 +1,12 @@
 import { excludedSince } from '../../store/kinds/exclusions.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
-import { bindSource } from '../../store/kinds/source-binding.ts';
+import { bindSource } from '../source-binding.ts';
 import { readSending } from '../../store/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { hasOpenFieldIssues } from '../../store/records/issue-store.ts';
 import { readDirtyRows } from '../../store/sightings/page-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { applyEffects, noEffects, noteWrites, type KindReading, type ReadingState } from '../run/reading.ts';
+import { applyEffects, noEffects, noteWrites, type KindReading, type ReadingState } from '../reading.ts';
 
 /** A reading within a landing's transaction. */
 export interface LandingReading extends KindReading {

@@ -14,7 +14,7 @@ import {
 } from '../../store/records/issue-store.ts';
 import { writeMeta } from '../../store/kinds/meta.ts';
 import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
-import { CERTIFIED_SWEEP, saveHolder } from '../../store/kinds/token-holders.ts';
+import { CERTIFIED_SWEEP, saveHolder } from '../token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../store/outbox/outbox-queue.ts';
 import { prunePages } from '../../store/sightings/page-store.ts';
@@ -30,11 +30,11 @@ import {
   readUnlisted,
   saveUnlisted,
 } from '../../store/sightings/sighting-store.ts';
-import type { PullParts } from '../run/parts.ts';
+import type { PullParts } from '../parts.ts';
 import { saveNextPageSize } from './page-size.ts';
 import type { ReadingEnd } from './read-list.ts';
 import type { AbsenceConclusion } from '../deletions/conclude-absences.ts';
-import type { Sweep } from '../run/reading.ts';
+import type { Sweep } from '../reading.ts';
 import type { Tally } from '../land/tally.ts';
 import { findPresenceDrift } from '../../diff/field-drift.ts';
 import { readListShape, saveDrift, saveListShape } from '../../store/kinds/drift-store.ts';

@@ -6,10 +6,10 @@ import { UNKNOWN_LIST, claimKind, type KindLease } from '../../store/kinds/kind-
 import { readPages, readDirtyRows } from '../../store/sightings/page-store.ts';
 import { redecode } from '../../store/schema/redecode.ts';
 import { decoderHash } from '../../store/tables/kind-table.ts';
-import { readCompanies } from '../../store/kinds/source-binding.ts';
-import { startHeartbeat } from '../run/record-run.ts';
-import { createReadingState, createTicks, type KindReading } from '../run/reading.ts';
-import type { PullParts, ReadingRules } from '../run/parts.ts';
+import { readCompanies } from '../source-binding.ts';
+import { startHeartbeat } from '../record-run.ts';
+import { createReadingState, createTicks, type KindReading } from '../reading.ts';
+import type { PullParts, ReadingRules } from '../parts.ts';
 import { restorePageSize } from './page-size.ts';
 
 export interface ReadingRequest<K extends Kind> extends Pick<KindReading, 'runId' | 'binding'> {

@@ -3,7 +3,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { deleteMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { latestReadings } from '../../store/runs/run-store.ts';
-import type { PullParts } from '../run/parts.ts';
+import type { PullParts } from '../parts.ts';
 import type { ReadingEnd } from './read-list.ts';
 import type { Tally } from '../land/tally.ts';
 import type { ListedKind } from '../../catalog/kind.ts';

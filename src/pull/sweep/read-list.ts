@@ -2,16 +2,16 @@ import { errorText } from '../../lib/sync-error.ts';
 import { awaitsSweep, readAbsences } from '../../store/records/deletion-store.ts';
 import { MirrorError, OtherSourceError } from '../../db/session/errors.ts';
 import { EXCLUDED_SINCE } from '../../store/kinds/exclusions.ts';
-import { isOfSeveral } from '../../store/kinds/token-holders.ts';
+import { isOfSeveral } from '../token-holders.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { isTooSlow } from '../../source/paging/page-size.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
-import { certifyList, type ListCertification } from '../run/list-sightings.ts';
-import { holdUntilRecognized } from '../land/guard-source.ts';
+import { certifyList, type ListCertification } from '../certify-list.ts';
+import { holdUntilRecognized } from './recognize-company.ts';
 import { landResponses } from '../land/land-pages.ts';
-import type { PullParts } from '../run/parts.ts';
-import type { Sweep } from '../run/reading.ts';
+import type { PullParts } from '../parts.ts';
+import type { Sweep } from '../reading.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The reason of a list that was refused because it belongs to another company. */

@@ -1,14 +1,14 @@
 import type { KindReport } from '../../store/runs/run-store.ts';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { withReading, type ReadingRequest } from './open-reading.ts';
-import type { KindReading, Sweep } from '../run/reading.ts';
+import type { KindReading, Sweep } from '../reading.ts';
 import { hasDrift } from '../../store/kinds/drift-store.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
-import type { PullParts } from '../run/parts.ts';
-import { countTraffic } from '../run/record-run.ts';
+import type { PullParts } from '../parts.ts';
+import { countTraffic } from '../record-run.ts';
 import { readList, type ReadingEnd } from './read-list.ts';
 import { NO_ABSENCES, concludeAbsences, readKnown } from '../deletions/conclude-absences.ts';
 import { createTally, type Tally } from '../land/tally.ts';

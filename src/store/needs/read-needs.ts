@@ -7,12 +7,12 @@ import { readMeta } from '../kinds/meta.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
 import { countEntries, entriesWhere, listEntries } from '../outbox/outbox-store.ts';
-import type { countPlanRows, StoredPlan } from '../outbox/plan-store.ts';
+import type { countPlanRows, StoredPlan } from '../../features/plans/store.ts';
 import { readDisappeared } from '../records/deletion-store.ts';
 import { openRuns } from '../runs/open-runs.ts';
 import { isPassing, readRepeats } from '../runs/repeats.ts';
 import { readVolatile } from '../runs/volatile-fields.ts';
-import { listEndpoints, needsPerson } from '../webhooks/endpoint-store.ts';
+import { listEndpoints, needsPerson } from '../../events/webhooks/endpoint-store.ts';
 
 /** A scheduled kind whose list was not read to its end for too long. */
 export interface StaleKind {

@@ -3,7 +3,7 @@ import type { ChangeEvent } from '../../diff/compare-page.ts';
 import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
-import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
+import { isSentEverywhere } from '../../events/webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import {

@@ -3,7 +3,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
-import { PLAN_ROWS } from '../tables/plan-tables.ts';
+import { PLAN_ROWS } from '../../features/plans/tables.ts';
 import { isWithoutRow, type RecordTraces } from './record-traces.ts';
 import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { insertRows, readRows, readTexts, select } from '../../db/rows/rows.ts';

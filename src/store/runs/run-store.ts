@@ -18,7 +18,7 @@ import {
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { wakeRefused } from '../outbox/outbox-queue.ts';
-import { addNotification } from '../webhooks/notifications.ts';
+import { addNotification } from '../notifications/notifications.ts';
 import { closeStaleRuns, isRunOwner, judgeRuns, renewRun, type OwnedRun } from './run-requests.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { textColumn } from '../../db/rows/engine-column.ts';
-import { addNotification } from '../webhooks/notifications.ts';
+import { addNotification } from '../notifications/notifications.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 

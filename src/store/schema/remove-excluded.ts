@@ -17,7 +17,7 @@ import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
 import { batchesById, endOf, inSlices } from '../../db/rows/slices.ts';
-import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
+import { removeFromDeliveries } from '../../events/webhooks/delivery-queue.ts';
 import type { RefillOptions } from './redecode.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../../src/db/open-session.ts';
-import { ONE_DATABASE, mirrorIn, putChanges } from '../../feed/support.ts';
-import { startReceiver, verified } from '../../feed/webhooks/receiver.ts';
+import { ONE_DATABASE, mirrorIn, putChanges } from '../../events/support.ts';
+import { startReceiver, verified } from '../../events/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../../lib/net/addresses.ts';
 import { NOON_JSON } from '../../store/temp-mirror.ts';
 import { document, run, type Ended, type Env } from '../../support/command-line.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import { describe, expect, test } from 'vitest';
 import { createCounts } from '../../../src/dashboard/parts/counts.ts';
-import { putChanges } from '../../feed/support.ts';
+import { putChanges } from '../../events/support.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../../store/temp-mirror.ts';

@@ -4,7 +4,7 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { UsageError } from '../../../src/lib/sync-error.ts';
 import { changeEntry, findByKeys, findEntry } from '../../../src/store/outbox/outbox-store.ts';
 import { saveErasure } from '../../../src/store/records/erasure-store.ts';
-import { applyRetention } from '../../../src/store/runs/retention.ts';
+import { applyRetention } from '../../../src/pull/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';

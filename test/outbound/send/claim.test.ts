@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { clients } from '../../../src/catalog/kinds/clients.ts';
 import { saveFields } from '../../../src/store/kinds/field-store.ts';
-import { applyRetention } from '../../../src/store/runs/retention.ts';
+import { applyRetention } from '../../../src/pull/retention.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';

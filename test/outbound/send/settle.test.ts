@@ -4,7 +4,7 @@ import { MAX_DEPTH, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { pullKinds } from '../../../src/pull/pull-kinds.ts';
+import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { RULES, logger, sandbox } from '../../pull/support.ts';
 import {

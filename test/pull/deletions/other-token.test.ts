@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readDisappeared } from '../../../src/store/records/deletion-store.ts';
-import { doTokensRotate } from '../../../src/store/kinds/token-holders.ts';
+import { doTokensRotate } from '../../../src/pull/token-holders.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
 import { sql } from 'drizzle-orm';
 import type { JsonObject } from '../../../src/lib/json/json.ts';

@@ -10,7 +10,7 @@ import { createLogger } from '../../../src/lib/log/logger.ts';
 import { THIS_PROCESS } from '../../../src/lib/owner.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { createFreshnessTask } from '../../../src/pull/freshness/keep-fresh.ts';
-import { pullKinds } from '../../../src/pull/pull-kinds.ts';
+import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import { openSource } from '../../../src/source/source.ts';
 import { randomFrom } from '../../../sandbox/generate/draw.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.ts';

@@ -7,8 +7,8 @@ import {
   createSinglePageReader,
   type SinglePageResult,
 } from '../../../src/pull/freshness/read-single-page.ts';
-import type { PullParts } from '../../../src/pull/run/parts.ts';
-import { pullKinds } from '../../../src/pull/pull-kinds.ts';
+import type { PullParts } from '../../../src/pull/parts.ts';
+import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
   DATABASES,

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { createFreshnessTask, type FreshnessRules } from '../../../src/pull/freshness/keep-fresh.ts';
-import type { PullParts } from '../../../src/pull/run/parts.ts';
+import type { PullParts } from '../../../src/pull/parts.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';

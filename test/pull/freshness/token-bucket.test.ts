@@ -7,7 +7,7 @@ import {
   takeToken,
   msUntilToken,
 } from '../../../src/pull/freshness/token-bucket.ts';
-import type { RequestBudget } from '../../../src/store/kinds/request-budget.ts';
+import type { RequestBudget } from '../../../src/pull/freshness/request-budget.ts';
 
 const MINUTE_MS = 60_000;
 const rates = fc.double({ min: 0.2, max: 600, noNaN: true });

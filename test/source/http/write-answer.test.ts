@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clients } from '../../../src/catalog/kinds/clients.ts';
-import { grade } from '../../../src/outbound/attempt/grade.ts';
+import { grade } from '../../../src/outbound/send/grade.ts';
 import { compactJson, parseJson } from '../../../src/lib/json/json.ts';
 import { readWriteAnswer, writtenRecord } from '../../../src/source/http/write-answer.ts';
 

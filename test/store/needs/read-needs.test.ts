@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { addDigest } from '../../../src/feed/digest.ts';
-import { causeText } from '../../../src/feed/webhooks/notification-text.ts';
-import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
+import { addDigest } from '../../../src/features/notify/digest.ts';
+import { causeText } from '../../../src/features/notify/notification-text.ts';
+import { addEndpoint } from '../../../src/events/webhooks/endpoints.ts';
 import { saveCheck } from '../../../src/store/integrity-check.ts';
 import { readFailingSince } from '../../../src/store/kinds/status-store.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';

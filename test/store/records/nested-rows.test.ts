@@ -5,7 +5,7 @@ import { decimalField, flagField, integerField, jsonField } from '../../../src/c
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { compareRecord } from '../../../src/diff/compare-page.ts';
 import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
-import { compareElements } from '../../../src/pull/verify/compare-list.ts';
+import { compareElements } from '../../../src/features/verify/compare-list.ts';
 import { writeNestedRows } from '../../../src/store/records/nested-rows.ts';
 import type { Issue } from '../../../src/store/records/issue-store.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';

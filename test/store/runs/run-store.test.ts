@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { deadOwner } from '../../support/lapse.ts';
 import { describe, expect, test } from 'vitest';
-import { applyRetention } from '../../../src/store/runs/retention.ts';
+import { applyRetention } from '../../../src/pull/retention.ts';
 import {
   findRun,
   finishRun,

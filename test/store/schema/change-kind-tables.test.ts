@@ -8,7 +8,7 @@ import { changeKindTables, createReportIndexes } from '../../../src/store/schema
 import { nestedTables } from '../../../src/store/tables/kind-table.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
 import { postgresMirror } from '../../both/support.ts';
-import { DATABASES } from '../../feed/support.ts';
+import { DATABASES } from '../../events/support.ts';
 import { bystander } from '../../support/postgres.ts';
 import {
   NOON_TEXT,

@@ -1,0 +1,216 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { withoutNames } from '../../store/outbox/excluded-entries.ts';
+import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
+import { sqlList, inChunks } from '../../db/session/sql-text.ts';
+import { bigint, textColumn } from '../../db/rows/engine-column.ts';
+import {
+  pickColumns,
+  readInChunks,
+  readRows,
+  select,
+  omitColumns,
+  insertRows,
+  readNumber,
+  upsertRows,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
+import { TEST_TYPE, URGENT_TYPES } from '../../store/notifications/notification-types.ts';
+import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
+
+/** A change event that an endpoint is to be sent. */
+export type ScheduledDelivery = Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId' | 'state'>;
+
+/** Stores the planned deliveries of an endpoint, in the order in which their events happened. */
+export async function insertDeliveries(
+  tx: Transaction,
+  endpointId: number,
+  scheduled: readonly ScheduledDelivery[],
+  now: Date,
+): Promise<void> {
+  const createdAt = formatInstant(now);
+  const rows = scheduled.map((delivery) => {
+    const nextAttemptAt = delivery.state === 'ready' ? createdAt : null;
+    return { ...delivery, endpointId, nextAttemptAt, createdAt };
+  });
+  await insertRows(tx, WEBHOOK_DELIVERIES, rows);
+}
+
+const PENDING = sql`state in ('ready', 'waiting')`;
+const PENDING_STATES: readonly SqlValue[] = ['ready', 'waiting'];
+
+/** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
+export async function pendingRecords(db: Queryable, endpointId: number, recordIds: readonly string[]) {
+  const columns = pickColumns(WEBHOOK_DELIVERIES, 'kind', 'record_id');
+  const rows = await readInChunks([...new Set(recordIds)], (some) =>
+    select(db, columns, sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${some})`),
+  );
+  return new Set(rows.map(({ kind, recordId }) => recordKey(kind, recordId)));
+}
+
+export const recordKey = (kind: string | null, recordId: string | null): string =>
+  JSON.stringify([kind, recordId]);
+
+/** Removes the unsettled deliveries of events after a `seq`: a replay plans them again. */
+export async function dropPendingAfter(tx: Transaction, endpointId: number, after: number): Promise<void> {
+  await tx.query(sql`
+    delete from webhook_deliveries where endpoint_id = ${endpointId} and ${PENDING} and seq > ${after}`);
+}
+
+/** A delivery that a clock which was ahead has put off is due, too. */
+export const isDueDelivery = (now: Date) => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
+  or coalesce(attempted_at, created_at) > ${formatInstant(latestPlausible(now))})`;
+
+const TEST_MS = 60_000;
+
+/** A test that was just asked for: somebody waits for its answer, so no pause keeps it back. */
+export const isDueTest = (now: Date): SQL => sql`${isDueDelivery(now)} and type = ${TEST_TYPE}
+  and next_attempt_at > ${formatInstant(new Date(now.getTime() - TEST_MS))}`;
+
+/** Urgent notifications of a type share letters: no second one of the type within this time. */
+const URGENT_PAUSE_MS = 600_000;
+
+/** Finds the urgent deliveries of an endpoint that a pause between letters does not keep back. */
+export const urgentDeliveries = (endpointId: SQL, now: Date): SQL => sql`
+  select 1 as found from webhook_deliveries d where d.endpoint_id = ${endpointId} and ${isDueDelivery(now)}
+    and d.type in (${sqlList(URGENT_TYPES)}) and not exists (
+      select 1 from webhook_deliveries sent where sent.endpoint_id = d.endpoint_id and sent.type = d.type
+        and sent.delivered_at > ${formatInstant(new Date(now.getTime() - URGENT_PAUSE_MS))})`;
+
+const LONGEST_PAUSE_MS = 900_000;
+
+/** The end of a pause of an endpoint; one later than this was written by a clock that was ahead. */
+export const latestPause = (now: Date): string =>
+  formatInstant(latestPlausible(new Date(now.getTime() + LONGEST_PAUSE_MS)));
+
+/** Deliveries of an endpoint that may be sent now, oldest first. `except`: deliveries being sent now. */
+export async function readyDeliveries(
+  db: Queryable,
+  endpointId: number,
+  { except, due, limit }: { except: readonly number[]; due: SQL; limit: number },
+): Promise<Delivery[]> {
+  const notExcepted = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
+  const first = sql`
+    where endpoint_id = ${endpointId} and ${due}${notExcepted}
+    order by id limit ${limit}`;
+  return select(db, WEBHOOK_DELIVERIES, first);
+}
+
+/** A delivery as it was read, and what becomes of it. */
+export interface DeliveryOutcome {
+  readonly delivery: Delivery;
+  readonly patch: Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
+}
+
+/**
+ * Writes how attempts changed deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. A body
+ * stays as it is stored: excluded fields may have been taken out of it since it was read.
+ */
+export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+  const ids = outcomes.map((outcome) => String(outcome.delivery.id));
+  const present = await tx.readRowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
+  const rows = outcomes.flatMap((outcome) => {
+    const [state = null, body = null] = present.get(String(outcome.delivery.id)) ?? [];
+    if (!PENDING_STATES.includes(state)) return [];
+    return [{ ...outcome.delivery, ...outcome.patch, body: body === null ? null : String(body) }];
+  });
+  await upsertRows(tx, WEBHOOK_DELIVERIES, rows);
+}
+
+/** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
+export async function makeNextReady(
+  tx: Transaction,
+  endpointId: number,
+  recordIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  for (const some of inChunks([...new Set(recordIds)]))
+    await tx.write(sql`
+      update webhook_deliveries set state = 'ready', next_attempt_at = ${formatInstant(now)}
+      where state = 'waiting' and id in (select min(id) from webhook_deliveries
+        where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
+        group by kind, record_id)`);
+}
+
+/** Makes the deliveries due now that wait for a later attempt. */
+export async function retryNow(tx: Transaction, endpointId: number, now: Date): Promise<void> {
+  await tx.write(sql`
+    update webhook_deliveries set next_attempt_at = ${formatInstant(now)}
+    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${formatInstant(now)}`);
+}
+
+/** The first event that an endpoint has not taken, tried or planned since an instant (null = ever); null if there is none. */
+export async function firstUndelivered(db: Queryable, endpointId: number, since: string | null) {
+  const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
+  const undelivered = sql`endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`;
+  return readNumber(db, sql`select min(seq) from webhook_deliveries where ${undelivered}`);
+}
+
+/** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
+export async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
+  await tx.query(sql`
+    delete from webhook_deliveries
+    where created_at < ${formatInstant(oldest)} and state in ('delivered', 'failed', 'dropped')`);
+}
+
+/** A condition of change events: no active endpoint still has to be sent them. */
+export const isSentEverywhere = sql`
+  seq <= coalesce((select min(cursor) from webhook_endpoints where state = 'active' and format = 'json'), seq)
+  and seq < coalesce((select min(d.seq) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+    where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;
+
+/** One event on its way to one endpoint, or settled. */
+export type Delivery = RowOf<typeof WEBHOOK_DELIVERIES>;
+
+export type DeliveryState = Delivery['state'];
+
+const LOGGED = [...omitColumns(WEBHOOK_DELIVERIES, 'body').columns, textColumn('endpoint')];
+
+/** A line of the delivery log, with the name of its endpoint. */
+export type LoggedDelivery = RowOf<typeof LOGGED>;
+
+interface DeliveriesWanted {
+  /** The name of an endpoint; absent = all. */
+  readonly endpoint?: string | undefined;
+  /** Absent = all. */
+  readonly states?: readonly DeliveryState[] | undefined;
+  /** Only deliveries with a lower id: to read on. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** The latest deliveries, newest first. */
+export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
+  const { endpoint, states, before = Number.MAX_SAFE_INTEGER, limit } = wanted;
+  const ofEndpoint = endpoint === undefined ? sql`` : sql` and e.name = ${endpoint}`;
+  const inStates = states === undefined ? sql`` : sql` and d.state in (${sqlList(states)})`;
+  const latest = sql`
+    select d.*, e.name as endpoint from webhook_deliveries as d join webhook_endpoints as e on e.id = d.endpoint_id
+    where d.id < ${before}${ofEndpoint}${inStates} order by d.id desc limit ${limit}`;
+  return readRows(db, LOGGED, latest);
+}
+
+/** The number of deliveries by endpoint and state; states without any are left out. */
+export async function countDeliveries(db: Queryable) {
+  const columns = [...pickColumns(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
+  const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
+  return readRows(db, columns, counts);
+}
+
+/**
+ * Removes a kind's excluded fields from its deliveries. Only notifications have a stored body: that of an event is made when it is
+ * sent. The answer of a receiver may quote anything, so it is removed.
+ */
+export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
+  const isOfKind = sql`kind = ${kind.name}`;
+  await tx.write(
+    sql`update webhook_deliveries set response_start = null where ${isOfKind} and response_start is not null`,
+  );
+  const withBody = pickColumns(WEBHOOK_DELIVERIES, 'id', 'body');
+  for (const { id, body } of await select(tx, withBody, sql`where ${isOfKind} and body is not null`)) {
+    const cleanedBody = withoutNames(kind, body);
+    if (cleanedBody !== body)
+      await tx.write(sql`update webhook_deliveries set body = ${cleanedBody} where id = ${id}`);
+  }
+}

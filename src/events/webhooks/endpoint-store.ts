@@ -1,0 +1,253 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { formatInstant } from '../../lib/time/clock.ts';
+import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { literal, sqlList, withoutEscapes } from '../../db/session/sql-text.ts';
+import {
+  assignments,
+  pickColumns,
+  select,
+  claimRow,
+  raiseRowEpoch,
+  insertRows,
+  insertInto,
+  readNumber,
+  readRow,
+  readTexts,
+  type WorkClaim,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../../store/tables/webhook-tables.ts';
+import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
+import { isDueDelivery, isDueTest, latestPause, urgentDeliveries } from './delivery-queue.ts';
+
+type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
+
+/** Which events an endpoint is sent; null = all. */
+export interface EventFilter {
+  readonly kinds: readonly string[] | null;
+  /** Change events only. */
+  readonly changes: readonly string[] | null;
+  /** Updates only: at least one of these fields changed. */
+  readonly fields: readonly string[] | null;
+}
+
+/** A receiver of events, without its secrets. */
+export interface WebhookEndpoint extends Omit<EndpointRow, keyof EventFilter>, EventFilter {}
+
+/** The notification that an endpoint asks for by naming it among its changes. */
+export const ENTRY_DONE = 'entry.done';
+
+/** Whether an endpoint belongs to a program that pushes: it learns what becomes of entries, by its own keys. */
+export const followsEntries = ({ changes, format }: WebhookEndpoint): boolean =>
+  format === 'json' && changes?.includes(ENTRY_DONE) === true;
+
+export type WebhookFormat = WebhookEndpoint['format'];
+
+/** `failing`: the last attempts failed, for long enough to be reported. */
+type EndpointHealth = 'healthy' | 'failing' | 'disabled';
+
+/** An endpoint with the state of its deliveries, as people see it. */
+export interface EndpointWithHealth extends WebhookEndpoint {
+  readonly health: EndpointHealth;
+  /** Deliveries that are neither taken nor given up, and the events that are still to become some. */
+  readonly pending: number;
+  /** The instant of the oldest of them. */
+  readonly pendingSince: string | null;
+  /** When a delivery is tried again; null if none waits for that. */
+  readonly nextAttemptAt: string | null;
+}
+
+/** All endpoints with their health, by name. */
+export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]> {
+  const endpoints: EndpointWithHealth[] = [];
+  for (const endpoint of await readEndpoints(db, sql`order by name`)) {
+    const { id, cursor, replayAfter } = endpoint;
+    const isKept = replayAfter === null ? sql`` : sql` and coalesce(seq, 0) <= ${replayAfter}`;
+    // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
+    const waiting = sql`
+      select count(*) as pending, min(since) as pending_since, min(next_at) as next_attempt_at from (
+        select created_at as since, case when attempts > 0 then next_attempt_at end as next_at
+        from webhook_deliveries where endpoint_id = ${id} and state in ('ready', 'waiting')${isKept}
+        union all
+        select observed_at, null from changes where seq > ${replayAfter ?? cursor} and ${isWantedBy(endpoint)}
+      ) as waiting`;
+    const {
+      pending = 0,
+      pendingSince = null,
+      nextAttemptAt: next = null,
+    } = (await readRow(db, PENDING, waiting)) ?? {};
+    const nextAttemptAt = endpoint.state === 'active' ? next : null;
+    endpoints.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince, nextAttemptAt });
+  }
+  return endpoints;
+}
+
+/** A condition of change events: the endpoint is sent them. The filter of fields judges updates only: other changes concern all fields. */
+export function isWantedBy({ format, kinds, changes, fields }: WebhookEndpoint): SQL {
+  if (format !== 'json') return NOTHING; // People get notifications only.
+  const isAmong = (column: string, names: readonly string[] | null): readonly SQL[] => {
+    if (names === null) return [];
+    return [names.length === 0 ? NOTHING : sql`${sql.raw(column)} in (${sqlList(names)})`];
+  };
+  const hasField = (name: string): SQL =>
+    sql.raw(`json(${withoutEscapes('fields')}) -> ${literal(name)} is not null`);
+  const judged = fields === null ? [] : [sql`change <> 'updated'`, ...fields.map(hasField)];
+  const ofFields = judged.length === 0 ? [] : [sql`(${sql.join(judged, sql` or `)})`];
+  const conditions = [...isAmong('kind', kinds), ...isAmong('change', changes), ...ofFields];
+  return conditions.length === 0 ? sql`1 = 1` : sql.join(conditions, sql` and `);
+}
+
+const NOTHING = sql`1 = 0`;
+
+const PENDING = [bigint('pending'), optionalTimestamp('pending_since'), optionalTimestamp('next_attempt_at')];
+
+const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
+  if (endpoint.state === 'disabled') return 'disabled';
+  return endpoint.failingToldAt === null ? 'healthy' : 'failing';
+};
+
+/** The reason of an endpoint that a person has disabled. */
+export const BY_A_PERSON = 'by_a_person';
+
+/** Whether an endpoint stopped without a decision of a user. */
+export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
+  healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
+
+/** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled is left out. */
+export async function failingEndpoints(db: Queryable) {
+  const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
+  return (await readEndpoints(db, isOut)).flatMap((endpoint) => {
+    const { name, disabledReason: reason, failingSince: since } = endpoint;
+    const health = healthOf(endpoint);
+    return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
+  });
+}
+
+/** Reads endpoints. @param rest What follows `select … from webhook_endpoints`. */
+export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEndpoint[]> {
+  return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);
+}
+
+const decoded = (row: EndpointRow): WebhookEndpoint => ({
+  ...row,
+  kinds: listOf(row.kinds),
+  changes: listOf(row.changes),
+  fields: listOf(row.fields),
+});
+
+const listOf = (json: string | null): readonly string[] | null =>
+  json === null ? null : (JSON.parse(json) as readonly string[]);
+
+const jsonOf = (list: readonly string[] | null): string | null =>
+  list === null ? null : JSON.stringify(list);
+
+/** The part of an endpoint that a person decides. */
+export interface EndpointInput extends EventFilter, Pick<EndpointRow, 'name' | 'url' | 'format'> {
+  /** Of messages to people; null = that of the settings. */
+  readonly language?: WebhookEndpoint['language'];
+}
+
+/**
+ * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
+ * @param publicId Random text that no other endpoint has, of this mirror or another.
+ */
+export async function insertEndpoint(tx: Transaction, input: EndpointInput, publicId: string, now: Date) {
+  const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
+  const at = formatInstant(now);
+  const { name, url, format, language = null } = input;
+  const filter = { kinds: jsonOf(input.kinds), changes: jsonOf(input.changes), fields: jsonOf(input.fields) };
+  const row = { name, url, format, language, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
+  const insert = insertInto(WEBHOOK_ENDPOINTS, row);
+  return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
+}
+
+/** Changes an endpoint; if an epoch is given, only as its owner, which has read it by `readOwned`. */
+export async function changeEndpoint(
+  tx: Transaction,
+  { id, epoch }: { id: number; epoch?: number },
+  patch: Partial<Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>>,
+  now: Date,
+): Promise<void> {
+  const set = assignments(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: formatInstant(now) });
+  const isOwn = epoch === undefined ? sql`` : sql` and epoch = ${epoch}`;
+  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}${isOwn}`);
+}
+
+/** Removes an endpoint with its secrets and its deliveries. */
+export async function removeEndpoint(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`delete from webhook_endpoints where id = ${id}`);
+  await tx.query(sql`delete from webhook_secrets where endpoint_id = ${id}`);
+  await tx.query(sql`delete from webhook_deliveries where endpoint_id = ${id}`);
+}
+
+/** The secrets to sign with now, the newest first: the present one, and its predecessor during the overlap. */
+export async function readSecrets(db: Queryable, endpointId: number, now: Date): Promise<string[]> {
+  const valid = sql`
+    select secret from webhook_secrets
+    where endpoint_id = ${endpointId} and (expires_at is null or expires_at > ${formatInstant(now)})
+    order by id desc`;
+  return readTexts(db, valid);
+}
+
+/** How long the secret before a rotation still signs. */
+const OVERLAP_MS = 86_400_000;
+
+/** Stores the present secret of an endpoint. Its predecessor signs too until the overlap ends, earlier ones are removed. */
+export async function saveSecret(tx: Transaction, endpointId: number, secret: string, now: Date) {
+  const expiresAt = formatInstant(new Date(now.getTime() + OVERLAP_MS));
+  await tx.query(sql`
+    delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
+  await tx.query(sql`update webhook_secrets set expires_at = ${expiresAt} where endpoint_id = ${endpointId}`);
+  await insertRows(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: formatInstant(now) }]);
+}
+
+/** Removes secrets whose overlap has ended. */
+export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<void> {
+  await tx.query(sql`delete from webhook_secrets where expires_at <= ${formatInstant(now)}`);
+}
+
+/** Active endpoints with something to plan or to send, which no process works on. */
+export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
+  const at = formatInstant(now);
+  const due = sql`
+    where state = 'active' and owner is null
+      and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)}
+        or (format = 'email' and exists (${urgentDeliveries(sql`webhook_endpoints.id`, now)}))
+        or exists (select 1 from webhook_deliveries d
+          where d.endpoint_id = webhook_endpoints.id and ${isDueTest(now)}))
+      and (replay_after is not null
+        or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
+        or exists (select 1 from webhook_deliveries d
+          where d.endpoint_id = webhook_endpoints.id and ${isDueDelivery(now)}))
+    order by id limit ${limit}`;
+  const rows = await select(db, pickColumns(WEBHOOK_ENDPOINTS, 'id', 'epoch', 'name'), due);
+  return rows.map(({ id, epoch, name }) => ({ id, epoch, task: `deliver ${name}` }));
+}
+
+const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
+
+/** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
+export async function claimEndpoint(tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> {
+  const row = await readRow(tx, WEBHOOK_ENDPOINTS.columns, claimRow(ACTIVE, claim));
+  return row === null ? null : decoded(row);
+}
+
+/** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
+export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
+  raiseRowEpoch(tx, ACTIVE, ref);
+
+/** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
+export async function readOwnedEndpoint(tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> {
+  return (await readEndpoints(tx, sql`where id = ${ref.id} and epoch = ${ref.epoch}`))[0] ?? null;
+}
+
+/** Frees endpoints of owners that are gone. */
+export async function releaseEndpoints(
+  tx: Transaction,
+  isFree: (owned: WorkRef & { owner: string }) => boolean,
+): Promise<void> {
+  for (const { id, epoch, owner } of await readEndpoints(tx, sql`where owner is not null order by id`))
+    if (owner !== null && isFree({ id, epoch, owner }))
+      await tx.query(sql`update webhook_endpoints set owner = null, epoch = epoch + 1 where id = ${id}`);
+}

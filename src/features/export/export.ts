@@ -1,0 +1,67 @@
+import { writeFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { StoppedError } from '../../lib/sync-error.ts';
+import { writeWhole } from '../../db/output-file.ts';
+import type { ExportSource } from './read-rows.ts';
+import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts';
+
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** The format of a file's extension; null for any other. */
+export const formatOfFile = (file: string): ExportFormat | null =>
+  EXPORT_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  /** Leaves texts of CSV as they are, formulas too. */
+  readonly isRaw: boolean;
+  /** Writes the CSV that Excel opens where a comma stands before the decimals. */
+  readonly isExcel: boolean;
+  /** Called after each batch, with the number of its rows. */
+  readonly onRows?: (rows: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The text of rows, a piece for each batch. @throws {StoppedError} If the signal fires before the last one. */
+export async function* exportTexts(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
+  const { head, rows } = encodingOf(source, options);
+  if (head !== '') yield head;
+  for await (const batch of trackedBatches(source, options)) yield rows(batch);
+}
+
+function encodingOf(source: ExportSource, options: ExportOptions) {
+  if (options.format === 'ndjson') return ndjsonEncoding(source.columns);
+  return options.isExcel
+    ? excelEncoding(source.columns, options.isRaw)
+    : csvEncoding(source.columns, options.isRaw);
+}
+
+/** The batches, each reported once it is consumed. */
+async function* trackedBatches(source: ExportSource, options: ExportOptions) {
+  for await (const batch of source.batches) {
+    if (options.signal.aborted) throw new StoppedError('Stopped before the last row.');
+    yield batch;
+    options.onRows?.(batch.length);
+  }
+}
+
+/** Writes rows to a file, which appears whole. */
+export async function exportFile(source: ExportSource, path: string, options: ExportOptions) {
+  let rows = 0;
+  const onRows = (more: number): void => {
+    rows += more;
+    options.onRows?.(more);
+  };
+  const bytes = await writeWhole(path, (draft) => exportDraft(source, draft, { ...options, onRows }));
+  return { rows, bytes };
+}
+
+async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<void> {
+  if (options.format !== 'xlsx') {
+    await writeFile(path, exportTexts(source, options), { flag: 'wx' });
+    return;
+  }
+  const { writeWorkbook } = await import('./workbook.ts'); // Its library is large, and only wanted here.
+  await writeWorkbook({ ...source, batches: trackedBatches(source, options) }, path);
+}

@@ -1,0 +1,109 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import * as z from 'zod';
+import { StoppedError } from '../../lib/sync-error.ts';
+import { expandIds } from '../../runs/extent.ts';
+import { openExport } from './export-source.ts';
+import { exportFile, exportTexts, type ExportOptions } from './export.ts';
+import type { ExportSource } from './read-rows.ts';
+import { watchCaller } from '../../http/access.ts';
+import { abortWhenGone } from '../../http/send.ts';
+import { createDraftFolder, removeDrafts } from '../../lib/draft-file.ts';
+import type { RouteContext, Server } from '../../http/server.ts';
+
+/** The media type of a workbook. */
+export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const CSV = { type: 'text/csv; charset=utf-8', ending: 'csv' };
+
+/** The formats of the command `export`; `excel` is the CSV for Excel where a comma stands before the decimals. */
+const FORMATS = {
+  csv: CSV,
+  excel: CSV,
+  ndjson: { type: 'application/x-ndjson; charset=utf-8', ending: 'ndjson' },
+  xlsx: { type: XLSX, ending: 'xlsx' },
+} as const;
+
+/** The format of a file that is sent. */
+export const fileFormat = z
+  .enum(['csv', 'excel', 'ndjson', 'xlsx'])
+  .describe('excel: CSV with a comma before the decimals');
+
+const schema = {
+  summary: 'Export a record kind or a view as a file',
+  tags: ['Records'],
+  params: z.strictObject({
+    view: z.string().max(100).describe('a record kind, or a view such as bi_changes'),
+  }),
+  querystring: z.strictObject({
+    format: fileFormat.default('csv'),
+    asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
+    columns: z.string().max(10_000).optional().describe('only these columns, in this order: id,name'),
+    ids: z.string().max(10_000).optional().describe('only these records: 1,5-9'),
+  }),
+  response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
+};
+
+/** The route that sends a kind or a view as a file. */
+export function exportRoutes(app: Server, context: RouteContext): void {
+  const { session, kinds, clock, timezone } = context;
+  removeDrafts(workbookDraft()); // Of a service that was killed.
+  app.get('/v1/export/:view', { schema }, async (request, reply) => {
+    const { format, asOf, columns, ids: listed } = request.query;
+    const what = request.params.view;
+    const { source } = await openExport(session, kinds, {
+      what,
+      asOf,
+      ids: listed === undefined ? undefined : expandIds(listed),
+      columns,
+      now: clock.now(),
+      timezone,
+    });
+    return sendExport(context, request, reply, { source, format });
+  });
+}
+
+/** Sends rows as a file. While it is sent, it takes one of the caller's places for streams. */
+export function sendExport(
+  { streamLimit, access, clock, closing }: RouteContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { source: opened, format }: { readonly source: ExportSource; readonly format: z.infer<typeof fileFormat> },
+): FastifyReply {
+  const signal = abortWhenGone(reply, closing);
+  const release = streamLimit.acquire(request.user?.name ?? '');
+  reply.raw.once('close', release);
+  const { type, ending } = FORMATS[format];
+  const isLetIn = watchCaller(request, access, clock);
+  async function* whileLetIn<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+    for await (const part of parts) {
+      if (!(await isLetIn())) throw new StoppedError('The user was removed.'); // A file that merely ended would look whole.
+      yield part;
+    }
+  }
+  const source = { ...opened, batches: whileLetIn(opened.batches) };
+  const isExcel = format === 'excel';
+  const options: ExportOptions = { format: isExcel ? 'csv' : format, isExcel, isRaw: false, signal };
+  const parts = format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options);
+  return reply
+    .type(type)
+    .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
+    .send(Readable.from(parts));
+}
+
+const workbookDraft = (): string => join(tmpdir(), 'bms-sync-export');
+
+/** A workbook is written before it is sent: in memory, many of them could be as large as the mirror. */
+async function* workbookBytes(source: ExportSource, options: ExportOptions): AsyncGenerator<Uint8Array> {
+  const folder = createDraftFolder(workbookDraft());
+  try {
+    const path = join(folder, 'export.xlsx');
+    await exportFile(source, path, options);
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,189 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { StoppedError, SyncError } from '../../lib/sync-error.ts';
+import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
+import { sqlitePath } from '../../db/open-session.ts';
+import { openSnapshotReader } from '../../db/postgres/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { createSnapshotFile, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
+import { select } from '../../db/rows/rows.ts';
+import { RELATIONS } from '../../store/tables/engine-tables.ts';
+import { openRuns } from '../../store/runs/open-runs.ts';
+import { listRuns } from '../../store/runs/run-store.ts';
+import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
+import { writeWhole } from '../../db/output-file.ts';
+import { exportColumns, orderingKey, readView, type ExportColumn } from './read-rows.ts';
+
+interface SnapshotRequest {
+  /** The address of the mirror. */
+  readonly url: string;
+  readonly kinds: readonly Kind[];
+  /** The file to write or to replace, as `snapshotFile` gives it. */
+  readonly path: string;
+  /** How long to wait for a running pull; null = do not wait, even if lists are half read. */
+  readonly waitMs: number | null;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called once, if it waits, with the kinds that it waits for. */
+  readonly onWait: (kinds: readonly string[]) => void;
+}
+
+/**
+ * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
+ * holds nothing else: neither the outbox nor secrets, and deleted records only in `bi_changes`. It waits for an instant at
+ * which no pull is under way, so that it holds no partial list.
+ *
+ * Reads a mirror in SQLite without the event loop: call it in a process of its own.
+ *
+ * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came.
+ * @throws {StoppedError} If the signal fires while it waits.
+ */
+export async function takeSnapshot(request: SnapshotRequest) {
+  const { clock, signal, waitMs } = request;
+  const untilMs = clock.monotonicMs() + (waitMs ?? 0);
+  for (let hasNotified = false; ; hasNotified = true) {
+    try {
+      return await writeSnapshot(request);
+    } catch (error) {
+      if (!(error instanceof PullUnderWayError) || clock.monotonicMs() >= untilMs) throw error;
+      if (!hasNotified) request.onWait(error.kinds);
+    }
+    await sleepUnlessStopped(POLL_MS, { clock, signal });
+    if (signal.aborted) throw new StoppedError('Stopped while waiting for a pull.');
+  }
+}
+
+const POLL_MS = 1000;
+
+/** A pull that is reading lists forbids a snapshot. */
+class PullUnderWayError extends SyncError {
+  override readonly name = 'PullUnderWayError';
+  readonly kinds: readonly string[];
+
+  constructor(kinds: readonly string[]) {
+    super(`A pull is still reading ${kinds.join(', ')}.`, {
+      code: 'snapshot.pull_under_way',
+      hint: 'Take the snapshot later, wait longer (--wait SECONDS), or accept half-read lists (--now).',
+    });
+    this.kinds = kinds;
+  }
+}
+
+async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotRequest) {
+  const takenAt = clock.now();
+  const report = { file: path, takenAt: takenAt.toISOString(), tables: 0, rows: 0 };
+  let beingRead: readonly string[] = [];
+  const bytes = await writeWhole(path, async (draft) => {
+    using file = createSnapshotFile(draft);
+    await using reader = await openReader(url, file);
+    beingRead = await kindsBeingRead(reader);
+    if (beingRead.length > 0 && waitMs !== null) throw new PullUnderWayError(beingRead);
+    const tables = await readTables(reader, kinds);
+    const references = await readReferences(reader, tables);
+    file.create(TAKEN).add([[formatInstant(takenAt)]]);
+    report.tables = tables.length;
+    for (const table of tables) {
+      const complete = { ...table, references: references.get(table.name) ?? [] };
+      report.rows += await copyTable(reader, file, complete);
+    }
+    file.commit();
+  });
+  return { ...report, bytes, beingRead };
+}
+
+/** A connection to the mirror that shows one instant of it. */
+type InstantReader = Queryable & AsyncDisposable;
+
+async function openReader(url: string, file: SnapshotFile): Promise<InstantReader> {
+  const mirror = sqlitePath(url);
+  if (mirror === null) return openSnapshotReader(url);
+  return { ...file.attach(mirror), [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/** The kinds that a pull under way is reading, or has still to read. */
+async function kindsBeingRead(reader: Queryable): Promise<readonly string[]> {
+  const latest = await listRuns(reader, { limit: 1000 });
+  const runningIds = latest
+    .flatMap((run) => [run, ...run.repeats])
+    .filter((run) => run.state === 'running')
+    .map((run) => run.id); // Not one whose process is gone.
+  const pulls = (await openRuns(reader)).filter(
+    (run) => run.command === 'pull' && runningIds.includes(run.id),
+  );
+  return [...new Set(pulls.flatMap((pull) => pull.kinds))];
+}
+
+/** The table with the instant of the snapshot. */
+const TAKEN: SnapshotTable = {
+  name: 'bi_snapshot',
+  columns: [{ name: 'taken_at', type: 'TIMESTAMP' }],
+  key: [],
+};
+
+interface TableToCopy extends SnapshotTable {
+  /** The columns of the view, as they are read. */
+  readonly shown: readonly ExportColumn[];
+}
+
+/**
+ * Returns the views without the histories, whose versions `bi_changes` has. The first one shows ages and leases at the time
+ * of the query, so it is read first, at the instant of the snapshot.
+ */
+async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
+  const tables: TableToCopy[] = [];
+  const names = await namesOfViews(reader, kinds);
+  for (const name of new Set(['bi_sync_status', ...names])) {
+    const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
+    if (declared.length === 0) continue;
+    const typeOf = (type: string): string =>
+      reader.dialect === 'sqlite'
+        ? type.toUpperCase()
+        : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
+    const shown = exportColumns(declared);
+    const types = new Map(declared.map((column) => [column.name, typeOf(column.type)]));
+    const columns = shown.map(({ name }) => ({ name, type: types.get(name) ?? '' }));
+    const key = orderingKey(name, shown) ?? SMALL_KEYS[name] ?? [];
+    tables.push({ name, columns, key, shown });
+  }
+  return tables;
+}
+
+/** The columns that identify a row of a small view. */
+const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
+  bi_sync_status: ['kind'],
+  bi_calendar: ['date'],
+  bi_statuses: ['kind', 'status'],
+  bi_dictionary: ['view', 'column'],
+  bi_relations: ['view', 'column'],
+  bi_fields: ['kind', 'field'],
+};
+
+/** The types that SQLite's tables declare for the types of PostgreSQL. */
+const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^bigint$/, 'BIGINT'],
+  [/^(?:integer|smallint)$/, 'INTEGER'],
+  [/^(?:numeric|double|real)/, 'REAL'],
+  [/^date$/, 'DATE'],
+  [/^timestamp/, 'TIMESTAMP'],
+];
+
+/** Returns the columns that name records of another of these tables, by the table that has them. */
+async function readReferences(reader: Queryable, tables: readonly SnapshotTable[]) {
+  const columns = new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+  const relations = (await select(reader, RELATIONS, sql`order by view, "column"`)).filter(
+    ({ view, column, toView }) => columns.get(view)?.includes(column) === true && columns.has(toView),
+  );
+  return Map.groupBy(relations, (relation) => relation.view);
+}
+
+async function copyTable(reader: InstantReader, file: SnapshotFile, table: TableToCopy): Promise<number> {
+  if (reader.dialect === 'sqlite') return file.copy(table);
+  const { add, end } = file.create(table);
+  let rows = 0;
+  for await (const batch of readView(reader, { name: table.name, columns: table.shown })) {
+    add(batch);
+    rows += batch.length;
+  }
+  end();
+  return rows;
+}

@@ -1,0 +1,95 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { sqlitePath } from '../../db/open-session.ts';
+import type { MirrorContext } from '../../db/mirror-context.ts';
+import type { Language } from '../../lib/text/translator.ts';
+import type { StaleKind } from '../../store/needs/read-needs.ts';
+import type { UserRole } from '../../store/users/user-store.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { VIEW } from '../reports/report.ts';
+import type { View } from '../../views/create-views.ts';
+import { filterKindsWithRows, listViews } from '../../views/views.ts';
+import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
+import { createTurns } from './sql/turns.ts';
+
+/** Answers selects over the mirror. */
+type SqlReader = (question: SqlQuestion, caller: Pick<Caller, 'name' | 'gone'>) => Promise<SqlAnswer>;
+
+/** The parts that the tools work with. */
+export interface ToolContext extends MirrorContext {
+  readonly kinds: readonly Kind[];
+  readonly readSql: SqlReader;
+  readonly readStale: () => Promise<readonly StaleKind[]>;
+  /** The zone of instants that name none: the setting `schedules.timezone`. */
+  readonly timezone: string;
+}
+
+/** Who asks, and in which language. */
+export interface Asker {
+  readonly name: string;
+  readonly role: UserRole;
+  readonly language: Language;
+}
+
+/** Who waits for an answer. */
+export interface Caller extends Asker {
+  /** Fires when nobody waits any more. */
+  readonly gone: AbortSignal;
+}
+
+/**
+ * Creates the reader of a mirror. Our own selects, those of the reports, do not wait behind the questions of assistants.
+ *
+ * @param readerRole The setting `bi.readerRole`.
+ */
+export function createSqlReader(url: string, readerRole: string | null): SqlReader {
+  const path = sqlitePath(url);
+  const [takeTurn, takeReportTurn] = [createTurns(), createTurns()];
+  const read = async (question: SqlQuestion, ended: AbortSignal): Promise<SqlAnswer> =>
+    path === null
+      ? (await import('./sql/postgres.ts')).readPostgres(url, readerRole, question, ended)
+      : (await import('./sql/sqlite.ts')).readSqlite(path, question, ended);
+  return (question, { name, gone }) => {
+    const take = question.views === null ? takeReportTurn : takeTurn;
+    return take(name, { gone, timeoutMs: question.timeoutMs }, (ended) => read(question, ended));
+  };
+}
+
+/** The views of this mirror with their meaning; a user's own views are not among them. */
+export async function readOwnViews({ session, kinds }: ToolContext): Promise<readonly View[]> {
+  const shown = await filterKindsWithRows(session, kinds);
+  const mirrored = await Promise.all(shown.map((kind) => readMirroredKind(session, kind)));
+  const views = listViews(mirrored, session.dialect);
+  return views.filter((view) => view.isInner !== true);
+}
+
+const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status', 'bi_statuses'];
+
+/** The kinds whose records some views show. */
+export function kindsOfViews(views: readonly string[], kinds: readonly Kind[]): readonly string[] {
+  const names = kinds.map((kind) => kind.name);
+  if (views.some((view) => OF_ALL_KINDS.includes(view))) return names;
+  return names.filter((name) => views.some((view) => kindOfView(view, names) === name));
+}
+
+/** The kinds whose records a report shows. Of the views of all kinds it shows those that its SQL names, if it names any. */
+export function kindsOfReport(text: string, kinds: readonly Kind[]): readonly string[] {
+  const views = [...text.matchAll(VIEW)].map(([view]) => view);
+  const named = kinds.map((kind) => kind.name).filter((name) => text.includes(`'${name}'`));
+  if (named.length === 0) return kindsOfViews(views, kinds);
+  const shown = kindsOfViews(
+    views.filter((view) => !OF_ALL_KINDS.includes(view)),
+    kinds,
+  );
+  return kinds.map((kind) => kind.name).filter((name) => named.includes(name) || shown.includes(name));
+}
+
+const KIND_OF_VIEW: Readonly<Record<string, string>> = {
+  client_contacts: 'clients',
+  bi_price_changes: 'products',
+};
+
+function kindOfView(view: string, kinds: readonly string[]): string | undefined {
+  const table = KIND_OF_VIEW[view] ?? view.replace(/^bi_(?:deleted_)?/, '');
+  const owners = kinds.filter((kind) => table === kind || table.startsWith(`${kind}_`));
+  return owners.toSorted((a, b) => b.length - a.length)[0];
+}

@@ -1,0 +1,28 @@
+import { REPORTS } from '../reports/read-reports.ts';
+import { runReport, type ReportRequest } from '../reports/run-report.ts';
+import type { Findings } from './answer.ts';
+import { kindsOfReport, type Caller, type ToolContext } from './context.ts';
+import { MOST_ROWS, QUERY_MS } from './sql/question.ts';
+
+/** More than an answer shows: the totals of a company are read from its rows. */
+const ROWS_READ = 5_000;
+
+/** Runs a ready report over all rows, or those of some days. @throws {UsageError} As `runReport` does. */
+export async function answerReport(
+  context: ToolContext,
+  caller: Caller,
+  request: Omit<ReportRequest, 'language'>,
+): Promise<Findings> {
+  const views = context.kinds.map((kind) => `bi_${kind.name}`);
+  const read = (sql: string) =>
+    context.readSql({ sql, limit: ROWS_READ, timeoutMs: QUERY_MS, views: null }, caller);
+  const { columns, rows, ...more } = await runReport(read, views, { ...request, language: caller.language });
+  const text = REPORTS.find(({ name }) => name === more.name)?.sql ?? '';
+  return {
+    columns,
+    rows: rows.slice(0, MOST_ROWS),
+    isTruncated: rows.length > MOST_ROWS,
+    kinds: kindsOfReport(text, context.kinds),
+    more,
+  };
+}

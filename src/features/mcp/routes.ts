@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readStale } from '../../checks/stale-kinds.ts';
+import { NOT_SIGNED_IN } from '../../http/access.ts';
+import { sendProblem, type Problem } from '../../http/send.ts';
+import type { RouteContext, Server } from '../../http/server.ts';
+import { createSqlReader } from './context.ts';
+import { createHttpHandler } from './protocol/http-handler.ts';
+
+const BEARER_ONLY: Problem = {
+  ...NOT_SIGNED_IN,
+  code: 'http.bearer_only',
+  detail: 'Assistants need the token of a user in the header Authorization.',
+  hint: 'Send Authorization: Bearer TOKEN. A cookie does not suffice, because a browser sends it by itself.',
+};
+
+/** The route for assistants: the streamable HTTP transport of MCP. */
+export function mcpRoutes(app: Server, context: RouteContext): void {
+  const { session, schedules, clock, database } = context;
+  const handler = createHttpHandler({
+    ...context,
+    readSql: createSqlReader(database.url, database.readerRole),
+    readStale: () => readStale(session, schedules, { now: clock.now() }),
+  });
+  app.addHook('onClose', handler.close);
+  void app.register((route: Server, _options, done) => {
+    route.removeAllContentTypeParsers();
+    route.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, parsed) => {
+      parsed(null, body); // The handler parses it.
+    });
+    route.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url: '/mcp',
+      config: { role: 'viewer', isRead: true },
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const { user, language } = request;
+        if (user?.by !== 'bearer') return sendProblem(reply, BEARER_ONLY);
+        const asker = { name: user.name, role: user.role, language };
+        return sendResponse(reply, await handler.answer(toWebRequest(request, reply), asker));
+      },
+    });
+    done();
+  });
+}
+
+function toWebRequest({ method, headers, body }: FastifyRequest, reply: FastifyReply): Request {
+  const closed = new AbortController();
+  reply.raw.once('close', () => {
+    closed.abort();
+  });
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const content = typeof body === 'string' && method === 'POST' ? { body } : {};
+  return new Request('http://localhost/mcp', { method, headers: pairs, signal: closed.signal, ...content });
+}
+
+function sendResponse(reply: FastifyReply, { status, headers, body }: Response): FastifyReply {
+  void reply.code(status).headers(Object.fromEntries(headers));
+  return reply.send(body === null ? '' : Readable.fromWeb(body));
+}

@@ -1,0 +1,131 @@
+import { constants as system, setPriority } from 'node:os';
+import { DatabaseSync, constants, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { identifier } from '../../../db/session/sql-text.ts';
+import { shortNumber } from '../../../lib/json/decimal.ts';
+import { FUNCTIONS, LONGEST_SQL, MOST_BYTES, type SqlAnswer, type SqlQuestion } from './question.ts';
+
+/**
+ * The process that answers one select over a SQLite mirror and then ends. It is a process of its own because SQLite works
+ * without the event loop: its parent can end it at any moment.
+ */
+
+/** The message to the process. */
+export type ChildQuestion = SqlQuestion & { readonly path: string };
+
+/** Its reply: the answer, or why there is none. */
+export type ChildAnswer =
+  | { readonly is: 'answer'; readonly answer: SqlAnswer }
+  | { readonly is: 'refused' | 'unguarded'; readonly reason: string };
+
+const LIMITS = { length: 4_000_000, sqlLength: LONGEST_SQL + 1, column: 500, exprDepth: 500, attach: 0 };
+const BUSY_MS = 2_000;
+/** Table-valued functions that read nothing but their argument. */
+const ARGUMENT_READERS = ['json_each', 'json_tree'];
+
+process.once('message', (question: ChildQuestion) => {
+  setPriority(system.priority.PRIORITY_LOW); // Sweeps come first.
+  process.send?.(answerOf(question), () => {
+    process.disconnect();
+  });
+});
+
+function answerOf(question: ChildQuestion): ChildAnswer {
+  try {
+    using mirror = new DatabaseSync(question.path, { readOnly: true, timeout: BUSY_MS });
+    const isGuarded = 'setAuthorizer' in mirror && 'limits' in mirror;
+    if (question.views !== null && !isGuarded) return { is: 'unguarded', reason: process.version };
+    const views = question.views === null ? [] : checkSelect(mirror, question.sql, question.views);
+    const statement = mirror.prepare(question.sql);
+    const { cells, isTruncated } = readCells(statement, question.limit);
+    if (isGuarded) mirror.setAuthorizer(null); // From here on, only our own queries run.
+    const columns = statement.columns();
+    const rows = cells.map((row) =>
+      row.map((cell, at) => (typeof cell === 'number' ? numberText(mirror, cell, columns[at]) : cell)),
+    );
+    const names = columns.map((column) => column.name);
+    return { is: 'answer', answer: { columns: names, rows, isTruncated, views } };
+  } catch (error) {
+    return { is: 'refused', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Refuses everything except one select over the views; returns the views that it reads.
+ *
+ * SQLite itself checks the text, first against an empty database that has only tables with the names and columns of the views.
+ * No other name exists there. On the mirror alone, the authorizer would take a `with` that has the name of a view for that view.
+ */
+function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]): readonly string[] {
+  using names = new DatabaseSync(':memory:', { limits: LIMITS });
+  const columns = mirror.prepare('select name from pragma_table_info(?)');
+  for (const view of views) {
+    const list = columns.all(view).map(({ name }) => identifier(String(name)));
+    if (list.length > 0) names.exec(`create table ${identifier(view)} (${list.join(', ')})`);
+  }
+  const read = new Set<string>();
+  names.setAuthorizer((action, table, functionName) => {
+    if (action === constants.SQLITE_READ && table !== null) {
+      if (views.includes(table)) read.add(table);
+      return views.includes(table) || ARGUMENT_READERS.includes(table)
+        ? constants.SQLITE_OK
+        : constants.SQLITE_DENY;
+    }
+    const isListed = functionName !== null && FUNCTIONS.sqlite.has(functionName.toLowerCase());
+    if (action === constants.SQLITE_FUNCTION) return isListed ? constants.SQLITE_OK : constants.SQLITE_DENY;
+    return READS.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+  const statement = names.prepare(sql);
+  // `prepare` compiles the first statement only, and ignores the rest.
+  if (/[^;\s]/.test(sql.slice(statement.sourceSQL.length))) throw new Error('something follows the select');
+  names.prepare(`select 1 from (${statement.sourceSQL.trimEnd().replace(/;$/, '')}\n)`); // A select alone can stand here, no `explain`.
+  Object.assign(mirror.limits, LIMITS);
+  mirror.setAuthorizer((action, table, column, ...[, view]) => {
+    // SQLite names no view where the rows of an inner table are only counted.
+    const isOfView = view !== null || column === '' || table === null || views.includes(table);
+    if (action === constants.SQLITE_READ && !isOfView && !ARGUMENT_READERS.includes(table))
+      return constants.SQLITE_DENY;
+    return INNER_READS.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+  return [...read];
+}
+
+const READS = [constants.SQLITE_SELECT, constants.SQLITE_RECURSIVE];
+const INNER_READS = [...READS, constants.SQLITE_READ, constants.SQLITE_FUNCTION];
+
+type Cell = string | number | null;
+
+/** The rows of a select; numbers with a fraction or beyond 64 bits are the doubles that SQLite calculates with. */
+function readCells(statement: StatementSync, limit: number) {
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  const cells: Cell[][] = [];
+  let bytes = 0;
+  for (const row of statement.iterate() as Iterable<readonly SQLOutputValue[]>) {
+    if (cells.length === limit || bytes > MOST_BYTES) return { cells, isTruncated: true };
+    const values = row.map(toCell);
+    for (const value of values) bytes += String(value).length;
+    cells.push(values);
+  }
+  return { cells, isTruncated: false };
+}
+
+function toCell(value: SQLOutputValue): Cell {
+  if (value === null || typeof value === 'number') return value;
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
+}
+
+type ResultColumn = ReturnType<StatementSync['columns']>[number];
+
+/**
+ * Writes a double. A double that stands for a decimal beyond its precision is written as that decimal: the one in the select's own
+ * text, or the only one that the column of a view has for it.
+ */
+function numberText(mirror: DatabaseSync, value: number, column: ResultColumn | undefined): string {
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || column === undefined) return String(value);
+  if (Number(column.name) === value) return shortNumber(column.name);
+  const [, exact] = /^(.+)_real$/.exec(column.column ?? '') ?? [];
+  if (exact === undefined) return String(value);
+  const sql = `select distinct ${identifier(exact)} as exact from ${identifier(column.table ?? '')} where ${identifier(column.column ?? '')} = ?`;
+  const [only, another] = mirror.prepare(sql).all(value);
+  return only === undefined || another !== undefined ? String(value) : shortNumber(String(only['exact']));
+}

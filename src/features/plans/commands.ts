@@ -1,0 +1,239 @@
+import { readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { documentOf } from '../../lib/json/document.ts';
+import { compactJson } from '../../lib/json/json.ts';
+import { UsageError, describeFileFault } from '../../lib/sync-error.ts';
+import { capitalize, withFullStop } from '../../lib/text/text.ts';
+import { countPlans, listPlans } from './store.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import {
+  applyCorrections,
+  approveCorrections,
+  rejectCorrections,
+  undoCorrections,
+  withdrawCorrections,
+} from './operations/plans.ts';
+import { KIND, MATCH, planFile } from './operations/upload-plan.ts';
+import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
+import {
+  NOTHING_TO_APPLY,
+  PLAN_COUNTS_TEXT,
+  planList,
+  RESULT_COLUMNS,
+  resultLines,
+  showPlan,
+  shownPlan,
+  type ShownPlan,
+} from './work/plan-document.ts';
+import { translatorFor } from '../../lib/text/translator.ts';
+import { MAX_BYTES, sheetTooLarge } from './sheet/sheet-table.ts';
+import { recordName } from '../../store/records/record-name.ts';
+import { readOwnRows } from '../../outbound/send/land-own-write.ts';
+import { csvEncoding } from '../export/text-encodings.ts';
+import { outputFile, writeWhole } from '../../db/output-file.ts';
+import { EXIT, createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
+import { parseWholeNumber } from '../../cli/parts/input.ts';
+import { takeFirst, truncateText, textTable, type Printed } from '../../cli/parts/io.ts';
+import { createLine } from '../../cli/parts/progress.ts';
+import { readingCommand, type Printout, type OpenMirror } from '../../cli/parts/operation-command.ts';
+
+interface Options extends CommonOptions {
+  readonly kind?: string;
+  readonly limit?: number;
+  readonly match?: string;
+  readonly create?: true;
+  readonly allowReordered?: true;
+  readonly out?: string;
+  readonly wait?: true;
+  readonly timeout?: number;
+}
+
+type Mirror = OpenMirror<Options>;
+
+const OUT = 'write a CSV file with the rows and their results';
+
+export function planCommand(context: CommandContext): Command {
+  const command = createCommand('plan')
+    .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
+    .option('--kind <kind>', KIND)
+    .option('--match <field>', MATCH)
+    .option('--create', 'create records from rows without an id or a match, which are refused otherwise')
+    .option('--allow-reordered', 'accept a column whose values only changed places')
+    .option('--limit <n>', LIMIT, parseWholeNumber)
+    .option('--out <file>', OUT);
+  const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
+    if (what === undefined) return listAnswer(context, mirror);
+    const { parts } = mirror;
+    const id = /^\d+$/.test(what)
+      ? Number(what)
+      : await planFile(parts, { ...mirror.options, name: what, bytes: bytesOf(what) }, parts.by.who);
+    return id === null
+      ? [{ id: null, rows: [] }, ['Nothing would change.']]
+      : planAnswer(context, mirror, id);
+  };
+  return readingCommand(context, command, read, refuseOutput);
+}
+
+export const plansCommand = (context: CommandContext): Command =>
+  readingCommand(
+    context,
+    createCommand('plans').option('--limit <n>', LIMIT, parseWholeNumber),
+    (mirror: Mirror) => listAnswer(context, mirror),
+  );
+
+const MAX_LISTED = 50;
+const LIMIT = `of the list: maximum number (default: ${MAX_LISTED})`;
+
+async function listAnswer(context: CommandContext, { session, options }: Mirror): Promise<Printout> {
+  const { limit = MAX_LISTED } = options;
+  const total = await countPlans(session);
+  const plans = takeFirst(await listPlans(session, limit + 1), limit, context.io, { total });
+  const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
+  const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
+    return [id, state, kind, origin, createdBy, createdAt, approvedBy];
+  });
+  const table = textTable(names, rows);
+  return [documentOf(planList, { plans }), plans.length === 0 ? ['No plans.'] : [table]];
+}
+
+function bytesOf(file: string): Uint8Array {
+  try {
+    if (statSync(file).size > MAX_BYTES) throw sheetTooLarge(`${MAX_BYTES} bytes`);
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${file} ${describeFileFault(error)}.`, {
+      code: 'usage.file',
+      hint: 'Name an edited file from `bms-sync export KIND --excel --out FILE`.',
+      cause: error,
+    });
+  }
+}
+
+const TIMEOUT_SECONDS = 60;
+
+/** The command of a decision on a plan; further members of its input are options. */
+const decisionCommand =
+  (operation: AnyOperation) =>
+  (context: CommandContext): Command => {
+    const command = createCommand(operation.name).argument('<plan>', 'number of the plan');
+    const { shape } = operation.input;
+    for (const [name, schema] of Object.entries(shape).filter(([name]) => name !== 'id')) {
+      const option = schema.safeParse(true).success ? `--${name}` : `--${name} <text>`;
+      if (schema.safeParse(undefined).success) command.option(option, schema.description);
+      else command.requiredOption(option, schema.description);
+    }
+    const read = async (mirror: Mirror, id: string): Promise<Printout> => {
+      const given = Object.entries(mirror.options).filter(([name]) => name in shape);
+      const document = await operation.run(mirror.parts, { id, ...Object.fromEntries(given) });
+      return planAnswer(context, mirror, Number(document['id']));
+    };
+    return readingCommand(context, command, read, refuseOutput);
+  };
+
+export const approveCommand = decisionCommand(approveCorrections);
+export const rejectCommand = decisionCommand(rejectCorrections);
+export const withdrawCommand = decisionCommand(withdrawCorrections);
+export const undoCommand = decisionCommand(undoCorrections);
+export const applyCommand = (context: CommandContext): Command =>
+  decisionCommand(applyCorrections)(context)
+    .option('--out <file>', OUT)
+    .option('--wait', 'wait for the answer of the service')
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
+
+/** Refuses a file that cannot be written before anything is done. */
+function refuseOutput({ config, options }: Pick<Mirror, 'config' | 'options'>): void {
+  if (options.out !== undefined) outputFile(config.database.url, options.out);
+}
+
+/** The answer that shows a plan; with `--wait`, after its entries have ended. */
+async function planAnswer(
+  context: CommandContext,
+  { session, config, options, parts }: Mirror,
+  id: number,
+): Promise<Printout> {
+  const { wait, timeout = TIMEOUT_SECONDS, out } = options;
+  const { kinds } = parts;
+  let plan = await showPlan(session, kinds, id, config.plans.approvals);
+  if (wait) {
+    const entries = plan.rows.flatMap((row) => row.entry?.id ?? []);
+    const { signal, stderr } = context.io;
+    let ended = 0;
+    const line = createLine(stderr, () => `${ended} of ${entries.length} entries have ended`);
+    const onEnded = (count: number): void => void (ended = count);
+    const waiting = { clock: parts.clock, timeoutMs: timeout * 1000, signal, onEnded };
+    await waitForEntries(session, entries, waiting).finally(line.stop);
+    plan = await showPlan(session, kinds, id, config.plans.approvals);
+    if (plan.rows.some((row) => row.entry !== null && row.entry.state !== 'done'))
+      context.exit(EXIT.incomplete);
+  }
+  if (out !== undefined) {
+    const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
+    const result = head + rows(resultLines(plan)); // One line per cell, and one per refused row.
+    await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
+  }
+  const ids = plan.rows.flatMap((row) => row.recordId ?? []);
+  const records = await readOwnRows(session, plan.kind, ids);
+  const nameOf = (id: string): string => recordName(records.get(id)?.raw ?? null);
+  const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
+  return [documentOf(shownPlan, plan), wait ? [...texts, endsText(plan)] : texts];
+}
+
+const LONGEST_SHOWN = 40;
+
+const LONGEST_NAME = 30;
+
+const ROWS_NAMED = 5;
+
+function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<Printed> {
+  const { id, kind, origin, state, counts, rows, stale, reason } = plan;
+  const { updates, creates, refusals } = counts;
+  const counted = translatorFor('en').t(PLAN_COUNTS_TEXT, { updates, creates, refusals });
+  yield `Plan ${id} for ${kind}, from ${origin}: ${counted}. It is ${state}.`;
+  const { createdBy: Made, approvedBy: Approved, appliedBy: Applied, closedBy } = plan;
+  const deciders = { Made, Approved, Applied, [capitalize(state)]: closedBy };
+  yield Object.entries(deciders)
+    .flatMap(([what, who]) => (who === null ? [] : `${what} by ${who}.`))
+    .join(' ');
+  if (reason !== null) yield `Reason: ${withFullStop(reason)}`;
+  const changed = rows.filter((row) => row.cells.length > 0);
+  const refused = rows.filter((row) => row.refusal !== null);
+  if (changed.length > 0) yield '';
+  const lines = changed.flatMap(({ position, recordId, cells, entry }) =>
+    cells.map((cell) => [
+      position,
+      recordId ?? 'new',
+      truncateText(nameOf(recordId ?? ''), LONGEST_NAME),
+      cell.field,
+      truncateText(compactJson(cell.old), LONGEST_SHOWN),
+      truncateText(compactJson(cell.new), LONGEST_SHOWN),
+      entry && `entry ${entry.id}: ${entry.state}`,
+    ]),
+  );
+  if (changed.length > 0) yield textTable(['row', 'record', 'name', 'field', 'old', 'new', ''], lines);
+  if (refused.length > 0) yield '\nRefused:';
+  for (const [refusal, alike] of Map.groupBy(refused, (row) => row.refusal ?? '')) {
+    const shown = alike.slice(0, ROWS_NAMED).map((row) => row.position);
+    const more = alike.length > shown.length ? ` and ${alike.length - shown.length} more` : '';
+    yield `  ${alike.length === 1 ? 'Row' : 'Rows'} ${shown.join(', ')}${more}: ${withFullStop(refusal)}`;
+  }
+  if (stale.length > 0) yield '\nIt is stale and cannot be applied:';
+  for (const sentence of stale) yield `  ${sentence}`;
+}
+
+/** The next command for a plan; a plan that another person must approve cannot be applied yet. */
+function nextStep({ id, state, approvedBy, next }: ShownPlan, approvals: number): string {
+  if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
+  if (next === null) return state === 'open' ? `\n${NOTHING_TO_APPLY}` : '';
+  return approvals > 0 && approvedBy === null
+    ? `\n${next} That user runs: bms-sync approve ${id}, or bms-sync reject ${id} --reason TEXT`
+    : `\nTo send exactly these changes: bms-sync apply ${id}`;
+}
+
+/** How the entries of an applied plan have ended: `40 done, 0 parked`. */
+function endsText({ counts: { entries } }: ShownPlan): string {
+  const { done = 0, parked = 0, ...others } = entries;
+  const rest = Object.entries(others).map(([state, count]) => `, ${count} ${state}`);
+  return `${done} done, ${parked} parked${rest.join('')}`;
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { exportFile, formatOfFile } from '../export/export.ts';
+import { outputFile } from '../../db/output-file.ts';
+import { reportSource } from './report-source.ts';
+import { cellReader, listReports, runReport, type ReportAnswer } from './run-report.ts';
+import { readViewNames } from '../../views/views.ts';
+import { createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
+import { rowsAndSize, textTable, type Printed } from '../../cli/parts/io.ts';
+
+interface Options extends CommonOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly out?: string;
+}
+
+export function reportCommand(context: CommandContext): Command {
+  return createCommand('report')
+    .option('--from <day>', 'only from this day on: 2026-03-01')
+    .option('--to <day>', 'only up to this day')
+    .option('--out <file>', 'write its rows to this file: .xlsx, .csv or .ndjson')
+    .argument('[name]', 'report')
+    .action(async (name: string | undefined, options: Options) => {
+      const config = await context.keptSettings(options);
+      const { from, to, out } = options;
+      const target =
+        out === undefined ? null : { format: requireFormat(out), file: outputFile(config.database.url, out) };
+      await using session = await openExistingMirror(config);
+      const views = await readViewNames(session);
+      if (name === undefined) {
+        const reports = listReports(views);
+        const rows = reports.map((report) => [report.name, report.missing ?? report.question]);
+        context.printResult(options, { reports }, textTable(['report', 'question'], rows));
+        return;
+      }
+      const answer = await runReport(cellReader(session), views, { name, from, to, language: 'en' });
+      if (target === null) {
+        context.printResult(options, answer, reportTexts(answer));
+        return;
+      }
+      const encoding = { format: target.format, isRaw: false, isExcel: false, signal: context.io.signal };
+      const written = await exportFile(reportSource(answer), target.file, encoding);
+      const texts = [`${target.file}: ${rowsAndSize(written)}.`, ...standing(answer)];
+      context.printResult(options, { ...answer, ...written, file: target.file }, texts);
+    });
+}
+
+function requireFormat(file: string) {
+  const format = formatOfFile(file);
+  if (format !== null) return format;
+  throw new UsageError(`The name ${file} shows no format.`, {
+    code: 'usage.report',
+    hint: 'End the name of --out in .xlsx, .csv or .ndjson.',
+  });
+}
+
+function* reportTexts(answer: ReportAnswer): Iterable<Printed> {
+  yield `${answer.title}. ${answer.question}`;
+  yield textTable(answer.columns, answer.rows);
+  yield* standing(answer);
+  for (const note of answer.notes) yield `Note: ${note}`;
+}
+
+/** What must be known beside the rows. */
+function* standing({ totals, partial, remarks }: ReportAnswer): Iterable<string> {
+  for (const { company, ...sums } of totals) {
+    const texts = Object.entries(sums).map(([column, sum]) => `${column} ${sum ?? 'unknown'}`);
+    yield `Total${company === undefined ? '' : ` of company ${company ?? 'none'}`}: ${texts.join(', ')}`;
+  }
+  if (partial.length > 0) yield `In part: ${partial.join(', ')}`;
+  yield* remarks;
+}

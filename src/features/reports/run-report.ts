@@ -1,0 +1,221 @@
+import { Big } from 'big.js';
+import { sql } from 'drizzle-orm';
+import type { Queryable } from '../../db/session/session.ts';
+import { literal } from '../../db/session/sql-text.ts';
+import { UsageError } from '../../lib/sync-error.ts';
+import { didYouMean } from '../../lib/text/nearest-name.ts';
+import { translatorFor, type Language } from '../../lib/text/translator.ts';
+import { isCalendarDate } from '../../lib/time/clock.ts';
+import { DAY_MS } from '../../lib/time/zone-offset.ts';
+import { REPORTS } from './read-reports.ts';
+import { describeMissing, type Report } from './report.ts';
+
+type Cell = string | null;
+
+/** Answers a select: its columns, also where it has no rows, and every value as text. */
+export type ReadCells = (text: string) => Promise<{
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}>;
+
+export interface ReportRequest {
+  readonly name: string;
+  /** The first and the last day, as `YYYY-MM-DD`; left out = all. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly language: Language;
+}
+
+/** The document of a report: its rows, with all that a reader must know about them. */
+export type ReportAnswer = Awaited<ReturnType<typeof runReport>>;
+
+/** The reports, with what each lacks in a mirror that has these views. */
+export function listReports(views: readonly string[]) {
+  return REPORTS.map((report) => {
+    const { name, title, question, notes } = report;
+    return { name, title, question, notes, ...takenDays(report), missing: describeMissing(report, views) };
+  });
+}
+
+/** Which of the two days a report takes, by its SQL. */
+const takenDays = ({ sql: text }: Report) => ({
+  from: /\bas first\b/.test(text),
+  to: /\bas last\b/.test(text),
+});
+
+/**
+ * Runs a report over the rows of the days that are asked for. Nothing is added up over companies, nor while it is not known which
+ * statuses count.
+ *
+ * @throws {UsageError} `report.absent`, `report.not_here` for one that this mirror cannot run, `usage.days`.
+ */
+export async function runReport(read: ReadCells, views: readonly string[], request: ReportRequest) {
+  const { from = null, to = null } = request;
+  const report = findReport(request.name, views);
+  checkDays(report, from, to);
+  const text = report.sql.replaceAll(/cast\(null as text\) as (first|last)\b/g, (part, end: string) => {
+    const day = end === 'first' ? from : to;
+    return day === null ? part : `cast(${literal(day)} as text) as ${end}`;
+  });
+  const summed = [...new Set(Object.values(report.metrics).map((metric) => metric.column))];
+  const answer = await read(withSums(text, report.keys.includes('company'), summed));
+  const columns = answer.columns.slice(0, answer.columns.indexOf(PLACE));
+  const counted = await readCounted(read, report);
+  const { t } = translatorFor(request.language);
+  const wanted = counted.filter(({ isWanted }) => isWanted).map(({ setting }) => setting);
+  const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted));
+  const { name, title, question, notes } = report;
+  return {
+    name,
+    title,
+    question,
+    notes,
+    from,
+    to,
+    columns,
+    rows: answer.rows.map((row) => row.slice(0, columns.length)),
+    /** The sums of the columns that add up, of each company by itself; none while a setting is wanted. */
+    totals: wanted.length > 0 ? [] : readTotals(answer, summed),
+    /** The months or weeks of which the days asked for are a part. */
+    partial: cutGroups(report.time, from, to),
+    /** The settings that must say which statuses count. */
+    wanted,
+    remarks: [
+      ...wanted.map((setting) =>
+        t(
+          'Set {setting} to the statuses that count: several occur, so each has rows of its own and nothing is added up.',
+          { setting },
+        ),
+      ),
+      ...summed.flatMap((column) => {
+        const count = answer.rows.filter((row) => row[columns.indexOf(column)] === null).length;
+        return count === 0 || wanted.length > 0
+          ? []
+          : [
+              t('{count, plural, one {# row has} other {# rows have}} no {column}: not in its total.', {
+                count,
+                column,
+              }),
+            ];
+      }),
+      ...(left.length === 0 ? [] : [t('Left out: {statuses}.', { statuses: left.join(', ') })]),
+    ],
+  };
+}
+
+function findReport(name: string, views: readonly string[]): Report {
+  const names = REPORTS.map((report) => report.name);
+  const report = REPORTS.find((each) => each.name === name);
+  if (report === undefined)
+    throw new UsageError(`Unknown report "${name}"${didYouMean(name, names) || '.'}`, {
+      code: 'report.absent',
+      hint: `The reports are: ${names.join(', ')}.`,
+    });
+  const missing = describeMissing(report, views);
+  if (missing === null) return report;
+  throw new UsageError(missing, {
+    code: 'report.not_here',
+    hint: 'Choose another report, or ask an admin to read these kinds (docs/further-kinds.md).',
+  });
+}
+
+function checkDays(report: Report, from: string | null, to: string | null): void {
+  const refuse = (message: string, hint: string): never => {
+    throw new UsageError(message, { code: 'usage.days', hint });
+  };
+  for (const day of [from, to])
+    if (day !== null && !isCalendarDate(day)) refuse(`"${day}" is not a day.`, 'Write it as 2026-03-31.');
+  if (from !== null && to !== null && from > to)
+    refuse(`${from} is after ${to}.`, 'Write the earlier day first.');
+  const takes = takenDays(report);
+  if (from !== null && !takes.from)
+    refuse(`${report.title} takes no first day.`, takes.to ? 'Ask for the last day alone.' : PRESENT);
+  if (to !== null && !takes.to) refuse(`${report.title} takes no last day.`, PRESENT);
+}
+
+const PRESENT = 'It shows the present.';
+
+const PLACE = 'place_of_row';
+
+/** Adds the sums of some columns, over all rows of the row's company: in two parts each, which 64 bits hold. */
+function withSums(text: string, hasCompany: boolean, summed: readonly string[]): string {
+  const over = `over (${hasCompany ? 'partition by company' : ''})`;
+  const sums = summed.map(
+    (column, at) =>
+      `sum(${column} / ${PART}) ${over} as high_${at}, sum(${column} % ${PART}) ${over} as low_${at}`,
+  );
+  return `select ${[`numbered.*`, ...sums].join(', ')}
+    from (select answer.*, row_number() over () as ${PLACE} from (${text}) as answer) as numbered order by ${PLACE}`;
+}
+
+const PART = 1_000_000_000;
+
+/** The totals of each company, as the first of its rows has them. */
+function readTotals(
+  { columns, rows }: Awaited<ReturnType<ReadCells>>,
+  summed: readonly string[],
+): readonly Readonly<Record<string, Cell>>[] {
+  const [place, company] = [columns.indexOf(PLACE), columns.indexOf('company')];
+  const firsts = Map.groupBy(rows, (row) => row[company] ?? null);
+  return [...firsts]
+    .sort(([one], [other]) => Number(one) - Number(other))
+    .map(([name, [row = []]]) => {
+      const totals = summed.map((column, at): [string, Cell] => {
+        const [high = null, low = null] = row.slice(place + 1 + 2 * at);
+        const sum = high === null || low === null ? null : new Big(high).times(PART).plus(low);
+        if (!column.endsWith('_e4')) return [column, sum?.toFixed() ?? null];
+        return [column.replace(/_e4$/, '_exact'), sum?.times('0.0001').toFixed(4) ?? null];
+      });
+      return Object.fromEntries([...(company === -1 ? [] : [['company', name] as const]), ...totals]);
+    });
+}
+
+/** What the report counts: the setting of each, whether it is wanted, and the statuses that do not count. */
+async function readCounted(read: ReadCells, report: Report) {
+  const meanings = new Set(
+    [...report.sql.matchAll(/counts_as like '%(\w+)%'/g)].map(([, meaning = '']) => meaning),
+  );
+  if (meanings.size === 0) return [];
+  const { rows } = await read(
+    'select kind, status, records, counts_as from bi_statuses order by kind, status',
+  );
+  return [...meanings].map((meaning) => {
+    const ofKind = rows.filter(([kind]) => kind === (meaning === 'bought' ? 'purchases' : 'sales'));
+    const uncounted = ofKind.filter(([, , , countsAs]) => !(countsAs ?? '').split(', ').includes(meaning));
+    return {
+      setting: `reports.${meaning}`,
+      isWanted: ofKind.length > 1 && uncounted.length === ofKind.length,
+      uncounted: uncounted.map(([kind, status, records]) => `${kind} ${status} (${records})`),
+    };
+  });
+}
+
+/** The groups that begin before the first day, or end after the last one. */
+function cutGroups(time: Report['time'], from: string | null, to: string | null): readonly string[] {
+  if (time === null || time === 'day') return [];
+  const groupOf = (day: string): string => (time === 'month' ? day.slice(0, 7) : mondayOf(day));
+  const cut = [
+    ...(from !== null && groupOf(from) === groupOf(dayAfter(from, -1)) ? [groupOf(from)] : []),
+    ...(to !== null && groupOf(to) === groupOf(dayAfter(to, 1)) ? [groupOf(to)] : []),
+  ];
+  return [...new Set(cut)];
+}
+
+const dayAfter = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+
+const mondayOf = (day: string): string => dayAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
+
+/** Reads cells of a mirror. */
+export const cellReader =
+  (db: Queryable): ReadCells =>
+  async (text) => {
+    const rows = await db.query(sql.raw(text));
+    const [first] =
+      rows.length > 0
+        ? rows
+        : await db.query(sql.raw(`select a.* from (select 1) o left join (${text}) a on 1 = 1`));
+    const toCells = (row: object): Cell[] =>
+      Object.values(row).map((value) => (value === null ? null : String(value)));
+    return { columns: Object.keys(first ?? {}), rows: rows.map(toCells) };
+  };

@@ -1,0 +1,81 @@
+import { DAY_MS } from '../lib/time/zone-offset.ts';
+import { formatInstant, parseInstant } from '../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../db/session/session.ts';
+import { readTexts } from '../db/rows/rows.ts';
+import { sql } from 'drizzle-orm';
+import { readMeta, writeMeta } from '../store/kinds/meta.ts';
+
+/** A user, by a digest, whose token has read a kind's list to its end. */
+interface TokenHolder {
+  readonly holder: string;
+  /** When it did so first. */
+  readonly since: string;
+  /** How often it was shown what the list lacks: twice by a complete sweep, once for all by a certified one. */
+  readonly sweeps: number;
+}
+
+const MOST_KEPT = 20;
+const COUNTED = 2;
+
+const parse = (text: string | null): readonly TokenHolder[] =>
+  text === null ? [] : (JSON.parse(text) as TokenHolder[]);
+
+/** What a sweep counts that proves what its own list lacks: its certificate is not that of an earlier sweep, under another token. */
+export const CERTIFIED_SWEEP = COUNTED;
+
+/** Notes whose token has read a kind's list to its end, and how much that counts. */
+export async function saveHolder(
+  tx: Transaction,
+  kind: string,
+  { holder, counts }: { readonly holder: string; readonly counts: number },
+  now: Date,
+): Promise<void> {
+  const known = parse(await readMeta(tx, `holders.${kind}`));
+  const { since, sweeps } = known.find((one) => one.holder === holder) ?? {
+    since: formatInstant(now),
+    sweeps: 0,
+  };
+  if (sweeps === COUNTED && known.at(-1)?.holder === holder) return; // As nearly always.
+  const others = known.filter((one) => one.holder !== holder);
+  const present = { holder, since, sweeps: Math.min(sweeps + counts, COUNTED) };
+  await writeMeta(tx, `holders.${kind}`, JSON.stringify([...others, present].slice(-MOST_KEPT)));
+}
+
+/**
+ * Whether a list was read with the token of a user whose rights are unknown: no sweeps of it have proven yet what it lacks, and others
+ * had read it before. Where tokens rotate, each is another one of the same user.
+ */
+export async function isNewHolder(
+  db: Queryable,
+  kind: string,
+  { holders, now }: { readonly holders: ReadonlySet<string>; readonly now: Date },
+): Promise<boolean> {
+  const known = parse(await readMeta(db, `holders.${kind}`));
+  const isKnown = (holder: string): boolean =>
+    known.some((one) => one.holder === holder && one.sweeps >= COUNTED);
+  const others = known.filter((one) => !holders.has(one.holder));
+  return others.length > 0 && ![...holders].every(isKnown) && !rotates(known, holders, now);
+}
+
+const WEEK_MS = 7 * DAY_MS;
+const MOST_IN_A_WEEK = 3;
+
+/** Whether so many tokens were new within a week that they rotate. */
+function rotates(known: readonly TokenHolder[], holders: ReadonlySet<string>, now: Date): boolean {
+  const isRecent = ({ since }: TokenHolder): boolean =>
+    now.getTime() - parseInstant(since).getTime() < WEEK_MS;
+  const [, ...later] = [...known].sort((a, b) => (a.since < b.since ? -1 : 1)); // Before the first there was none.
+  const unknown = [...holders].filter((holder) => known.every((one) => one.holder !== holder));
+  return later.filter(isRecent).length + unknown.length >= MOST_IN_A_WEEK;
+}
+
+/** Whether a list was read with the tokens of several users, so that it proves nothing about what it lacks. */
+export async function isOfSeveral(db: Queryable, kind: string, holders: ReadonlySet<string>, now: Date) {
+  return holders.size > 1 && !rotates(parse(await readMeta(db, `holders.${kind}`)), holders, now);
+}
+
+/** Whether the tokens that have read some kind rotate. */
+export async function doTokensRotate(db: Queryable, now: Date): Promise<boolean> {
+  const all = await readTexts(db, sql`select value from mirror_meta where key like 'holders.%'`);
+  return all.some((text) => rotates(parse(text), new Set(), now));
+}

@@ -1,0 +1,95 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Workbook } from '@cj-tech-master/excelts';
+import { expect, test } from 'vitest';
+import type { Row, Values } from '../../../src/db/session/session.ts';
+import { exportFile } from '../../../src/features/export/export.ts';
+import type { ExportColumn } from '../../../src/features/export/read-rows.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const COLUMNS: readonly ExportColumn[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'code', type: 'text' },
+  { name: 'credit', type: 'decimal' },
+  { name: 'credit_exact', type: 'exact' },
+  { name: 'since', type: 'date' },
+  { name: 'at', type: 'timestamp' },
+  { name: 'begins', type: 'time' },
+];
+
+const HOW = { format: 'xlsx', isRaw: false, isExcel: false, onRows: () => undefined } as const;
+
+function written(batches: AsyncIterable<readonly Values[]>, dictionary: readonly Row[] = []) {
+  const folder = tempFolder();
+  const path = join(folder, 'x.xlsx');
+  const source = { name: 'bi_a_view_with_a_name_longer_than_a_sheet', columns: COLUMNS, batches, dictionary };
+  return { folder, path, done: exportFile(source, path, { ...HOW, signal: new AbortController().signal }) };
+}
+
+async function* batchOf(rows: readonly Values[]): AsyncGenerator<readonly Values[]> {
+  yield await Promise.resolve(rows);
+}
+
+async function bookOf(path: string): Promise<Workbook> {
+  const book = new Workbook();
+  await book.xlsx.readFile(path);
+  return book;
+}
+
+test('a workbook has numbers, dates and times as such, and everything else as text', async () => {
+  const nasty = '=HYPERLINK("x")\u0001 <é> \u{1f600}\ud800';
+  const { path, done } = written(
+    batchOf([
+      [7, '000123', '12.50', '12.50', '2026-03-01', '2026-03-01 12:00:00.500', '06:00:00'],
+      ['9223372036854775807', '-7', '-12345678901234.50', '-12345678901234.50', '0001-01-01', null, null],
+      [null, nasty, null, null, null, null, null],
+      [null, 'a'.repeat(40_000), null, null, null, null, null],
+    ]),
+    [
+      {
+        column: 'credit',
+        type: 'decimal',
+        unit: '$',
+        meaning: 'What is owed.',
+        label_en: 'Credit',
+        label_fr: 'Crédit',
+      },
+    ],
+  );
+
+  expect(await done).toMatchObject({ rows: 4 });
+
+  const [sheet, words] = (await bookOf(path)).worksheets;
+  const valuesOf = (row: number): unknown[] =>
+    COLUMNS.map((_, index) => sheet?.getCell(row, index + 1).value);
+  expect(sheet?.name).toBe('bi_a_view_with_a_name_longer_th');
+  expect(sheet?.views).toMatchObject([{ state: 'frozen', ySplit: 1 }]);
+  expect(valuesOf(1)).toEqual(COLUMNS.map(({ name }) => name));
+  const [id, code, credit, exact, since, at, begins] = valuesOf(2);
+  expect([id, code, credit, exact]).toEqual([7, '000123', 12.5, '12.50']);
+  expect([since, at]).toEqual([new Date('2026-03-01T00:00:00Z'), new Date('2026-03-01T12:00:00.500Z')]);
+  expect(begins).toEqual(new Date('1899-12-30T06:00:00Z'));
+  expect(valuesOf(3)).toEqual([
+    '9223372036854775807', '-7', '-12345678901234.50', '-12345678901234.50', '0001-01-01', null, null,
+  ]); // prettier-ignore
+  expect(valuesOf(4)[1]).toBe('=HYPERLINK("x") <é> \u{1f600}');
+  expect(valuesOf(5)[1]).toBe(`${'a'.repeat(32_766)}…`);
+  expect(words?.getRow(1).values).toEqual(
+    expect.arrayContaining(['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr']),
+  );
+  expect(words?.getRow(4).values).toEqual(
+    expect.arrayContaining(['credit', 'decimal', '$', 'What is owed.', 'Credit', 'Crédit']),
+  );
+});
+
+test('a workbook holds no more rows than a sheet, and leaves no file then', async () => {
+  // prettier-ignore
+  const batch: readonly Values[] = Array.from({ length: 1_048_576 }, () => [
+    null, null, null, null, null, null, null,
+  ]);
+  const { folder, done } = written(batchOf(batch));
+
+  await expect(done).rejects.toMatchObject({ code: 'export.too_many_rows' });
+
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { kindOfSheet } from '../../../../src/features/plans/sheet/sheet-kind.ts';
+
+const KINDS = ['clients', 'products', 'purchases', 'purchases_products'];
+
+test.each([
+  ['clients.csv', undefined, undefined, 'clients'],
+  ['clients-2026-11.csv', undefined, undefined, 'clients'],
+  ['Copy of CLIENTS (2).csv', undefined, undefined, 'clients'],
+  ['bi_clients.xlsx', undefined, undefined, 'clients'],
+  ['purchases_products.csv', undefined, undefined, 'purchases_products'],
+  ['corrections.xlsx', 'products', undefined, 'products'],
+  ['prices.csv', undefined, 'products', 'products'],
+  ['clients.xlsx', 'Sheet1', 'clients', 'clients'],
+  ['clientele.csv', undefined, undefined, undefined],
+  ['clients and products.csv', undefined, undefined, undefined],
+])('%s with the sheet %s and the choice %s is a sheet of %s', (file, sheet, chosen, kind) => {
+  expect(kindOfSheet(KINDS, chosen, sheet, file)).toBe(kind);
+});
+
+test.each([
+  ['clients.csv', undefined, 'products', 'differ: products, clients.'],
+  ['clients.xlsx', 'products', undefined, 'differ: products, clients.'],
+])('%s with the sheet %s and the choice %s is refused', (file, sheet, chosen, message) => {
+  expect(() => kindOfSheet(KINDS, chosen, sheet, file)).toThrow(message);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { jsonOf, serveMirror } from '../../http/stage.ts';
+import { DATABASES } from '../../store/databases.ts';
+
+test.each(DATABASES)(
+  'the reports of a mirror in %s are listed, and given as a document or a file',
+  async (_name, open) => {
+    const { get } = await serveMirror(await open());
+    const listed = (await jsonOf(await get('/v1/reports'))) as { reports: { name: string }[] };
+    expect(listed.reports).toContainEqual(
+      expect.objectContaining({
+        name: 'receivables-by-age',
+        from: false,
+        to: true,
+        missing: expect.any(String) as string,
+      }),
+    );
+    const answer = await get('/v1/reports/changes-by-day?from=2025-01-01&to=2025-01-15');
+    expect(await jsonOf(answer)).toMatchObject({
+      name: 'changes-by-day',
+      rows: [],
+      totals: [],
+      partial: [],
+    });
+    const file = await get('/v1/reports/changes-by-day?from=&to=&format=csv');
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="changes-by-day.csv"');
+    expect(await file.text()).toContain('day,created,updated');
+    expect((await get('/v1/reports/changes-by-day?from=2025-02-30')).status).toBe(400);
+    expect((await get('/v1/reports/changes-by-day?from=2025-02-02&to=2025-02-01')).status).toBe(400);
+    expect((await get('/v1/reports/changes')).status).toBe(404);
+  },
+);
