@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** The floors of ARCHITECTURE.md: what each folder may import. A folder that is not in the table fails. */
 const BELOW_PAGES = [
-  'lib', 'catalog', 'db', 'source', 'diff', 'words', 'store', 'views', 'pull', 'outbound', 'feed', 'report', 'runs', 'http', 'checks', 'operations',
+  'lib', 'catalog', 'db', 'source', 'diff', 'words', 'store', 'views', 'pull', 'outbound', 'events', 'runs', 'http', 'checks', 'operations',
 ]; // prettier-ignore
 
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -19,19 +19,100 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   views: ['lib', 'catalog', 'db', 'diff', 'words', 'store'],
   pull: ['lib', 'catalog', 'db', 'source', 'diff', 'store', 'views'],
   outbound: ['lib', 'catalog', 'db', 'source', 'diff', 'words', 'store', 'views'],
-  feed: ['lib', 'catalog', 'db', 'words', 'store'],
-  report: ['lib', 'catalog', 'db', 'source', 'diff', 'store', 'views'],
+  events: ['lib', 'catalog', 'db', 'words', 'store'],
   runs: ['lib', 'catalog', 'db', 'source', 'store', 'pull'],
-  http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
+  http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'events', 'runs'],
   checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'outbound', 'runs'],
-  operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
-  mcp: ['lib', 'catalog', 'db', 'diff', 'words', 'store', 'views', 'outbound', 'report'],
-  api: [...BELOW_PAGES, 'mcp'],
+  operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'events', 'runs'],
+  api: BELOW_PAGES,
   dashboard: BELOW_PAGES,
-  app: [...BELOW_PAGES, 'config', 'mcp', 'api', 'dashboard'],
-  cli: [...BELOW_PAGES, 'config', 'mcp', 'app', 'sandbox'],
+  app: [...BELOW_PAGES, 'config', 'api', 'dashboard'],
+  cli: [...BELOW_PAGES, 'config', 'app', 'sandbox'],
   sandbox: ['lib', 'catalog'],
+  'features.ts': [],
   'main.ts': ['lib', 'config', 'app', 'cli'],
+};
+
+/** The features, and the other features that each may import. */
+const FEATURES: Record<string, readonly string[]> = {
+  notify: [],
+  export: [],
+  reports: ['export'],
+  plans: ['export'],
+  mcp: ['plans', 'reports', 'export'],
+  verify: [],
+  move: [],
+};
+
+/** The files that may import a feature: the lists. */
+const LISTS = ['features.ts', 'main.ts', 'config/settings.ts'];
+
+/**
+ * What a file of a feature is for, by its name or its folder, from the lowest to the highest; it may import what files of the core
+ * of the same floor may. All others do the work of the feature: they import stages and below.
+ */
+const ROLES: Record<string, readonly string[]> = {
+  tables: ['store'],
+  store: ['store'],
+  work: ['runs', 'pull', 'outbound', 'events'],
+  checks: ['checks'],
+  operations: ['operations'],
+  routes: ['api'],
+  pages: ['dashboard'],
+  commands: ['cli'],
+};
+
+/** Imports that break the rule today, each with the reason why it still does. */
+const STILL: Record<string, string> = {
+  'app/create-server.ts imports features/export/routes.ts': 'not cut yet',
+  'app/create-server.ts imports features/mcp/routes.ts': 'not cut yet',
+  'app/create-server.ts imports features/plans/routes.ts': 'not cut yet',
+  'app/create-server.ts imports features/reports/routes.ts': 'not cut yet',
+  'app/open-mirror.ts imports features/move/move-mark.ts': 'not cut yet',
+  'app/serve.ts imports features/notify/alerts.ts': 'not cut yet',
+  'app/serve.ts imports features/notify/digest.ts': 'not cut yet',
+  'app/serve.ts imports features/plans/work/plan-document.ts': 'not cut yet',
+  'checks/database.ts imports features/move/move-mark.ts': 'not cut yet',
+  'checks/doctor.ts imports features/notify/checks.ts': 'not cut yet',
+  'checks/status.ts imports events/webhooks/endpoint-store.ts': 'not cut yet',
+  'checks/status.ts imports features/plans/work/plan-document.ts': 'not cut yet',
+  'cli/changes.ts imports features/export/export-source.ts': 'not cut yet',
+  'cli/kinds.ts imports features/move/move-mark.ts': 'not cut yet',
+  'cli/program.ts imports features/export/commands/export.ts': 'not cut yet',
+  'cli/program.ts imports features/export/commands/snapshot.ts': 'not cut yet',
+  'cli/program.ts imports features/mcp/commands.ts': 'not cut yet',
+  'cli/program.ts imports features/move/commands/move.ts': 'not cut yet',
+  'cli/program.ts imports features/plans/commands.ts': 'not cut yet',
+  'cli/program.ts imports features/reports/commands.ts': 'not cut yet',
+  'cli/program.ts imports features/verify/commands.ts': 'not cut yet',
+  'dashboard/dashboard.ts imports features/export/pages/exports-page.ts': 'not cut yet',
+  'dashboard/dashboard.ts imports features/plans/pages/plan-page.ts': 'not cut yet',
+  'dashboard/dashboard.ts imports features/plans/pages/plans-page.ts': 'not cut yet',
+  'dashboard/kind-page.ts imports features/export/pages/export-links.ts': 'not cut yet',
+  'dashboard/parts/needs.ts imports features/plans/pages/parts.ts': 'not cut yet',
+  'dashboard/parts/needs.ts imports features/plans/work/plan-document.ts': 'not cut yet',
+  'events/webhooks/choose-sends.ts imports features/notify/causes.ts': 'not cut yet',
+  'events/webhooks/choose-sends.ts imports features/notify/notification-text.ts': 'not cut yet',
+  'events/webhooks/endpoint-pass.ts imports features/notify/notification-text.ts': 'not cut yet',
+  'events/webhooks/payload.ts imports features/notify/notification-text.ts': 'not cut yet',
+  'events/webhooks/sender.ts imports features/notify/mailer.ts': 'not cut yet',
+  'events/webhooks/sender.ts imports features/notify/notification-text.ts': 'not cut yet',
+  'events/webhooks/webhook-queue.ts imports features/notify/notification-text.ts': 'not cut yet',
+  'features/export/pages/exports-page.ts imports features/reports/run-report.ts': 'not cut yet',
+  'features/move/copy-tables.ts imports features/plans/tables.ts': 'not cut yet',
+  'operations/all.ts imports features/plans/operations/plans.ts': 'not cut yet',
+  'operations/webhooks.ts imports features/notify/mailer.ts': 'not cut yet',
+  'pull/retention.ts imports events/webhooks/delivery-queue.ts': 'not cut yet',
+  'pull/retention.ts imports events/webhooks/endpoint-store.ts': 'not cut yet',
+  'pull/retention.ts imports features/plans/store.ts': 'not cut yet',
+  'store/needs/read-needs.ts imports events/webhooks/endpoint-store.ts': 'not cut yet',
+  'store/needs/read-needs.ts imports features/plans/store.ts': 'not cut yet',
+  'store/notifications/notifications.ts imports events/webhooks/endpoint-store.ts': 'not cut yet',
+  'store/outbox/excluded-entries.ts imports features/plans/store.ts': 'not cut yet',
+  'store/outbox/excluded-entries.ts imports features/plans/tables.ts': 'not cut yet',
+  'store/records/change-store.ts imports events/webhooks/delivery-queue.ts': 'not cut yet',
+  'store/records/erasure-store.ts imports features/plans/tables.ts': 'not cut yet',
+  'store/schema/remove-excluded.ts imports events/webhooks/delivery-queue.ts': 'not cut yet',
 };
 
 /** The wings of each room, from the lowest to the highest: a wing imports only from wings before it. */
@@ -45,22 +126,20 @@ const WINGS: Record<string, readonly string[]> = {
   words: [''],
   // prettier-ignore
   store: [
-    'tables', 'kinds', 'users', '', 'outbox', 'webhooks', 'sightings', 'records', 'runs', 'needs', 'schema', 'move',
+    'tables', 'kinds', 'users', '', 'outbox', 'notifications', 'sightings', 'records', 'runs', 'needs', 'schema',
   ],
   views: [''],
-  pull: ['run', 'land', 'deletions', 'sweep', 'freshness', '', 'verify'],
-  outbound: ['', 'attempt', 'decisions', 'intake', 'plans', 'send'],
-  feed: ['', 'webhooks'],
-  report: ['', 'export'],
+  pull: ['', 'land', 'deletions', 'sweep', 'freshness'],
+  outbound: ['', 'intake', 'send', 'decisions'],
+  events: ['', 'webhooks'],
   runs: ['engine', 'bullmq', ''],
   http: [''],
   checks: [''],
   operations: [''],
-  mcp: ['sql', '', 'protocol'],
   api: [''],
   dashboard: ['parts', ''],
   app: [''],
-  cli: ['parts', 'demo', 'decisions', 'copies', ''],
+  cli: ['parts', 'demo', 'decisions', ''],
   sandbox: ['generate', ''],
 };
 
@@ -94,18 +173,43 @@ const files = ['src', 'sandbox']
   .flatMap((folder) => sourceFiles(join(ROOT, folder)))
   .filter((file) => file.endsWith('.ts'));
 
+/** Of `features/plans/pages/plan-page.ts`: `plans` and `pages`. */
+function featureOf(file: string) {
+  const [, name, part = ''] = /^features\/([^/]+)\/([^/]+)/.exec(placeOf(file)) ?? [];
+  const role = part.replace(/\.ts$/, '');
+  return name === undefined ? null : { name, role: role in ROLES ? role : 'work' };
+}
+
+/** What a file of a feature may import of the core. */
+function coreFor(role: string): readonly string[] {
+  const floors = ROLES[role] ?? [];
+  return [...floors, ...floors.flatMap((floor) => MAY_IMPORT[floor] ?? [])];
+}
+
+function mayImport(file: string, target: string): boolean {
+  if (LISTS.includes(placeOf(file))) return true;
+  const [from, to] = [featureOf(file), featureOf(target)];
+  if (from === null) return to === null && (MAY_IMPORT[floorOf(file)] ?? []).includes(floorOf(target));
+  if (to === null) return coreFor(from.role).includes(floorOf(target));
+  if (from.name !== to.name && FEATURES[from.name]?.includes(to.name) !== true) return false;
+  const heights = Object.keys(ROLES);
+  return heights.indexOf(to.role) <= heights.indexOf(from.role);
+}
+
 test('every folder has its floor', () => {
-  expect(files.map(floorOf).filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+  expect(files.filter((file) => !(floorOf(file) in MAY_IMPORT) && featureOf(file) === null)).toEqual([]);
+  expect(readdirSync(join(ROOT, 'src/features')).sort()).toEqual(Object.keys(FEATURES).sort());
 });
 
-test('a folder imports only from lower floors', () => {
+test('a folder imports only from lower floors, and only the lists import a feature', () => {
   const broken = files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => floorOf(target) !== floorOf(file))
-      .filter((target) => !MAY_IMPORT[floorOf(file)]?.includes(floorOf(target)))
-      .map((target) => `${placeOf(file)} imports ${placeOf(target)}: see ARCHITECTURE.md`),
+      .filter((target) => featureOf(file) !== null || floorOf(target) !== floorOf(file))
+      .filter((target) => !mayImport(file, target))
+      .map((target) => `${placeOf(file)} imports ${placeOf(target)}`),
   );
-  expect(broken).toEqual([]);
+  expect(broken.filter((line) => !(line in STILL))).toEqual([]);
+  expect(Object.keys(STILL).filter((line) => !broken.includes(line))).toEqual([]);
 });
 
 const wingOf = (file: string): string => dirname(placeOf(file)).split('/').slice(1).join('/');
@@ -125,7 +229,7 @@ test('a wing imports only from the wings before it', () => {
 
 test('no wing is crowded', () => {
   const counts = new Map<string, number>();
-  for (const file of files.filter((each) => floorOf(each) in WINGS))
+  for (const file of files.filter((each) => floorOf(each) in WINGS || featureOf(each) !== null))
     counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
   expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });

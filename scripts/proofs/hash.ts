@@ -13,7 +13,7 @@ const PROVED: readonly string[] = [
   'src/store',
   'src/pull',
   'src/outbound',
-  'src/report',
+  'src/features',
   'src/runs',
   'sandbox',
   'migrations',

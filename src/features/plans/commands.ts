@@ -29,7 +29,7 @@ import {
 import { translatorFor } from '../../lib/text/translator.ts';
 import { MAX_BYTES, sheetTooLarge } from './sheet/sheet-table.ts';
 import { recordName } from '../../store/records/record-name.ts';
-import { readOwnRows } from '../../outbound/send/land-own-write.ts';
+import { readOwnRows } from '../../outbound/mirror-rows.ts';
 import { csvEncoding } from '../export/text-encodings.ts';
 import { outputFile, writeWhole } from '../../db/output-file.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';

@@ -20,7 +20,7 @@ import { readLiveOwners } from '../../store/runs/worker-store.ts';
 import { addNotification, entryNotification } from '../../store/notifications/notifications.ts';
 import { canHaveArrived } from '../send/grade.ts';
 import { payloadOf } from '../send/journal.ts';
-import { describeAbsent, readOwnRows, type MirrorRow } from '../send/land-own-write.ts';
+import { describeAbsent, readOwnRows, type MirrorRow } from '../mirror-rows.ts';
 import { explain } from '../../words/verdicts.ts';
 import { mergeUpdate, readBaseOfUpdate } from '../send/base.ts';
 

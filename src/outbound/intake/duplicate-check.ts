@@ -11,7 +11,7 @@ import { liveColumns, liveRecordsWhere, type LiveRecord } from '../../store/reco
 import { KEY_COLUMN, keyedFields } from '../../store/tables/key-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { readOwnRows } from '../send/land-own-write.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 import type { CheckedEntry } from './entry-request.ts';
 
 /** A live record with the natural key of a create, perhaps but for upper and lower case. */

@@ -1,18 +1,19 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { readSeenNames } from '../../store/kinds/field-store.ts';
-import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKeys, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
 import { findByKeys, hasFirstBase, insertEntries, type Entry } from '../../store/outbox/outbox-store.ts';
 import { saveDecision, type Decider } from '../../store/users/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
 import { refuseDuplicates } from './duplicate-check.ts';
-import { describeAbsent, readOwnRows, type MirrorRow } from '../send/land-own-write.ts';
+import { describeAbsent, readOwnRows, type MirrorRow } from '../mirror-rows.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
-export type StoredEntry = DocumentOf<typeof storedEntry>;
+export interface StoredEntry extends Pick<Entry, 'id' | 'state' | 'key' | 'kind' | 'operation' | 'recordId'> {
+  readonly isNew: boolean;
+  readonly notes: readonly string[];
+}
 
 /**
  * Checks requests against the catalogue and the fields that this mirror has seen.

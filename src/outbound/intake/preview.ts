@@ -5,7 +5,7 @@ import type { Session } from '../../db/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { caseNotes, findRecordsWithKeys } from './duplicate-check.ts';
 import { rowNotes } from './intake.ts';
-import { readOwnRows } from '../send/land-own-write.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 
 /** The effects of an entry, as far as the mirror knows them; nothing was stored or sent. */
 export type Preview = Awaited<ReturnType<typeof previewEntry>>;

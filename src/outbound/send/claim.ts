@@ -15,7 +15,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry, parkBeside, scheduleRetry, postponeIfBlocked } from './end-entry.ts';
 import { canHaveArrived } from './grade.ts';
 import { payloadOf, type JournalledRequest } from './journal.ts';
-import { readOwnRows } from './land-own-write.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 import { journalCreate } from './create.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { findLastBreak, isCurrent, type Break } from '../last-break.ts';

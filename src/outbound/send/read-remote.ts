@@ -9,7 +9,7 @@ import { findCreator } from '../../store/outbox/attempts-and-links.ts';
 import { readPageOf } from '../../store/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { PageRange } from '../../source/paging/walk-steps.ts';
-import { readOwnRows } from './land-own-write.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** This reading does not land, so no counter needs its ticks. */

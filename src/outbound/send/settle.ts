@@ -15,7 +15,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry, parkBeside } from './end-entry.ts';
 import { canHaveArrived } from './grade.ts';
 import { watermarkOf } from './journal.ts';
-import { readOwnRows } from './land-own-write.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 import { findLastBreak, isCurrent } from '../last-break.ts';
 import type { OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';

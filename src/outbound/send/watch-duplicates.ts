@@ -10,7 +10,7 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry } from './end-entry.ts';
 import { payloadOf, watermarkOf } from './journal.ts';
-import { readOwnRows } from './land-own-write.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 import type { OutboundParts } from '../parts.ts';
 
 const WATCH_MS = 7 * 86_400_000;

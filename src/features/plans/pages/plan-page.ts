@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CHANGING, readPlanPage, readRefusals, type Refusal } from '../store.ts';
 import { recordName } from '../../../store/records/record-name.ts';
-import { readOwnRows } from '../../../outbound/send/land-own-write.ts';
+import { readOwnRows } from '../../../outbound/mirror-rows.ts';
 import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,

@@ -16,7 +16,7 @@ import {
   type StoredPlan,
 } from '../store.ts';
 import { firstSeqSince, readPasts } from '../../../store/records/change-store.ts';
-import { readOwnRows } from '../../../outbound/send/land-own-write.ts';
+import { readOwnRows } from '../../../outbound/mirror-rows.ts';
 import { findOtherRecord } from '../../../outbound/send/other-record.ts';
 import type { CheckedEntry, EntryRequest } from '../../../outbound/intake/entry-request.ts';
 import { checkRequests, storeInTransaction } from '../../../outbound/intake/intake.ts';

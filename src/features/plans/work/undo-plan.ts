@@ -17,7 +17,7 @@ import {
   type PlanRow,
 } from '../store.ts';
 import { parseSettlement } from '../../../store/outbox/settlement.ts';
-import { readOwnRows, type MirrorRow } from '../../../outbound/send/land-own-write.ts';
+import { readOwnRows, type MirrorRow } from '../../../outbound/mirror-rows.ts';
 import { findOtherRecord } from '../../../outbound/send/other-record.ts';
 import { alreadyDecided, type PlanDecision } from './approve-plan.ts';
 import { parseCells, type PlannedCell } from './judge-row.ts';

@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import { optionalBigint, optionalTimestamp, textColumn } from '../db/rows/engine-column.ts';
+import { readRows } from '../db/rows/rows.ts';
+import type { Queryable } from '../db/session/session.ts';
+import { inChunks, sqlList } from '../db/session/sql-text.ts';
+
+/** The mirror's copy of a record. */
+export interface MirrorRow {
+  /** The record as compact JSON, by the names of a read. */
+  readonly raw: string;
+  readonly isLive: boolean;
+  /** `forget --suppress` keeps it out of the mirror: `raw` has its id alone. */
+  readonly isSuppressed: boolean;
+  /** Its list has shown it: `raw` is what the list shows. */
+  readonly isListed: boolean;
+}
+
+/** Says why the mirror has no live row of `record 17 of clients`. */
+export function describeAbsent(row: MirrorRow | null | undefined, record: string): string {
+  if (!row) return `the mirror does not have ${record}`;
+  return row.isSuppressed
+    ? `${record} is kept out of the mirror: forgotten`
+    : `the mirror holds ${record} as deleted`;
+}
+
+const MIRROR_ROW = [
+  textColumn('id'),
+  textColumn('raw'),
+  optionalTimestamp('deleted_at'),
+  optionalBigint('listed'),
+  optionalBigint('suppressed'),
+];
+
+/** Reads the mirror's copies of these records; a record without a row is absent from the map. */
+export async function readOwnRows(db: Queryable, kind: string, ids: readonly string[]) {
+  const copies = new Map<string, MirrorRow>();
+  for (const chunk of inChunks(ids)) {
+    const rows = sql`
+      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at, _listed as listed,
+        (select max(suppressed) from erasures where kind = ${kind} and record_id = cast(k.id as text)) as suppressed
+      from ${sql.identifier(kind)} as k where id in (${sqlList(chunk)})`;
+    for (const { id, raw, deletedAt, listed, suppressed } of await readRows(db, MIRROR_ROW, rows)) {
+      const isSuppressed = suppressed === 1;
+      copies.set(id, { raw, isLive: deletedAt === null, isSuppressed, isListed: listed !== null });
+    }
+  }
+  return copies;
+}
