@@ -1,9 +1,10 @@
 import type { Kind } from '../catalog/kind.ts';
+import { capitalize } from '../lib/text/text.ts';
 import { TECHNICAL } from '../lib/text/translator.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { findUnscheduled, nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
 import { formatInstant } from '../lib/time/clock.ts';
-import { readRepeats } from '../store/runs/repeats.ts';
+import { isPassing, readRepeats } from '../store/runs/repeats.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import { readVolatile } from '../store/runs/volatile-fields.ts';
@@ -11,6 +12,7 @@ import {
   countIssues,
   countSingleRows,
   isFirstReading,
+  readFailing,
   readStatus,
   readUncertified,
   type UncertifiedKind,
@@ -45,6 +47,21 @@ export function nextPulls(
   });
 }
 
+/** Why lists could not be read last, the instants of the first failure and of the next reading; null where no reading is to come. */
+export function describeFailing(
+  failing: Awaited<ReturnType<typeof readFailing>>,
+  pulls: readonly { readonly kind: string; readonly at: string | null }[],
+  translator = TECHNICAL,
+) {
+  const passing = failing.filter((kind) => isPassing(kind.reason));
+  const [since] = passing.map((kind) => kind.since).sort();
+  const kinds = passing.map((kind) => kind.kind);
+  const [next] = pulls.flatMap(({ kind, at }) => (kinds.includes(kind) ? (at ?? []) : [])).sort();
+  if (since === undefined || next === undefined) return null;
+  const why = passing.map((kind) => describeOutcome({ ...kind, missing: null }, translator).why ?? '');
+  return { why: capitalize([...new Set(why)].join('; ')), since, next };
+}
+
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 export const DRIFT_SHOWN = 20;
 
@@ -76,6 +93,7 @@ export async function readStatusReport(
   const stale = await readStale(session, inForce, { now, repeats });
   const slots = nextSlots(inForce, now);
   const names = kinds.map((kind) => kind.name);
+  const pulls = nextPulls(slots, names, repeats);
   const listed = kinds.filter((kind) => kind.list !== null).map((kind) => kind.name);
   const disappeared = await readDisappeared(session);
   const counted: StatusDocument['kinds'][number][] = [];
@@ -101,7 +119,8 @@ export async function readStatusReport(
     failingEndpoints: await failingEndpoints(session),
     damage: await readDamage(session),
     schedules: slots,
-    nextPulls: nextPulls(slots, names, repeats),
+    nextPulls: pulls,
+    failing: serving.isPulling ? describeFailing(await readFailing(session), pulls) : null,
     unscheduled: findUnscheduled(inForce, listed),
     isServed: serving.isPulling,
     isSending,

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { isServiceWide } from '../catalog/fault-reasons.ts';
-import { outcomeLabel } from '../words/outcome-texts.ts';
+import { READ_AGAIN, outcomeLabel } from '../words/outcome-texts.ts';
 import { readPause } from '../outbound/freeze.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { sentence } from '../lib/text/text.ts';
+import { TECHNICAL } from '../lib/text/translator.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { DRIFT_SHOWN, readStatusReport } from '../checks/status.ts';
 import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
@@ -25,11 +26,13 @@ export function statusCommand(context: CommandContext): Command {
 }
 
 function* statusTexts(status: StatusDocument): Iterable<Printed> {
-  const { issues, drift, outbox } = status;
+  const { needs, failing, issues, drift, outbox } = status;
   yield `Mirror: ${status.database}\n`;
-  for (const { title, why, since, command } of status.needs)
+  for (const { title, why, since, command } of needs)
     yield `Needs you: ${title}. ${why}${since === null ? '' : ` Since ${utc(since)}.`} (${command})`;
-  if (status.needs.length > 0) yield '';
+  if (failing !== null)
+    yield TECHNICAL.t(READ_AGAIN, { ...failing, first: utc(failing.since), next: utc(failing.next) });
+  if (needs.length > 0 || failing !== null) yield '';
   yield* kindTexts(status);
   yield* uncertifiedTexts(status);
   yield* disappearedTexts(status.disappeared);
@@ -80,24 +83,15 @@ function* kindTexts(document: StatusDocument): Iterable<Printed> {
   if (document.schedulesDiffer) yield `\n${OTHER_SCHEDULES_NOTE}`;
 }
 
-/** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */
+/** Why kinds are not certified; nothing if all are. */
 function* uncertifiedTexts({ needs, ...status }: StatusDocument): Iterable<Printed> {
   const isTokenNamed = needs.some((need) => need.type === 'token.refused'); // It names these kinds and what to do.
   const uncertified = status.uncertified.filter((kind) => !isTokenNamed || kind.reason !== 'unauthorized');
-  if (uncertified.length > 0) {
-    const header = ['kind', 'list known exactly (UTC)', 'suspected deletions', 'held', 'unsettled creates'];
-    const rows = uncertified.map(({ kind, since, waiting }) => {
-      const { suspectedDeletions, heldDeletions, unsettledCreates } = waiting;
-      return [kind, since ?? 'never', suspectedDeletions, heldDeletions, unsettledCreates];
-    });
-    yield '\nNot certified:';
-    yield textTable(header, rows);
-    const causeOf = ({ reason, why, next }: (typeof uncertified)[number]): string =>
-      JSON.stringify([isServiceWide(reason) ? reason : why, next]);
-    for (const alike of Map.groupBy(uncertified, causeOf).values()) {
-      const names = alike.map((status) => status.kind).join(', ');
-      for (const { why, next } of alike.slice(0, 1))
-        yield `${names}: ${sentence(why)} ${next ?? ''}`.trimEnd();
-    }
+  if (uncertified.length > 0) yield '\nNot certified:';
+  const causeOf = ({ reason, why, next }: (typeof uncertified)[number]): string =>
+    JSON.stringify([isServiceWide(reason) ? reason : why, next]);
+  for (const alike of Map.groupBy(uncertified, causeOf).values()) {
+    const names = alike.map((status) => status.kind).join(', ');
+    for (const { why, next } of alike.slice(0, 1)) yield `${names}: ${sentence(why)} ${next ?? ''}`.trimEnd();
   }
 }

@@ -4,10 +4,11 @@ import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
-import { capitalize, sentence } from '../lib/text/text.ts';
-import { readFailingSince } from '../store/kinds/status-store.ts';
+import { sentence } from '../lib/text/text.ts';
+import { describeFailing } from '../checks/status.ts';
+import { readFailing } from '../store/kinds/status-store.ts';
 import { kindLabel } from '../catalog/descriptions.ts';
-import { describeOutcome, isFailedReading } from '../words/outcome-texts.ts';
+import { READ_AGAIN, describeOutcome } from '../words/outcome-texts.ts';
 import { dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
@@ -41,7 +42,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     const allChanges = html`<a href="/changes">${t('All changes')}</a>`;
     const location = html`<span translate="no">${session.location}</span>`;
     const content = html`${pageTitle(t('Overview'), t('Mirror: {location}', { location }))}
-      ${needs.length === 0 ? calmPanel(kinds, await readFailingSince(session), reader) : needsPanel(needs, reader, user?.role)}
+      ${needs.length === 0 ? calmPanel(kinds, await readFailing(session), reader) : needsPanel(needs, reader, user?.role)}
       ${tiles(reader, kinds, outbox)}
       <div class="columns">
         <div>
@@ -54,26 +55,26 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function calmPanel(kinds: readonly KindLine[], since: ReadonlyMap<string, string>, reader: Reader): Html {
+function calmPanel(
+  kinds: readonly KindLine[],
+  failures: Awaited<ReturnType<typeof readFailing>>,
+  reader: Reader,
+): Html {
   const { t, when } = reader;
   const [oldest] = kinds.map((kind) => kind.certifiedAt ?? '').sort();
   const unread = kinds.filter((kind) => kind.lastSweepAt === null).length;
   const uncertified = kinds.filter((kind) => kind.state !== 'certified');
   const ends = uncertified.map((kind) => ({ ...describeOutcome(kind, reader), ...kind }));
   const [next = null] = uncertified.flatMap((kind) => kind.nextAt ?? []).sort();
-  const failed = ends.filter((kind) => isFailedReading(kind.state));
-  const [first] = failed.flatMap(({ kind }) => since.get(kind) ?? []).sort();
+  const pulls = kinds.map(({ kind, nextAt: at }) => ({ kind, at }));
+  const failing = describeFailing(failures, pulls, reader);
   const isSettled = unread === 0 && ends.every(({ next }) => next === null);
   const beingRead = uncertified.filter((kind) => kind.state === 'running').length;
   const proof =
-    unread === 0 && beingRead > 0 && beingRead === uncertified.length
-      ? t(READING, { n: beingRead })
-      : first !== undefined && next !== null
-        ? t(AGAIN, {
-            why: capitalize([...new Set(failed.map((kind) => kind.why ?? ''))].join('; ')),
-            first: when(first),
-            next: dueWords(next, reader),
-          })
+    failing !== null
+      ? t(READ_AGAIN, { why: failing.why, first: when(failing.since), next: dueWords(failing.next, reader) })
+      : unread === 0 && beingRead > 0 && beingRead === uncertified.length
+        ? t(READING, { n: beingRead })
         : oldest === undefined || uncertified.length > 0
           ? isSettled
             ? sentence(ends.map(({ kind, why }) => `${kindLabel(reader, kind)}: ${why ?? ''}`).join('; '))
@@ -92,8 +93,6 @@ function calmPanel(kinds: readonly KindLine[], since: ReadonlyMap<string, string
 
 const READING: MessageKey =
   '{n, plural, one {# list is} other {# lists are}} being read now; all others are certified.';
-
-const AGAIN: MessageKey = '{why}, first {first}. It is tried again: {next}.';
 
 const UNCERTIFIED: MessageKey =
   '{unread, plural, =0 {Some lists are not certified yet} one {# list was never read to its end} other {# lists were never read to their end}} ({next}).';

@@ -27,6 +27,9 @@ interface OutcomeText {
   readonly next: string | null;
 }
 
+/** Of lists that are read again by themselves. */
+export const READ_AGAIN: MessageKey = '{why}, first {first}. It is tried again: {next}.';
+
 /** Whether a fault prevented reading a list to its end; it was not busy. */
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 

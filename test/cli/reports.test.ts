@@ -1,7 +1,10 @@
 import { packageVersion } from '../../src/lib/package-folder.ts';
+import type { StatusDocument } from '../../src/checks/status-document.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
+import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES } from '../support/mirror-file.ts';
@@ -51,6 +54,7 @@ describe('status', () => {
       schedulesDiffer: false,
       schedules: [expect.objectContaining({ name: 'all', kinds: KIND_NAMES })] as unknown[],
       nextPulls: expect.any(Array) as unknown[],
+      failing: null,
       failingEndpoints: [],
       issues: [],
       drift: [],
@@ -68,6 +72,23 @@ describe('status', () => {
     expect(asText.stdout).not.toContain('Needs you');
     expect(asText.stdout).not.toContain('Outbox');
     expect(asText.stdout).not.toContain('Not certified');
+  });
+
+  test('says of a service that is away why, since when, and when serve tries again', async () => {
+    const { path, env } = await pulledMirror();
+    await run(['pull', 'clients'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' }); // The sandbox is closed by now.
+    const failing = async () => (document(await run(['status', '--json'], env)) as StatusDocument).failing;
+    expect(await failing()).toBeNull(); // Nothing will try again.
+    await using session = openSqliteSession(path);
+    await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['pulls'] });
+    const why = 'The service could not be reached';
+    const instant = expect.stringMatching(INSTANT) as string;
+    expect(await failing()).toEqual({ why, since: instant, next: instant });
+    const { stdout } = await run(['status'], env);
+    expect(stdout).toMatch(
+      /^The service could not be reached, first 20\d\d-.* UTC\. It is tried again: 20\d\d-.* UTC\.$/m,
+    );
+    expect(stdout).toMatch(/^Not certified:\nclients: .*nothing listens at/m);
   });
 
   test('dates the last change of a kind by its latest event: neither the first reading nor a change without one counts', async () => {

@@ -62,22 +62,23 @@ export async function hasMoreLiveRows(db: Queryable, table: string, few: number)
 }
 
 /**
- * When the first reading began that could not read a kind to its end, since one could. A fault of the whole service is dated by the
- * service: by the first reading that it ended, of whatever kind, since one of any kind reached its end.
+ * When the first reading began that could not read a kind to its end, since one could, and how the latest one ended. A fault of the
+ * whole service is dated by the service: by the first reading that it ended, of whatever kind, since one of any kind reached its end.
  */
-export async function readFailingSince(db: Queryable): Promise<ReadonlyMap<string, string>> {
+export async function readFailing(db: Queryable) {
   const failing = sql`
     with pulled as (select * from run_kinds where run_id in (select id from runs where command = 'pull')),
     refused as (select * from pulled where reason in (${sqlList(SERVICE_WIDE_REASONS)}) and started_at > coalesce(
-      (select max(started_at) from pulled where state in ('certified', 'complete')), '0001-01-01 00:00:00.000'))
-    select kind, coalesce(
+      (select max(started_at) from pulled where state in ('certified', 'complete')), '0001-01-01 00:00:00.000')),
+    failing as (select kind, max(run_id) as run_id, coalesce(
       (select min(started_at) from refused where failed.kind in (select kind from refused)), min(started_at)) as since
     from pulled as failed
     where state in ('invalid', 'aborted') and run_id > coalesce(
       (select max(run_id) from pulled where kind = failed.kind and state in ('certified', 'complete')), 0)
-    group by kind`;
-  const rows = await readRows(db, [textColumn('kind'), timestampColumn('since')], failing);
-  return new Map(rows.map(({ kind, since }) => [kind, since]));
+    group by kind)
+    select kind, since, state, reason from failing join pulled using (kind, run_id) order by kind`;
+  const facts = [timestampColumn('since'), textColumn('state'), optionalText('reason')];
+  return readRows(db, [textColumn('kind'), ...facts], failing);
 }
 
 /** The kinds in which the last verify found records that differ, with their number, until a backfill has read as many again. */

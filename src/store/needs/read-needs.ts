@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readDamage } from '../integrity-check.ts';
-import { readDiffering, readFailingSince, readFreshness, type KindFreshness } from '../kinds/status-store.ts';
+import { readDiffering, readFailing, readFreshness, type KindFreshness } from '../kinds/status-store.ts';
 import { readMeta } from '../kinds/meta.ts';
 import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
 import { readBlocks } from '../outbox/outbox-queue.ts';
@@ -113,7 +113,7 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[], repeated
   const failed = kinds.filter(
     (kind) => ['invalid', 'aborted'].includes(kind.state) && (!isReadAgain(kind) || isStale(kind.kind)),
   );
-  const failingSince = failed.length === 0 ? new Map<string, string>() : await readFailingSince(db);
+  const failing = failed.length === 0 ? [] : await readFailing(db);
   // A token that the service has accepted since, for whatever kind, is no longer refused; the kinds are still unread.
   const [refusedSince] = (await readMeta(db, 'source.refused'))?.split(' ') ?? [];
   const refused = failed.filter(({ reason }) => refusedSince !== undefined && reason === 'unauthorized');
@@ -132,7 +132,8 @@ async function readingNeeds(db: Queryable, stale: readonly StaleKind[], repeated
         ]),
     ...[...alike.values()].flatMap((group) => {
       const kinds = group.map((kind) => kind.kind);
-      const [since = null] = kinds.flatMap((kind) => failingSince.get(kind) ?? []).sort();
+      const ofGroup = failing.filter((each) => kinds.includes(each.kind));
+      const [since = null] = ofGroup.map((each) => each.since).sort();
       return group
         .slice(0, 1)
         .map(({ state, reason }) => need('kind.unread', { kinds, state, reason, since }));

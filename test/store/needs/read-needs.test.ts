@@ -4,7 +4,7 @@ import { addDigest } from '../../../src/features/notify/digest.ts';
 import { causeText } from '../../../src/features/notify/notification-text.ts';
 import { addEndpoint } from '../../../src/events/webhooks/endpoints.ts';
 import { saveCheck } from '../../../src/store/integrity-check.ts';
-import { readFailingSince } from '../../../src/store/kinds/status-store.ts';
+import { readFailing } from '../../../src/store/kinds/status-store.ts';
 import { readNeeds } from '../../../src/store/needs/read-needs.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
@@ -204,13 +204,11 @@ test('an outage is so since the first reading that it ended, of whatever kind; t
     expect.objectContaining({ reason: 'forbidden', since: '2026-03-01 12:02:00.000' }),
     expect.objectContaining({ reason: 'unavailable', since: '2026-03-01 12:04:00.000' }),
   ]);
-  expect(await readFailingSince(session)).toEqual(
-    new Map([
-      ['clients', '2026-03-01 12:02:00.000'],
-      ['departments', '2026-03-01 12:04:00.000'],
-      ['products', '2026-03-01 12:04:00.000'],
-    ]),
-  );
+  expect(await readFailing(session)).toEqual([
+    { kind: 'clients', since: '2026-03-01 12:02:00.000', state: 'aborted', reason: 'forbidden' },
+    { kind: 'departments', since: '2026-03-01 12:04:00.000', state: 'aborted', reason: 'unavailable' },
+    { kind: 'products', since: '2026-03-01 12:04:00.000', state: 'aborted', reason: 'unavailable' },
+  ]);
 });
 
 test('a token is refused until the service accepts it for any kind, in a pull or between sweeps; the others are unread until then', async () => {
