@@ -1,3 +1,4 @@
+import { isExcludedName } from '../catalog/exclude.ts';
 import { findSentField, type Field, type Kind } from '../catalog/kind.ts';
 import { isArray, type Json, type JsonObject } from '../lib/json/json.ts';
 import { NO_DAY, ownValue } from './decode-record.ts';
@@ -27,6 +28,13 @@ export function shownValue(kind: Kind, record: JsonObject, name: string): Json |
   const value = ownValue(record, name);
   const field = findSentField(kind, name);
   return value === undefined && field ? ownValue(record, writeNameOf(field)) : value;
+}
+
+/** The field of a kind that a cell of its view can change. Lists of entries have tables of their own; other columns are computed. */
+export function writableField(kind: Kind, column: string): Field | undefined {
+  const field = kind.fields.find(({ name, textOf }) => name === column && textOf === undefined);
+  const isWritten = column !== 'id' && field?.type !== 'json' && !isExcludedName(kind, column);
+  return isWritten ? field : undefined;
 }
 
 /** The name of a field in a write. */

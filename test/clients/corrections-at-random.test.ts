@@ -66,7 +66,7 @@ async function editedFile(round: Round): Promise<string> {
   mkdirSync(inner);
   const isBook = n % 2 === 0;
   const path = join(inner, isBook ? 'clients.xlsx' : 'clients.csv');
-  const excel = isBook ? [] : ['--excel'];
+  const excel = isBook ? ['--full'] : ['--excel'];
   expect(await run(['export', 'clients', ...excel, '--out', path], scene.env)).toMatchObject({ code: 0 });
   const edits = Array.from({ length: EDITS }, (_, index) => {
     const field = random() < 0.15 ? 'credit' : random() < 0.1 ? 'term' : oneOf(round, TEXT_FIELDS);

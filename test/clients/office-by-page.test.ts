@@ -23,7 +23,9 @@ describe.each([
     await correctPhones(stage, words, options, async (page) => {
       const path = join(tempFolder(), 'clients.xlsx');
       writeFileSync(path, await download(page, stage, words.book));
-      const buffer = readFileSync(await typeInOffice(path, 'phone', PHONES));
+      const buffer = readFileSync(
+        await typeInOffice(path, language === 'fr' ? 'Téléphone' : 'Phone', PHONES),
+      );
       return { name: 'clients.xlsx', mimeType: XLSX, buffer };
     });
     await stage.close();

@@ -66,7 +66,7 @@ const withoutSpaces = (text: string): string => text.replaceAll(/\s/g, '');
 describe.each(['SQLite', 'PostgreSQL'] as const)('LibreOffice in French, of %s', (database) => {
   test.each(['csv', 'xlsx'])('opens %s with the types of the view, and without a formula', async (format) => {
     const path = join(tempFolder(), `clients.${format}`);
-    const form = format === 'csv' ? ['--excel'] : [];
+    const form = format === 'csv' ? ['--excel'] : ['--full'];
     const env = { DATABASE_URL: url(database), BMS__BI__READER_ROLE: 'analyst' };
     const exported = await runProgram(['export', 'clients', ...form, '--out', path], { env });
     expect(exported).toMatchObject({ code: 0, stderr: '' });

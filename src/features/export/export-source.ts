@@ -1,6 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
+import { writableField } from '../../diff/shown-value.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
+import type { Language } from '../../lib/text/translator.ts';
 import { formatInstant, isCalendarDate } from '../../lib/time/clock.ts';
 import { DAY_MS, createZoneOffset } from '../../lib/time/zone-offset.ts';
 import { readKnownPast, type KnownPast } from '../../views/as-of.ts';
@@ -9,11 +11,11 @@ import { nestedTables } from '../../store/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { columnHeadings, readDictionary } from '../../views/column-headings.ts';
 import { readDeclaredColumns, readViewNames, type DeclaredColumn } from '../../views/views.ts';
 import {
   exportColumns,
   readAsOf,
-  readDictionary,
   readView,
   recordColumn,
   type ExportColumn,
@@ -34,6 +36,8 @@ interface ExportRequest {
   readonly isRaw?: boolean;
   /** The zone of an instant that names none. */
   readonly timezone: string;
+  /** One column an amount, under headings in this language, as a workbook has them; undefined = the columns as they are. */
+  readonly headings?: Language | undefined;
 }
 
 /**
@@ -43,11 +47,8 @@ interface ExportRequest {
  * @throws {UsageError} `usage.view` for an unknown name, `usage.columns` for unknown columns, `usage.export` for ids of a view without
  * records, `usage.as_of` for an instant whose state is not known.
  */
-export async function openExport(
-  session: Session,
-  kinds: readonly Kind[],
-  { what, asOf, ids, columns: wanted, now, timezone, isRaw = false }: ExportRequest,
-) {
+export async function openExport(session: Session, kinds: readonly Kind[], request: ExportRequest) {
+  const { what, asOf, ids, now, timezone, isRaw = false } = request;
   const kindNames = kinds.map((kind) => kind.name);
   const name = kindNames.includes(what) ? `bi_${what}` : what;
   const declared = await readDeclaredColumns(session, name);
@@ -68,7 +69,7 @@ export async function openExport(
     });
   if (asOf === undefined) {
     const batches = readView(session, { name, columns, table, ids });
-    return { source: pickColumns({ ...shown, batches }, wanted), remark: null };
+    return { source: await showColumns(session, kinds, { ...shown, batches }, request), remark: null };
   }
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
   const past = await findPast(session, kinds, name, at);
@@ -80,8 +81,30 @@ export async function openExport(
   const batches = readAsOf(session, { ...past, ids }, columns);
   const zoneRemark = `As of ${formatInstant(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
-  return { source: pickColumns({ ...shown, batches }, wanted), remark: remarks.join('\n') || null };
+  const source = await showColumns(session, kinds, { ...shown, batches }, request);
+  return { source, remark: remarks.join('\n') || null };
 }
+
+/** The wanted columns; those for people without the exact copies of amounts, with their headings, and those that can be edited. */
+async function showColumns(
+  db: Queryable,
+  kinds: readonly Kind[],
+  source: ExportSource,
+  { columns: wanted, headings: language }: ExportRequest,
+): Promise<ExportSource> {
+  if (language === undefined) return pickColumns(source, wanted);
+  const names = source.columns.map((column) => column.name);
+  const isCopy = (name: string): boolean => COPY.test(name) && names.includes(name.replace(COPY, ''));
+  const lean = pickColumns(source, wanted ?? names.filter((name) => !isCopy(name)).join(','));
+  const declared = kinds.find((kind) => source.name === `bi_${kind.name}` && kind.update !== null);
+  const kind = declared && (await readMirroredKind(db, declared));
+  const editable = names.filter((name) => kind && writableField(kind, name));
+  const headings = columnHeadings(source.dictionary, language);
+  return { ...lean, look: { headings, editable: new Set(editable) } };
+}
+
+/** The end of the name of a column that has an amount once more. */
+const COPY = /_(?:exact|e4)$/;
 
 /** @throws {UsageError} `usage.columns` for a column that there is not. */
 function pickColumns(source: ExportSource, wanted?: string): ExportSource {

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { StoppedError } from '../../lib/sync-error.ts';
+import type { Language } from '../../lib/text/translator.ts';
 import { writeWhole } from '../../db/output-file.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts';
@@ -11,6 +12,10 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 /** The format of a file's extension; null for any other. */
 export const formatOfFile = (file: string): ExportFormat | null =>
   EXPORT_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
+
+/** The language of the headings of a workbook for people; undefined in other formats, and where all columns have their names. */
+export const headingLanguage = (format: string, isFull: boolean, language: Language) =>
+  format === 'xlsx' && !isFull ? language : undefined;
 
 export interface ExportOptions {
   readonly format: ExportFormat;

@@ -14,6 +14,16 @@ export interface ExportSource {
   readonly batches: AsyncIterable<readonly Values[]>;
   /** The rows of `bi_dictionary` for the columns. */
   readonly dictionary: readonly Row[];
+  /** How a workbook shows the columns to people; without it, it has their names alone. */
+  readonly look?: ColumnLook;
+}
+
+/** What people see of columns in a workbook. */
+interface ColumnLook {
+  /** The headings by the names of the columns. */
+  readonly headings: ReadonlyMap<string, string>;
+  /** The columns whose cells can be changed and uploaded as corrections. */
+  readonly editable: ReadonlySet<string>;
 }
 
 /** A view with the columns that are wanted of it. */
@@ -60,10 +70,6 @@ export async function* readView(
 
 const rawOf = (view: string, table: string): SQL =>
   sql`(select k._raw from ${sql.identifier(table)} k where k.id = ${sql.identifier(view)}.id) as _raw`;
-
-/** Reads the rows of `bi_dictionary` for a view's columns. */
-export const readDictionary = (db: Queryable, view: string): Promise<readonly Row[]> =>
-  db.query(sql`select * from bi_dictionary where ${sql.identifier('view')} = ${view}`);
 
 /** The rows after the one with this key, in the order of the key. The first part of the key alone finds them by its index. */
 function afterKey(key: readonly string[], last: Row): SQL {

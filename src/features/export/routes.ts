@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { StoppedError } from '../../lib/sync-error.ts';
 import { expandIds } from '../../runs/extent.ts';
 import { openExport } from './export-source.ts';
-import { exportFile, exportTexts, type ExportOptions } from './export.ts';
+import { exportFile, exportTexts, headingLanguage, type ExportOptions } from './export.ts';
 import type { ExportSource } from './read-rows.ts';
 import { watchCaller } from '../../http/access.ts';
 import { abortWhenGone } from '../../http/send.ts';
@@ -43,6 +43,7 @@ const schema = {
     asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
     columns: z.string().max(10_000).optional().describe('only these columns, in this order: id,name'),
     ids: z.string().max(10_000).optional().describe('only these records: 1,5-9'),
+    full: z.stringbool().default(false).describe('of a workbook: all columns, by their names'),
   }),
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
 };
@@ -52,13 +53,14 @@ export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone } = context;
   removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
-    const { format, asOf, columns, ids: listed } = request.query;
+    const { format, asOf, columns, ids: listed, full } = request.query;
     const what = request.params.view;
     const { source } = await openExport(session, kinds, {
       what,
       asOf,
       ids: listed === undefined ? undefined : expandIds(listed),
       columns,
+      headings: headingLanguage(format, full, request.language),
       now: clock.now(),
       timezone,
     });

@@ -3,19 +3,21 @@ import { WorkbookWriter } from '@cj-tech-master/excelts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
+import { isTechnical } from '../../views/column-headings.ts';
 import { isNumberText, type ExportColumn, type ExportSource, type ExportType } from './read-rows.ts';
 import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
 /**
- * Writes rows as a workbook of Excel, batch after batch; the second sheet has the columns' rows of `bi_dictionary`.
+ * Writes rows as a workbook of Excel, batch after batch; the second sheet has the columns' rows of `bi_dictionary`. Headings can be
+ * filtered by; those of columns that can be edited are marked, and columns of our own are hidden, if the rows are for people.
  * Numbers, dates and times have their types; everything else is text, never a formula.
  *
  * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
  */
 export async function writeWorkbook(source: ExportSource, path: string): Promise<void> {
-  const { name, columns, batches, dictionary } = source;
+  const { name, columns, batches, dictionary, look } = source;
   const book = new WorkbookWriter({ filename: path, useStyles: true, useSharedStrings: false });
-  const sheet = addSheet(book, name, columns);
+  const sheet = addSheet(book, name, columns, look);
   let count = 0;
   for await (const batch of batches) {
     count += batch.length;
@@ -24,6 +26,8 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
       sheet.addRow(columns.map((column, index) => cellOf(column.type, values[index] ?? null))).commit();
     await turn(); // Lets the library write what it has compressed.
   }
+  if (look !== undefined)
+    sheet.autoFilter = { from: { row: 1, col: 1 }, to: { row: count + 1, col: columns.length } };
   sheet.commit();
   const dictionarySheet = addSheet(book, 'dictionary', DICTIONARY);
   for (const column of columns) {
@@ -47,14 +51,31 @@ const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr']
 );
 
 /** Adds a sheet with a frozen header row. Excel limits sheet names to 31 characters. */
-function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
+function addSheet(
+  book: WorkbookWriter,
+  name: string,
+  columns: readonly ExportColumn[],
+  look?: ExportSource['look'],
+) {
   const sheet = book.addWorksheet(name.slice(0, 31), { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.columns = columns.map((column) => {
     const { width, numFmt } = CELL_STYLES[column.type];
-    return { header: column.name, width: Math.max(width, column.name.length + 2), style: { numFmt } };
+    const header = look?.headings.get(column.name) ?? column.name;
+    const hidden = look !== undefined && isTechnical(column.name);
+    return { header, width: Math.max(width, header.length + FILTER_WIDTH), style: { numFmt }, hidden };
   });
+  for (const [index, { name }] of columns.entries())
+    if (look?.editable.has(name)) sheet.getRow(1).getCell(index + 1).style = EDITABLE;
   return sheet;
 }
+
+/** A heading has a button to filter by beside it. */
+const FILTER_WIDTH = 4;
+
+const EDITABLE = {
+  font: { bold: true },
+  fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFD8EFE4' } },
+} as const;
 
 const NUMBER = { width: 14, numFmt: 'General' };
 const TEXT = { width: 24, numFmt: '@' };

@@ -53,7 +53,7 @@ describe.each(DATABASES)('the export of a mirror in %s', (_name, open) => {
     const bytes = new Uint8Array(await (await get('/v1/export/clients?format=xlsx')).arrayBuffer());
     const { columns, rows } = await readSheet('clients.xlsx', bytes);
     expect(columns).toContain('_version');
-    expect(rows[0]?.cells.get(columns.indexOf('code'))?.text).toBe('00017');
+    expect(rows[0]?.cells.get(columns.indexOf('Code'))?.text).toBe('00017');
     await expect.poll(exportsLeft).toEqual(before);
   });
 

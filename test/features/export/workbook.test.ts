@@ -82,6 +82,24 @@ test('a workbook has numbers, dates and times as such, and everything else as te
   );
 });
 
+test('a workbook for people has labels to filter by, marks what can be edited, and hides our own columns', async () => {
+  const path = join(tempFolder(), 'clients.xlsx');
+  const columns = [
+    { name: 'id', type: 'integer' },
+    { name: 'phone', type: 'text' },
+    { name: '_version', type: 'text' },
+  ] as const;
+  const look = { headings: new Map([['phone', 'Téléphone']]), editable: new Set(['phone']) };
+  const source = { name: 'bi_clients', columns, batches: batchOf([[7, '1', 'v']]), dictionary: [], look };
+  await exportFile(source, path, { ...HOW, signal: new AbortController().signal });
+
+  const [sheet] = (await bookOf(path)).worksheets;
+  expect(sheet?.getRow(1).values).toEqual([undefined, 'id', 'Téléphone', '_version']);
+  expect(sheet?.autoFilter).toBe('A1:C2');
+  expect(columns.map((_, at) => sheet?.getColumn(at + 1).hidden)).toEqual([false, false, true]);
+  expect(columns.map((_, at) => sheet?.getCell(1, at + 1).font?.bold === true)).toEqual([false, true, false]);
+});
+
 test('a workbook holds no more rows than a sheet, and leaves no file then', async () => {
   // prettier-ignore
   const batch: readonly Values[] = Array.from({ length: 1_048_576 }, () => [

@@ -5,7 +5,14 @@ import { UsageError } from '../../../lib/sync-error.ts';
 import { systemClock } from '../../../lib/time/clock.ts';
 import { expandIds } from '../../../runs/extent.ts';
 import { openExport } from '../export-source.ts';
-import { EXPORT_FORMATS, exportFile, exportTexts, formatOfFile, type ExportFormat } from '../export.ts';
+import {
+  EXPORT_FORMATS,
+  exportFile,
+  exportTexts,
+  formatOfFile,
+  headingLanguage,
+  type ExportFormat,
+} from '../export.ts';
 import { outputFile } from '../../../db/output-file.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../../../cli/parts/command.ts';
 import { printLine, rowsAndSize, type Io } from '../../../cli/parts/io.ts';
@@ -18,6 +25,7 @@ interface Options extends CommonOptions {
   readonly columns?: string;
   readonly ids?: string;
   readonly out?: string;
+  readonly full?: true;
   readonly raw?: true;
 }
 
@@ -35,11 +43,12 @@ export function exportCommand(context: CommandContext): Command {
     .option('--columns <list>', 'only these columns, in this order, e.g. id,name')
     .option('--ids <list>', 'only these records, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout; - is stdout as CSV)')
+    .option('--full', 'in a workbook, all columns by their names: amounts once more as texts and integers')
     .option('--raw', 'no column _version, and in CSV no apostrophe before texts that look like formulas')
     .action(async (what: string, given: Options) => {
       const options = withoutDash(given);
       const { io } = context;
-      const { raw: isRaw = false, excel: isExcel = false, asOf, out, columns } = options;
+      const { raw: isRaw = false, excel: isExcel = false, full = false, asOf, out, columns } = options;
       const format = chosenFormat(options);
       refuseConflicts(options, format);
       const startedMs = systemClock.monotonicMs();
@@ -56,7 +65,9 @@ export function exportCommand(context: CommandContext): Command {
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
         const ids = options.ids === undefined ? undefined : expandIds(options.ids);
-        const request = { what, asOf, ids, columns, now: systemClock.now(), timezone, isRaw };
+        const headings = headingLanguage(format, full, config.language);
+        const now = systemClock.now();
+        const request = { what, asOf, ids, columns, now, timezone, isRaw, headings };
         const { source, remark } = await openExport(session, allKinds(config), request);
         const written =
           file === null ? null : { ...(await exportFile(source, file, encoding)), file, format };

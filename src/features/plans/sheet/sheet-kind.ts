@@ -1,7 +1,9 @@
+import { kindLabel } from '../../../catalog/descriptions.ts';
+import { LANGUAGES, translatorFor } from '../../../lib/text/translator.ts';
 import { UsageError } from '../../../lib/sync-error.ts';
 
 /**
- * Finds the record kind of a sheet: the one that a person chose, or that the sheet of the workbook or the file is named after.
+ * Finds the record kind of a sheet: the one that a person chose, or that the sheet of the workbook or the file is named after, in either language.
  *
  * @throws {UsageError} `usage.sheet` where two of them differ.
  */
@@ -20,11 +22,27 @@ export function kindOfSheet(
   });
 }
 
-/** The only kind whose name stands in a name as a word, as in `bi_clients (2026-11).csv`; the longest of those that contain others. */
+/**
+ * The only kind whose name or label stands in a name as words, as in `bi_clients (2026-11).csv` or `Catégories.xlsx`; the longest of
+ * those that contain others.
+ */
 function kindInName(kinds: readonly string[], name: string | undefined): string | undefined {
-  const found = kinds.filter((kind) => wordsOf(name ?? '').includes(wordsOf(kind)));
-  const [kind, ...others] = found.filter((each) => !found.some((one) => one !== each && one.includes(each)));
+  const found = kinds.flatMap((kind) => {
+    const labels = LANGUAGES.map((language) => kindLabel(translatorFor(language), kind));
+    const words = [kind, ...labels].map(wordsOf).filter((words) => wordsOf(name ?? '').includes(words));
+    return words.map((words) => ({ kind, words }));
+  });
+  const longest = found.filter(
+    ({ words }) => !found.some((other) => other.words !== words && other.words.includes(words)),
+  );
+  const [kind, ...others] = new Set(longest.map((each) => each.kind));
   return others.length === 0 ? kind : undefined;
 }
 
-const wordsOf = (name: string): string => `_${name.toLowerCase().replace(/[^\p{L}]+/gu, '_')}_`;
+/** A name as words between underscores, without accents: file systems write them in two ways. */
+const wordsOf = (name: string): string =>
+  `_${name
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}]+/gu, '_')}_`;

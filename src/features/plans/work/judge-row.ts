@@ -1,6 +1,6 @@
 import { isExcludedName } from '../../../catalog/exclude.ts';
-import type { Field, Kind } from '../../../catalog/kind.ts';
-import { shownValue, writeNameOf } from '../../../diff/shown-value.ts';
+import type { Kind } from '../../../catalog/kind.ts';
+import { shownValue, writableField, writeNameOf } from '../../../diff/shown-value.ts';
 import { parseJson, type Json, type JsonObject } from '../../../lib/json/json.ts';
 import { didYouMean } from '../../../lib/text/nearest-name.ts';
 import type { Row } from '../../../db/session/session.ts';
@@ -101,13 +101,6 @@ export function findReorderedColumn(moves: readonly CellMove[]): string | undefi
 
 const BLANK: SheetCell = { text: '', isFormula: false };
 const KNOWN_BY_ROW = ['id', VERSION_COLUMN, '_changed_at', '_first_seen_at'];
-
-/** Lists of entries have tables of their own; other columns are computed. */
-function writableField(kind: Kind, column: string): Field | undefined {
-  const field = kind.fields.find(({ name, textOf }) => name === column && textOf === undefined);
-  const isWritten = column !== 'id' && field?.type !== 'json' && !isExcludedName(kind, column);
-  return isWritten ? field : undefined;
-}
 
 /** Whether a cell of a column that cannot be written shows something else than an export. */
 function isEdited(

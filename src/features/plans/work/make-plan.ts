@@ -10,6 +10,7 @@ import { readTexts } from '../../../db/rows/rows.ts';
 import { readMirroredKind } from '../../../store/kinds/field-store.ts';
 import { insertPlan, type NewPlanRow } from '../store.ts';
 import { VERSION_COLUMN, versionOf } from '../../../store/records/record-version.ts';
+import { namesOfHeadings, readDictionary } from '../../../views/column-headings.ts';
 import { readDeclaredColumns } from '../../../views/views.ts';
 import { findRecordsWithKey } from '../../../outbound/intake/duplicate-check.ts';
 import { valueForMessage as beginningOf } from '../../../outbound/intake/write-value.ts';
@@ -28,7 +29,13 @@ import {
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 import { matchedFields, matchRows } from './match-rows.ts';
 import { kindOfSheet } from '../sheet/sheet-kind.ts';
-import { columnsUnnamed, findRepeated, type Sheet, type SheetCells } from '../sheet/sheet-table.ts';
+import {
+  columnsUnnamed,
+  findRepeated,
+  refuseRepeatedNames,
+  type Sheet,
+  type SheetCells,
+} from '../sheet/sheet-table.ts';
 
 export interface Spreadsheet {
   readonly kinds: readonly Kind[];
@@ -56,9 +63,8 @@ export interface Spreadsheet {
  * @throws {UsageError} `usage.sheet` where the columns fit no kind, or a column was probably sorted without the others.
  */
 export async function makePlan(session: Session, spreadsheet: Spreadsheet): Promise<number | null> {
-  const { sheet, match, create = false, allowReordered = false } = spreadsheet;
-  if (match === undefined && !sheet.columns.includes('id')) throw columnsUnnamed();
-  const { kind, viewColumns } = await findKind(session, spreadsheet);
+  const { match, create = false, allowReordered = false } = spreadsheet;
+  const { kind, viewColumns, sheet } = await findKind(session, spreadsheet);
   const fields = match === undefined ? [] : matchedFields(kind, viewColumns, sheet, match);
   const table = editedTable(await readMirroredKind(session, kind), viewColumns, sheet, fields);
   return judgeThenStore(
@@ -121,26 +127,33 @@ const sortedAloneError = (column: string): UsageError =>
     },
   );
 
-type CandidateKind = Pick<EditedTable, 'kind' | 'viewColumns'>;
+type CandidateKind = Pick<EditedTable, 'kind' | 'viewColumns' | 'sheet'>;
 
 /** The kind that is chosen or named; else the only one that has the most of these columns, or no others. */
 async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<CandidateKind> {
-  const { kinds, kind: chosen, sheet, origin: file } = spreadsheet;
+  const { kinds, kind: chosen, sheet, origin: file, match } = spreadsheet;
   const names = kinds.map((kind) => kind.name);
   const named = kindOfSheet(names, chosen, sheet.name, file);
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const candidates: CandidateKind[] = [];
   for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
-    const columns = await readDeclaredColumns(db, `bi_${kind.name}`);
-    candidates.push({ kind, viewColumns: new Set(columns.map((column) => column.name)) });
+    const view = `bi_${kind.name}`;
+    const viewColumns = new Set((await readDeclaredColumns(db, view)).map((column) => column.name));
+    const columns = namesOfHeadings(sheet.columns, await readDictionary(db, view));
+    candidates.push({ kind, viewColumns, sheet: { ...sheet, columns } });
   }
-  const sharedBy = ({ viewColumns }: CandidateKind): number =>
-    sheet.columns.filter((name) => viewColumns.has(name)).length;
+  if (match === undefined && !candidates.some((each) => each.sheet.columns.includes('id')))
+    throw columnsUnnamed();
+  const sharedBy = ({ viewColumns, sheet: { columns } }: CandidateKind): number =>
+    columns.filter((name) => viewColumns.has(name)).length;
   const most = Math.max(...candidates.map(sharedBy));
   const closest = candidates.filter((candidate) => sharedBy(candidate) === most);
   const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
   const [best, ...others] = closest.length > 1 ? complete : closest;
-  if (best !== undefined && others.length === 0) return best;
+  if (best !== undefined && others.length === 0) {
+    refuseRepeatedNames(best.sheet.columns);
+    return best;
+  }
   const message =
     named === undefined
       ? 'The columns fit more than one record kind.'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { kindOfSheet } from '../../../../src/features/plans/sheet/sheet-kind.ts';
 
-const KINDS = ['clients', 'products', 'purchases', 'purchases_products'];
+const KINDS = ['clients', 'products', 'categories', 'purchases', 'purchases_products', 'purchase_products'];
 
 test.each([
   ['clients.csv', undefined, undefined, 'clients'],
@@ -12,6 +12,10 @@ test.each([
   ['corrections.xlsx', 'products', undefined, 'products'],
   ['prices.csv', undefined, 'products', 'products'],
   ['clients.xlsx', 'Sheet1', 'clients', 'clients'],
+  ['Produits (novembre).xlsx', undefined, undefined, 'products'],
+  ['cate\u0301gories.csv', 'Feuil1', undefined, 'categories'],
+  ["Lignes d'achat.csv", undefined, undefined, 'purchase_products'],
+  ['purchase lines.csv', undefined, undefined, 'purchase_products'],
   ['clientele.csv', undefined, undefined, undefined],
   ['clients and products.csv', undefined, undefined, undefined],
 ])('%s with the sheet %s and the choice %s is a sheet of %s', (file, sheet, chosen, kind) => {

@@ -171,54 +171,58 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     expect(await planOf(on, lines)).toBeNull();
   });
 
-  test('of a workbook is that of its cells: formulas are refused, and types are read back', async () => {
-    const { on, id } = await scene(database);
-    await on.clock.sleep(65_123);
-    on.service.world.update('clients', Number(id), {
-      term: 31,
-      fax: 'a\u0007b_x0007_\u001fc',
-      city: '_x000D_',
-    });
-    await on.pull('clients');
-    const path = join(tempFolder(), 'clients.xlsx');
-    const { source } = await openExport(on.session, KINDS, {
-      what: 'clients',
-      asOf: undefined,
-      now: on.clock.now(),
-      timezone: 'UTC',
-    });
-    await writeWorkbook(source, path);
-    const planned = async (): Promise<readonly string[]> => {
-      const sheet = await readSheet('clients.xlsx', readFileSync(path));
-      const asked = { kinds: KINDS, sheet, origin: 'clients.xlsx', createdBy: 'ada', now: on.clock.now() };
-      const made = await makePlan(on.session, asked);
-      return made === null ? [] : planTexts(await showPlan(on.session, KINDS, made));
-    };
-    expect(await planned()).toEqual([]);
+  test.each([undefined, 'en', 'fr'] as const)(
+    'of a workbook with headings %s is that of its cells: formulas are refused, and types are read back',
+    async (headings) => {
+      const { on, id } = await scene(database);
+      await on.clock.sleep(65_123);
+      on.service.world.update('clients', Number(id), {
+        term: 31,
+        fax: 'a\u0007b_x0007_\u001fc',
+        city: '_x000D_',
+      });
+      await on.pull('clients');
+      const path = join(tempFolder(), 'clients.xlsx');
+      const { source } = await openExport(on.session, KINDS, {
+        what: 'clients',
+        asOf: undefined,
+        now: on.clock.now(),
+        timezone: 'UTC',
+        headings,
+      });
+      await writeWorkbook(source, path);
+      const planned = async (): Promise<readonly string[]> => {
+        const sheet = await readSheet('clients.xlsx', readFileSync(path));
+        const asked = { kinds: KINDS, sheet, origin: 'clients.xlsx', createdBy: 'ada', now: on.clock.now() };
+        const made = await makePlan(on.session, asked);
+        return made === null ? [] : planTexts(await showPlan(on.session, KINDS, made));
+      };
+      expect(await planned()).toEqual([]);
 
-    const book = new Workbook();
-    await book.xlsx.readFile(path);
-    const [sheet] = book.worksheets;
-    const cell = (row: number, name: string) =>
-      sheet?.getRow(row).getCell(source.columns.findIndex((each) => each.name === name) + 1);
-    const last = sheet?.rowCount ?? 0;
-    for (const [row, name, value] of [
-      [last, 'credit', 1234568.25],
-      [last, 'creation_date', new Date('2025-02-01T00:00:00Z')],
-      [2, 'name', { formula: 'A1', result: 'x' }],
-      [3, 'code', 100000],
-    ] as const) {
-      const at = cell(row, name);
-      if (at !== undefined) at.value = value;
-    }
-    await book.xlsx.writeFile(path);
-    expect(await planned()).toEqual([
-      expect.stringContaining('name: it is a formula'),
-      expect.stringMatching(/code: "[^"]+" → "100000"$/),
-      `${id} creation_date: "2025-01-31" → "2025-02-01"`,
-      `${id} credit: "1234567.10" → "1234568.25"`,
-    ]);
-  });
+      const book = new Workbook();
+      await book.xlsx.readFile(path);
+      const [sheet] = book.worksheets;
+      const cell = (row: number, name: string) =>
+        sheet?.getRow(row).getCell(source.columns.findIndex((each) => each.name === name) + 1);
+      const last = sheet?.rowCount ?? 0;
+      for (const [row, name, value] of [
+        [last, 'credit', 1234568.25],
+        [last, 'creation_date', new Date('2025-02-01T00:00:00Z')],
+        [2, 'name', { formula: 'A1', result: 'x' }],
+        [3, 'code', 100000],
+      ] as const) {
+        const at = cell(row, name);
+        if (at !== undefined) at.value = value;
+      }
+      await book.xlsx.writeFile(path);
+      expect(await planned()).toEqual([
+        expect.stringContaining('name: it is a formula'),
+        expect.stringMatching(/code: "[^"]+" → "100000"$/),
+        `${id} creation_date: "2025-01-31" → "2025-02-01"`,
+        `${id} credit: "1234567.10" → "1234568.25"`,
+      ]);
+    },
+  );
 
   const REFUSED: readonly (readonly [what: string, cells: Readonly<Record<string, string>>, why: string])[] =
     [
