@@ -28,7 +28,9 @@ export const OTHERS = {
 /** What another program reads when its write is refused. */
 export const REFUSED = {
   SQLite: {
-    message: expect.stringContaining('no such function: read_only_copy_use_bms_sync_push_or_table_outbox') as string,
+    message: expect.stringContaining(
+      'no such function: read_only_copy_use_bms_sync_push_or_table_outbox',
+    ) as string,
   },
   PostgreSQL: {
     code: '55000',

@@ -52,7 +52,7 @@ function cachedCount<Argument, Value>(
       const at = clock.now();
       cached = { value: await read(argument), at };
     } catch (error) {
-      logger.warn({ err: error }, 'the rows and events of the pages could not be counted'); // The next page tries again.
+      logger.debug({ err: error }, 'the rows and events of the pages could not be counted'); // The next page tries again, and an outage is logged once.
     }
     readAt = clock.monotonicMs();
     tookMs = readAt - startMs;

@@ -50,3 +50,13 @@ test('a count that takes long is made again beside the answers, and not with eac
   expect(statements).toBe(4);
   expect((await counts.hours(NOON))?.value).toEqual(new Map());
 });
+
+test('a count that fails, as when serve stops meanwhile, asks nobody to act', async () => {
+  const [, open] = DATABASES[0] ?? [];
+  if (open === undefined) throw new Error('no database');
+  const { logger, lines } = memoryLog();
+  const query = () => Promise.reject(new Error('The thread that reads the mirror has ended.'));
+  const counts = createCounts({ session: { ...(await open()), query }, clock: systemClock, logger });
+  expect(await counts.rows(['clients'])).toBe(null);
+  expect(lines.map(({ level }) => level)).toEqual([20]);
+});
