@@ -121,7 +121,8 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
     const reading = readings.get(entry.kind);
     if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
     const isHeld = reading.reason === 'absences_unproven' && reading.heldDeletions > 0;
-    const isNext = beingRead.has(entry.kind) && !isFailedReading(reading.state);
+    const isUnsearched = state === 'unsettled' && settlement.search === undefined;
+    const isNext = (beingRead.has(entry.kind) || isUnsearched) && !isFailedReading(reading.state);
     const outcome = isNext ? NEXT_READING : describeOutcome({ ...reading, missing: null }).why;
     const why = isHeld ? HELD_ROWS : (outcome ?? settlement.awaits.why);
     return {

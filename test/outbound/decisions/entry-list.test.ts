@@ -1,7 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/lib/time/clock.ts';
-import { changeEntry, findEntries, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
+import {
+  changeEntry,
+  findEntries,
+  type EntryPatch,
+  type EntryState,
+} from '../../../src/store/outbox/outbox-store.ts';
 import { requestPull } from '../../../src/store/runs/run-requests.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { showStanding, waitForEntries } from '../../../src/outbound/decisions/entry-list.ts';
@@ -101,10 +106,17 @@ test('an entry that waits for a reading waits for the next one while that is to 
   );
   const sendCounter = { read: () => Promise.resolve(0) };
   const reader = { session, sendCounter, kinds: [kindNamed('clients')] };
+  const change = (patch: EntryPatch) =>
+    session.atomically((tx) => changeEntry(tx, { id: 1, epoch: 0, patch, now: NOON }));
   const why = async () => {
     const [entry] = await showStanding(reader, await findEntries(session, [1]), null);
     return entry?.settlement.awaits?.why;
   };
+  expect(await why()).toBe('some rows that the list lacks are still in the mirror');
+  const sent = { state: 'unsettled', verdict: 'ambiguous' } as const;
+  await change(sent); // Its own search is not requested yet.
+  expect(await why()).toBe('the next reading has not ended yet');
+  await change({ ...sent, settlement: { ...settlement, search: { due: 1, run: 1 } } });
   expect(await why()).toBe('some rows that the list lacks are still in the mirror');
   await session.atomically((tx) => requestPull(tx, { kinds: ['clients'], request: 'outbox', now: NOON }));
   expect(await why()).toBe('the next reading has not ended yet');
