@@ -151,6 +151,30 @@ describe.each(DATABASES)('what a slot could not read, in %s', (database) => {
     expect(await runs()).toHaveLength(3);
   });
 
+  test('is read again, too, where a pull by hand that came in between was stopped', async () => {
+    const session = await MIRRORS[database]();
+    const { service, clock, pass, runs } = await scene(session);
+    service.setFaults(DOWN);
+    await pass(1);
+    const stop = new AbortController();
+    const sleep = () => {
+      stop.abort();
+      return Promise.reject(stop.signal.reason as Error);
+    };
+    const parts = { clock: { ...clock, sleep }, signal: stop.signal };
+    await pullFrom(service, session, { parts, request: { kinds: kindsNamed(...KINDS) } });
+    const [stopped] = await session.query(
+      sql`select count(*) as n from run_kinds where reason = 'interrupted'`,
+    );
+    expect(Number(stopped?.['n'])).toBe(2);
+    service.setFaults([]);
+    await pass(2);
+    expect(await runs()).toEqual([
+      ['', both],
+      ['#1', sorted],
+    ]);
+  });
+
   test('is left to the next slot once that has come', async () => {
     const session = await MIRRORS[database]();
     const { service, clock, pass, runs } = await scene(session);

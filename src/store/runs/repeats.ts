@@ -6,8 +6,8 @@ import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
-/** Why a later reading may succeed by itself. `busy`: another process was reading the list. */
-const PASSING: readonly string[] = [...PASSING_REASONS, 'busy'];
+/** Why a later reading may succeed by itself. `busy`: another process was reading the list; `interrupted`: a person stopped it. */
+const PASSING: readonly string[] = [...PASSING_REASONS, 'busy', 'interrupted'];
 
 export const isPassing = (reason: string | null): boolean => PASSING.includes(reason ?? '');
 
