@@ -37,6 +37,25 @@ const stateOf = async (session: Session, name: string): Promise<Row | undefined>
 };
 
 describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, open) => {
+  test('says how many deliveries there are, of all endpoints and of one', async () => {
+    const session = await open();
+    await addEndpoints(session);
+    const columns = ['endpoint_id', 'webhook_id', 'type', 'state', 'attempts', 'created_at'];
+    const rows = Array.from({ length: 61 }, (_none, at) => [
+      at < 9 ? 2 : 1,
+      `w${at}`,
+      'record.updated',
+      'delivered',
+      1,
+      NOON_TEXT,
+    ]);
+    await session.atomically((tx) => tx.insertRows({ table: 'webhook_deliveries', columns, rows }));
+    const stage = await serveMirror(session);
+    expect(await pageOf(stage, '/webhooks')).toContain('61 in all');
+    expect(await pageOf(stage, '/webhooks?endpoint=well')).toContain('52 in all');
+    expect(await pageOf(stage, '/webhooks?endpoint=weak')).not.toContain('in all');
+  });
+
   test('has the decisions on each endpoint, and no address that is a secret', async () => {
     const session = await open();
     await addEndpoints(session);

@@ -5,6 +5,7 @@ import type { Queryable, Transaction, SqlValue } from '../../db/session/session.
 import { sqlList, inChunks } from '../../db/session/sql-text.ts';
 import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import {
+  countUpTo,
   pickColumns,
   readInChunks,
   readRows,
@@ -173,8 +174,6 @@ export type LoggedDelivery = RowOf<typeof LOGGED>;
 interface DeliveriesWanted {
   /** The name of an endpoint; absent = all. */
   readonly endpoint?: string | undefined;
-  /** Absent = all. */
-  readonly states?: readonly DeliveryState[] | undefined;
   /** Only deliveries with a lower id: to read on. */
   readonly before?: number | undefined;
   readonly limit: number;
@@ -182,13 +181,20 @@ interface DeliveriesWanted {
 
 /** The latest deliveries, newest first. */
 export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
-  const { endpoint, states, before = Number.MAX_SAFE_INTEGER, limit } = wanted;
-  const ofEndpoint = endpoint === undefined ? sql`` : sql` and e.name = ${endpoint}`;
-  const inStates = states === undefined ? sql`` : sql` and d.state in (${sqlList(states)})`;
-  const latest = sql`
-    select d.*, e.name as endpoint from webhook_deliveries as d join webhook_endpoints as e on e.id = d.endpoint_id
-    where d.id < ${before}${ofEndpoint}${inStates} order by d.id desc limit ${limit}`;
+  const latest = sql`select d.*, e.name as endpoint from ${matching(wanted)} order by d.id desc limit ${wanted.limit}`;
   return readRows(db, LOGGED, latest);
+}
+
+/** How many there are, as far as they are counted. */
+export const countMatchingDeliveries = (
+  db: Queryable,
+  wanted: Pick<DeliveriesWanted, 'endpoint'>,
+): Promise<number> => countUpTo(db, matching(wanted));
+
+function matching({ endpoint, before = Number.MAX_SAFE_INTEGER }: Omit<DeliveriesWanted, 'limit'>) {
+  const ofEndpoint = endpoint === undefined ? sql`` : sql` and e.name = ${endpoint}`;
+  const all = sql`webhook_deliveries as d join webhook_endpoints as e on e.id = d.endpoint_id`;
+  return sql`${all} where d.id < ${before}${ofEndpoint}`;
 }
 
 /** The number of deliveries by endpoint and state; states without any are left out. */
