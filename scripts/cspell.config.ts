@@ -48,6 +48,7 @@ export default {
     '/\\\\n/g', // A line end within a text.
     '/\\/dev\\/\\w+/g', // Devices.
     '/"unit": "\\w+"/g', // Grafana's.
+    '/^-- \\w+_fr: .*(?:\\n-- {2,}.*)*/gm', // French lines in the head of a report.
     '/String\\.raw`[^`]*`|\\[[^\\]\\s]*\\\\[^\\]\\s]*\\]/g', // Parts of regular expressions.
   ],
   overrides: [

@@ -102,6 +102,8 @@ function semanticModel(report: Report): object {
 /** A time of a report as text of a day; null for `none`. */
 function dayOf(time: NonNullable<Report['time']>): string {
   const known = `nullif(${time}, 'none')`;
+  if (time === 'quarter')
+    return `(substr(${known}, 1, 5) || substr('01040710', 2 * cast(substr(${known}, 7, 1) as integer) - 1, 2) || '-01')`;
   return time === 'month' ? `(${known} || '-01')` : known;
 }
 

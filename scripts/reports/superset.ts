@@ -200,7 +200,7 @@ function dashboardFile(reports: readonly Report[], of: string): object {
     },
     metadata: {
       cross_filters_enabled: false,
-      native_filter_configuration: ['company', 'branch', 'month', 'week', 'day']
+      native_filter_configuration: ['company', 'branch', 'quarter', 'month', 'week', 'day']
         .map((column) => filterOf(column, reports))
         .filter(({ targets }) => targets.length > 0),
     },

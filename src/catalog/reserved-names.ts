@@ -35,7 +35,7 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'relations',
 ];
 
-/** `bi_sync_status`, `bi_statuses`, `sync_status_now`, `statuses_now`, `price_changes_now` and `client_contacts` are views, `calendar_days` is a table; `schedules.timezone` is a setting. */
+/** `bi_sync_status`, `bi_statuses`, `bi_purchase_statuses`, `sync_status_now`, `statuses_now`, `price_changes_now` and `client_contacts` are views, `calendar_days` is a table; `schedules.timezone` is a setting. */
 export const OTHER_RESERVED_NAMES: readonly string[] = [
   'sync_status',
   'sync_status_now',
@@ -43,6 +43,7 @@ export const OTHER_RESERVED_NAMES: readonly string[] = [
   'price_changes_now',
   'statuses',
   'statuses_now',
+  'purchase_statuses',
   'client_contacts',
   'timezone',
   'verify',

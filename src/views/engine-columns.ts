@@ -59,6 +59,10 @@ const COLUMNS = {
       'sold, owed or bought, as the settings reports.sold, .owed and .bought have it; null = nothing.',
     ],
   },
+  purchase_statuses: {
+    purchase_id: ['integer', 'Purchase', 'The id of the record.'],
+    status: ['text', 'Status', 'The status, as the service sends it; none = without one.'],
+  },
   issues: {
     kind: KIND,
     record_id: ['integer', 'Record', 'The id of the record; null if it has no usable one.'],

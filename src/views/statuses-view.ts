@@ -57,10 +57,7 @@ const IS_LISTED: Record<Dialect, string> = {
 export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): readonly View[] {
   const shown = kinds
     .filter((kind) => kind.hasStatus || COUNTED[kind.name] !== undefined)
-    .map((kind) => [
-      kind.name,
-      kind.hasStatus ? `coalesce(nullif(cast(status as text), ''), 'none')` : `cast('none' as text)`,
-    ]);
+    .map((kind) => [kind.name, statusOf(kind)]);
   // No union and no `count(*)`, as in `statusView`: each kind is joined to the one row that names it.
   const joined = shown.map(
     ([kind = '', status = ''], at) => `
@@ -80,7 +77,11 @@ export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): r
       from (select column1 as kind from (values ${names}) v) k${joined.join('')}
       where ${oneOf('status')} is not null) s`,
   };
-  if (dialect === 'postgres') return [view];
+  const ofPurchases = purchaseStatuses(
+    kinds.find(({ name }) => name === 'purchases'),
+    dialect,
+  );
+  if (dialect === 'postgres') return [view, ofPurchases];
   const columns = view.columns.map((column) => {
     const value = `n.${identifier(column.name)}`;
     return { ...column, expression: column.type === 'text' ? asText(value) : asInteger(value) };
@@ -88,7 +89,28 @@ export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): r
   return [
     { ...view, name: INNER, isInner: true },
     { ...view, columns, from: `from ${INNER} n` },
+    ofPurchases,
   ];
+}
+
+const statusOf = ({ hasStatus }: StatusKind): string =>
+  hasStatus ? `coalesce(nullif(cast(status as text), ''), 'none')` : `cast('none' as text)`;
+
+/** The status of each purchase, for reports of purchase lines; a mirror that has no list of purchases has the view without rows. */
+function purchaseStatuses(purchases: StatusKind | undefined, dialect: Dialect): View {
+  const status = purchases === undefined ? 'p.kind' : statusOf(purchases);
+  return {
+    name: 'bi_purchase_statuses',
+    meaning: translateAll('The status of each purchase; no rows where the mirror has no list of them.'),
+    columns: engineColumns('purchase_statuses', {
+      purchase_id: purchases === undefined ? 'p.tick' : 'p.id',
+      status: dialect === 'sqlite' ? asText(status) : status,
+    }),
+    from:
+      purchases === undefined
+        ? 'from kind_state p where false'
+        : 'from purchases p where _deleted_at is null',
+  };
 }
 
 const INNER = 'statuses_now';

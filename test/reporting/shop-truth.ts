@@ -10,6 +10,7 @@ import {
   dayOf,
   groupedBy,
   idOf,
+  isInCalendar,
   largestFirst,
   monthOf,
   presentTexts,
@@ -31,9 +32,9 @@ export const COUNTED = {
   bought: ['received', 'invoiced', 'none'],
 } as const satisfies CountedStatuses;
 
-const statusOf = ({ status }: JsonObject): string => textOf(status) || 'none';
-const isSold = (status: string): boolean => COUNTED.sold.some((counted) => counted === status);
-const isBought = (purchase: JsonObject | undefined): boolean =>
+export const statusOf = ({ status }: JsonObject): string => textOf(status) || 'none';
+export const isSold = (status: string): boolean => COUNTED.sold.some((counted) => counted === status);
+export const isBought = (purchase: JsonObject | undefined): boolean =>
   COUNTED.bought.some((counted) => counted === (purchase === undefined ? 'none' : statusOf(purchase)));
 
 interface Sale {
@@ -47,7 +48,7 @@ interface Sale {
   readonly total: Amount;
 }
 
-function salesOf(world: World): readonly Sale[] {
+export function salesOf(world: World): readonly Sale[] {
   const lines = groupedBy(recordsOf(world, 'sales_products'), ({ sale_id: id }) => idOf(id));
   return recordsOf(world, 'sales').map((sale) => {
     const id = textOf(sale['id']);
@@ -78,8 +79,6 @@ export function salesByMonth(world: World): Rows {
     ...both(sum(sales.map(({ total }) => total))),
   ]);
 }
-
-const isInCalendar = (day: string): boolean => day >= '2000' && day < '2050';
 
 /** As of the day on which the sales were read. */
 export function receivablesByAge(world: World): Rows {
@@ -270,7 +269,13 @@ export function duplicateClients(world: World): Rows {
 /** The sums of a kind's records by month and company, and how each month's changed by late changes. */
 export function lateChanges(
   kind: string,
-  fields: { readonly date: string; readonly money: string },
+  fields: {
+    readonly date: string;
+    readonly money: string;
+    /** What its records count as, and which do; left out = all. */
+    readonly as?: string;
+    readonly counts?: (record: JsonObject) => boolean;
+  },
   before: readonly JsonObject[],
   after: readonly JsonObject[],
 ): Rows {
@@ -295,6 +300,7 @@ export function lateChanges(
     .map(([key, ids]) => [
       kind,
       ...key.split(' '),
+      ...(fields.as === undefined ? [] : [fields.as]),
       String(ids.size),
       ...both(total(before, key)),
       ...both(total(after, key)),

@@ -3,12 +3,14 @@ import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../sandbox/world.ts';
 import {
   duplicateClients,
+  isBought,
   hoursWorkedAndBilled,
   purchasesByMonth,
   receivablesByAge,
   saleMargins,
   salesByMonth,
 } from './shop-truth.ts';
+import { daysToPay, repeatCustomers, taxesByQuarter, yearOnYear } from './owner-truth.ts';
 import {
   DAY_MS,
   ZERO,
@@ -35,6 +37,8 @@ interface Company {
   readonly world: World;
   /** The days with the work of people on them. */
   readonly worked: readonly DayOfWork[];
+  /** Whether the mirror reads purchases: without them, no status of a purchase line is known. */
+  readonly hasPurchases: boolean;
 }
 
 /** The answers of the reports by the sandbox's own data, computed by Decimals and without SQL. */
@@ -43,8 +47,8 @@ export const TRUTHS: Readonly<Record<string, (company: Company) => Rows>> = {
   'bookings-by-month': ({ world }) => bookings(world),
   'bookings-ahead': ({ world, worked }) => ahead(world, worked.at(-1)?.day ?? ''),
   'new-and-lost-clients': newAndLost,
-  'purchases-by-provider': ({ world }) => purchases(world),
-  'margin-by-product': ({ world }) => margins(world),
+  'purchases-by-provider': purchases,
+  'margin-by-product': margins,
   'price-changes': ({ world, worked }) => priceChanges(world, worked),
   'hours-by-technician-and-week': ({ world }) => hours(world),
   'open-punches': ({ world }) => openPunches(world),
@@ -56,6 +60,10 @@ export const TRUTHS: Readonly<Record<string, (company: Company) => Rows>> = {
   'margin-by-sale-line': ({ world }) => saleMargins(world),
   'hours-worked-and-billed': ({ world }) => hoursWorkedAndBilled(world),
   'changes-after-closing-of-sales': () => [],
+  'taxes-by-quarter': ({ world }) => taxesByQuarter(world),
+  'days-to-pay': ({ world }) => daysToPay(world),
+  'repeat-customers': ({ world }) => repeatCustomers(world),
+  'year-on-year': ({ world }) => yearOnYear(world),
   'changes-by-day': ({ worked }) =>
     worked.map((day) => [day.day, ...[day.created, day.updated, day.deleted, day.restored, 0].map(String)]),
 };
@@ -149,9 +157,16 @@ function newAndLost({ world, worked }: Company): Rows {
   ]);
 }
 
-function purchases(world: World): Rows {
+/** The purchase lines that count. */
+const linesBought = ({ world, hasPurchases }: Company): readonly JsonObject[] =>
+  recordsOf(world, 'purchase_products').filter(
+    ({ purchase_id: id }) => !hasPurchases || isBought(world.get('purchases', Number(idOf(id)))),
+  );
+
+function purchases(company: Company): Rows {
+  const { world } = company;
   const lines = groupedBy(
-    recordsOf(world, 'purchase_products'),
+    linesBought(company),
     ({ product_id: id, system_id: company }) =>
       `${idOf(company)} ${idOf(world.get('products', Number(idOf(id)))?.['provider_id'])}`,
   );
@@ -170,6 +185,7 @@ function purchases(world: World): Rows {
     const row = [
       company,
       id,
+      'bought',
       ...presentTexts(world.get('providers', Number(id)), ['code', 'name']),
       String(all.length),
       known.length === 0 ? null : String(known.filter(({ onHold }) => onHold?.eq(0) === false).length),
@@ -184,9 +200,10 @@ function purchases(world: World): Rows {
   return largestFirst(rows);
 }
 
-function margins(world: World): Rows {
+function margins(company: Company): Rows {
+  const { world } = company;
   const bought = groupedBy(
-    recordsOf(world, 'purchase_products'),
+    linesBought(company),
     ({ product_id: id, system_id: company }) => `${idOf(company)} ${idOf(id)}`,
   );
   const rows = [...bought].map(([key, lines]) => {
@@ -199,6 +216,7 @@ function margins(world: World): Rows {
     const row = [
       company,
       id,
+      'bought',
       ...presentTexts(product, ['code', 'name_fr']),
       FIRST_DAY.slice(0, 7), // All lines are read then.
       String(lines.length),

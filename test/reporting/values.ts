@@ -14,6 +14,9 @@ export function valueAt(price: Amount, quantity: Amount): Amount {
   return value.abs().gt('4e18') ? null : value;
 }
 
+/** Whether `bi_calendar` has the day. */
+export const isInCalendar = (day: string): boolean => day >= '2000' && day < '2050';
+
 export const DAY_MS = 86_400_000;
 
 export function mondayOf(day: string): string {

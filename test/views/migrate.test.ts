@@ -70,6 +70,7 @@ describe('migrating', () => {
         'price_changes_now',
         'bi_statuses',
         'statuses_now',
+        'bi_purchase_statuses',
         'bi_sync_status',
         'sync_status_now',
         'bi_issues',

@@ -153,6 +153,7 @@ const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
   bi_sync_status: ['kind'],
   bi_calendar: ['date'],
   bi_statuses: ['kind', 'status'],
+  bi_purchase_statuses: ['purchase_id'],
   bi_dictionary: ['view', 'column'],
   bi_relations: ['view', 'column'],
   bi_fields: ['kind', 'field'],

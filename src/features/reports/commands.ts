@@ -29,7 +29,7 @@ export function reportCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       const views = await readViewNames(session);
       if (name === undefined) {
-        const reports = listReports(views);
+        const reports = listReports(views, 'en');
         const rows = reports.map((report) => [report.name, report.missing ?? report.question]);
         context.printResult(options, { reports }, textTable(['report', 'question'], rows));
         return;

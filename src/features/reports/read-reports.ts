@@ -6,7 +6,10 @@ import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
 export const REPORT_FOLDER = join(PACKAGE_FOLDER, 'src/features/reports/catalogue');
 
 /** What a head may have. A text goes on in lines that begin with more blanks. */
-const PROPERTIES = 'title question note keys time labels metric shown plot by bars'.split(' ');
+const PROPERTIES =
+  'title title_fr question question_fr note days counts keys time labels metric shown plot by bars'.split(
+    ' ',
+  );
 
 /** Every report, by name: assistants run them, and scripts/reports writes docs/reporting and deploy/superset from them. */
 export const REPORTS = readdirSync(REPORT_FOLDER)
@@ -22,7 +25,8 @@ export const REPORTS = readdirSync(REPORT_FOLDER)
 export function parseReport(name: string, text: string) {
   const end = text.indexOf('\n\n');
   const { all, one, names } = readHead(name, text.slice(0, end));
-  const time = (['day', 'week', 'month'] as const).find((grain) => all('time').includes(grain)) ?? null;
+  const time =
+    (['day', 'week', 'month', 'quarter'] as const).find((grain) => all('time').includes(grain)) ?? null;
   const labels = names('labels');
   const by = all('by').length > 0 ? names('by') : time === null ? labels : [time];
   const isTime = time !== null && by.includes(time);
@@ -37,10 +41,16 @@ export function parseReport(name: string, text: string) {
     name,
     title: one('title'),
     question: one('question'),
+    /** Its title and its question for readers of French. */
+    inFrench: { title: one('title_fr'), question: one('question_fr') },
     /** What a reader must know before trusting it. */
     notes: all('note'),
     /** Runs unchanged on both databases. */
     sql: text.slice(end + 2),
+    /** The days that its part `asked` takes, `first` and `last`. */
+    days: names('days'),
+    /** The settings `reports` by which statuses count in it: `sold`, `owed`, `bought`. */
+    counts: names('counts'),
     /** The columns that name a row together; none of them is ever null. */
     keys: one('keys').split(', '),
     /** The column of its times, as texts, and their grain; null: it shows the present. */

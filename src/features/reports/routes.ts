@@ -53,8 +53,8 @@ const SHOW = {
 /** The routes of the ready reports, as a document or as a file. */
 export function reportRoutes(app: Server, context: RouteContext): void {
   const { session } = context;
-  app.get('/v1/reports', { schema: LIST }, async (_request, reply) =>
-    sendDocument(reply, reportList, { reports: listReports(await readViewNames(session)) }),
+  app.get('/v1/reports', { schema: LIST }, async ({ language }, reply) =>
+    sendDocument(reply, reportList, { reports: listReports(await readViewNames(session), language) }),
   );
   app.get('/v1/reports/:name', { schema: SHOW }, async (request, reply) => {
     const { name } = request.params;

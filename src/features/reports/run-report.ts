@@ -30,17 +30,17 @@ export interface ReportRequest {
 export type ReportAnswer = Awaited<ReturnType<typeof runReport>>;
 
 /** The reports, with what each lacks in a mirror that has these views. */
-export function listReports(views: readonly string[]) {
+export function listReports(views: readonly string[], language: Language) {
   return REPORTS.map((report) => {
-    const { name, title, question, notes } = report;
-    return { name, title, question, notes, ...takenDays(report), missing: describeMissing(report, views) };
+    const [from, to] = ['first', 'last'].map((day) => report.days.includes(day)) as [boolean, boolean];
+    return { ...headOf(report, language), from, to, missing: describeMissing(report, views) };
   });
 }
 
-/** Which of the two days a report takes, by its SQL. */
-const takenDays = ({ sql: text }: Report) => ({
-  from: /\bas first\b/.test(text),
-  to: /\bas last\b/.test(text),
+const headOf = ({ name, title, question, notes, inFrench }: Report, language: Language) => ({
+  name,
+  ...(language === 'fr' ? inFrench : { title, question }),
+  notes,
 });
 
 /**
@@ -58,24 +58,23 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
     return day === null ? part : `cast(${literal(day)} as text) as ${end}`;
   });
   const summed = [...new Set(Object.values(report.metrics).map((metric) => metric.column))];
-  const answer = await read(withSums(text, report.keys.includes('company'), summed));
-  const columns = answer.columns.slice(0, answer.columns.indexOf(PLACE));
-  const counted = await readCounted(read, report);
+  const answer = await read(withSums(text, report, summed));
+  const place = answer.columns.indexOf(PLACE);
+  const columns = answer.columns.slice(0, place);
+  const rows = answer.rows.filter((row) => row[place] !== null);
+  const statuses = answer.rows.flatMap((row) => (row[place] === null ? [row.slice(-STATUS.length)] : []));
+  const counted = report.counts.map((meaning) => countedBy(meaning, statuses));
   const { t } = translatorFor(request.language);
   const wanted = counted.filter(({ isWanted }) => isWanted).map(({ setting }) => setting);
   const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted));
-  const { name, title, question, notes } = report;
   return {
-    name,
-    title,
-    question,
-    notes,
+    ...headOf(report, request.language),
     from,
     to,
     columns,
-    rows: answer.rows.map((row) => row.slice(0, columns.length)),
+    rows: rows.map((row) => row.slice(0, columns.length)),
     /** The sums of the columns that add up, of each company by itself; none while a setting is wanted. */
-    totals: wanted.length > 0 ? [] : readTotals(answer, summed),
+    totals: wanted.length > 0 ? [] : readTotals({ ...answer, rows }, summed),
     /** The months or weeks of which the days asked for are a part. */
     partial: cutGroups(report.time, from, to),
     /** The settings that must say which statuses count. */
@@ -88,7 +87,7 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
         ),
       ),
       ...summed.flatMap((column) => {
-        const count = answer.rows.filter((row) => row[columns.indexOf(column)] === null).length;
+        const count = rows.filter((row) => row[columns.indexOf(column)] === null).length;
         return count === 0 || wanted.length > 0
           ? []
           : [
@@ -127,25 +126,37 @@ function checkDays(report: Report, from: string | null, to: string | null): void
     if (day !== null && !isCalendarDate(day)) refuse(`"${day}" is not a day.`, 'Write it as 2026-03-31.');
   if (from !== null && to !== null && from > to)
     refuse(`${from} is after ${to}.`, 'Write the earlier day first.');
-  const takes = takenDays(report);
-  if (from !== null && !takes.from)
-    refuse(`${report.title} takes no first day.`, takes.to ? 'Ask for the last day alone.' : PRESENT);
-  if (to !== null && !takes.to) refuse(`${report.title} takes no last day.`, PRESENT);
+  const [takesFirst, takesLast] = ['first', 'last'].map((day) => report.days.includes(day));
+  if (from !== null && takesFirst !== true)
+    refuse(
+      `${report.title} takes no first day.`,
+      takesLast === true ? 'Ask for the last day alone.' : PRESENT,
+    );
+  if (to !== null && takesLast !== true) refuse(`${report.title} takes no last day.`, PRESENT);
 }
 
 const PRESENT = 'It shows the present.';
 
 const PLACE = 'place_of_row';
 
-/** Adds the sums of some columns, over all rows of the row's company: in two parts each, which 64 bits hold. */
-function withSums(text: string, hasCompany: boolean, summed: readonly string[]): string {
-  const over = `over (${hasCompany ? 'partition by company' : ''})`;
+/** What is read of `bi_statuses`. */
+const STATUS = ['kind', 'status', 'records', 'counts_as'];
+
+/**
+ * Adds the sums of some columns, over all rows of the row's company: in two parts each, which 64 bits hold. Before the rows come the
+ * statuses by which it counts, so that both are of one reading.
+ */
+function withSums(text: string, { keys, counts }: Report, summed: readonly string[]): string {
+  const over = `over (${keys.includes('company') ? 'partition by company' : ''})`;
   const sums = summed.map(
     (column, at) =>
       `sum(${column} / ${PART}) ${over} as high_${at}, sum(${column} % ${PART}) ${over} as low_${at}`,
   );
-  return `select ${[`numbered.*`, ...sums].join(', ')}
-    from (select answer.*, row_number() over () as ${PLACE} from (${text}) as answer) as numbered order by ${PLACE}`;
+  const status = STATUS.map((column) => `s.${column} as counted_${column}`);
+  const statuses = `full join (select ${status.join(', ')} from bi_statuses s) counted on 1 = 0`;
+  return `select ${[`numbered.*`, ...sums, ...(counts.length === 0 ? [] : ['counted.*'])].join(', ')}
+    from (select answer.*, row_number() over () as ${PLACE} from (${text}) as answer) as numbered
+    ${counts.length === 0 ? '' : statuses} order by coalesce(${PLACE}, 0)`;
 }
 
 const PART = 1_000_000_000;
@@ -170,30 +181,21 @@ function readTotals(
     });
 }
 
-/** What the report counts: the setting of each, whether it is wanted, and the statuses that do not count. */
-async function readCounted(read: ReadCells, report: Report) {
-  const meanings = new Set(
-    [...report.sql.matchAll(/counts_as like '%(\w+)%'/g)].map(([, meaning = '']) => meaning),
-  );
-  if (meanings.size === 0) return [];
-  const { rows } = await read(
-    'select kind, status, records, counts_as from bi_statuses order by kind, status',
-  );
-  return [...meanings].map((meaning) => {
-    const ofKind = rows.filter(([kind]) => kind === (meaning === 'bought' ? 'purchases' : 'sales'));
-    const uncounted = ofKind.filter(([, , , countsAs]) => !(countsAs ?? '').split(', ').includes(meaning));
-    return {
-      setting: `reports.${meaning}`,
-      isWanted: ofKind.length > 1 && uncounted.length === ofKind.length,
-      uncounted: uncounted.map(([kind, status, records]) => `${kind} ${status} (${records})`),
-    };
-  });
+/** Whether the setting of what counts is wanted, and the statuses that do not count. */
+function countedBy(meaning: string, statuses: readonly (readonly Cell[])[]) {
+  const ofKind = statuses.filter(([kind]) => kind === (meaning === 'bought' ? 'purchases' : 'sales'));
+  const uncounted = ofKind.filter(([, , , countsAs]) => !(countsAs ?? '').split(', ').includes(meaning));
+  return {
+    setting: `reports.${meaning}`,
+    isWanted: ofKind.length > 1 && uncounted.length === ofKind.length,
+    uncounted: uncounted.map(([kind, status, records]) => `${kind} ${status} (${records})`).sort(),
+  };
 }
 
 /** The groups that begin before the first day, or end after the last one. */
 function cutGroups(time: Report['time'], from: string | null, to: string | null): readonly string[] {
   if (time === null || time === 'day') return [];
-  const groupOf = (day: string): string => (time === 'month' ? day.slice(0, 7) : mondayOf(day));
+  const groupOf = (day: string): string => GROUPS[time](day);
   const cut = [
     ...(from !== null && groupOf(from) === groupOf(dayAfter(from, -1)) ? [groupOf(from)] : []),
     ...(to !== null && groupOf(to) === groupOf(dayAfter(to, 1)) ? [groupOf(to)] : []),
@@ -203,6 +205,12 @@ function cutGroups(time: Report['time'], from: string | null, to: string | null)
 
 const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+
+const GROUPS = {
+  week: (day: string): string => mondayOf(day),
+  month: (day: string): string => day.slice(0, 7),
+  quarter: (day: string): string => `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`,
+};
 
 const mondayOf = (day: string): string => dayAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
 

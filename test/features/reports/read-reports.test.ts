@@ -3,9 +3,12 @@ import { expect, test } from 'vitest';
 import { parseReport } from '../../../src/features/reports/read-reports.ts';
 
 const HEAD = `-- title: Hours by technician
+-- title_fr: Machines
 -- question: How long did each technician work?
+-- question_fr: Services, machines ?
 -- note: A punch without an end has no hours: they are known
 --   once it has one.
+-- days: first, last
 -- keys: month, user_id
 -- time: month
 -- metric: hours (hours_e4): How long did technicians work?
@@ -19,8 +22,11 @@ test('a report is its head and its SQL, comments of the SQL included', () => {
     name: 'hours',
     title: 'Hours by technician',
     question: 'How long did each technician work?',
+    inFrench: { title: 'Machines', question: 'Services, machines ?' },
     notes: ['A punch without an end has no hours: they are known once it has one.'],
     sql: '-- Of today.\nselect 1\n\nfrom bi_punches\n',
+    days: ['first', 'last'],
+    counts: [],
     keys: ['month', 'user_id'],
     time: 'month',
     labels: [],

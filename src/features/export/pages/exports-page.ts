@@ -39,12 +39,12 @@ function reportTable(views: readonly string[], reader: Reader): Html {
   const { t } = reader;
   const day = (name: string, label: string, isTaken: boolean): Html | string =>
     isTaken ? html`<label>${label} <input type="date" name="${name}" /></label>` : '';
-  const rows = listReports(views).map(
+  const rows = listReports(views, reader.language).map(
     ({ name, title, question, missing, from, to }) =>
       html`<tr>
-        <th scope="row" lang="en">${title}</th>
+        <th scope="row">${title}</th>
         <td>
-          <p class="small quiet brief" lang="en">${missing ?? question}</p>
+          ${missing === null ? html`<p class="small quiet brief">${question}</p>` : html`<p class="small quiet brief" lang="en">${missing}</p>`}
           <form class="deciding" action="/v1/reports/${name}">
             ${day('from', t('From'), from)} ${day('to', t('To'), to)}
             <button name="format" value="xlsx">${t('Workbook')}</button>

@@ -1,9 +1,12 @@
 -- title: Bookings ahead
+-- title_fr: Réservations à venir
 -- question: How many bookings are to be picked up in each week from now on, and at what price?
+-- question_fr: Combien de réservations sont à ramasser chaque semaine à partir d’aujourd’hui, et à quel prix ?
 -- note: Now is the day of the last complete reading of the list, in `schedules.timezone`. A week is named by
 --   its Monday.
 -- note: `none` has bookings after 2049.
 -- note: `company` is the one that a booking names, or else its client; 0 where neither names one.
+-- days: first, last
 -- keys: week, company
 -- time: week
 -- metric: bookings_ahead (bookings): How many bookings are still to be picked up?

@@ -1,10 +1,14 @@
 -- title: Bookings and revenue per month
+-- title_fr: Réservations et revenus par mois
 -- question: How many bookings are picked up in each month, for how many clients, at what price, and how much
 --   of that is invoiced?
+-- question_fr: Combien de réservations sont ramassées chaque mois, pour combien de clients, à quel prix, et
+--   combien est déjà facturé ?
 -- note: A booking counts in the month of its pick-up; `none` has bookings without a day.
 -- note: Its revenue is the price of bookings; [Sales by month](#sales-by-month-company-and-branch) has that of
 --   sales.
 -- note: `company` is the one that a booking names, or else its client; 0 where neither names one.
+-- days: first, last
 -- keys: month, company
 -- time: month
 -- metric: bookings (bookings): How many bookings are picked up?

@@ -1,9 +1,12 @@
 -- title: Bookings and punches changed after their month was closed
+-- title_fr: Réservations et pointages modifiés après la fin de leur mois
 -- question: Which months of bookings and punches have other sums now than when they ended?
+-- question_fr: Quels mois de réservations et de pointages ont aujourd’hui d’autres sommes qu’à leur fin ?
 -- note: A month is closed when it ends, in `schedules.timezone`. `then` is the sum of its prices, hours or
 --   totals at that time, `now` the same at present.
 -- note: The mirror knows changes from the first certified reading of a kind on.
 -- note: Before PostgreSQL 17, replace `json(…)` by `cast(… as json)`.
+-- days: first, last
 -- keys: kind, month, company
 -- time: month
 -- metric: late_changes (changes): How often were bookings and punches changed after their month was closed?

@@ -1,7 +1,10 @@
 -- title: Changes per day
+-- title_fr: Changements par jour
 -- question: How much was created, updated, deleted and restored on each day?
+-- question_fr: Combien de fiches ont été créées, modifiées, supprimées et rétablies chaque jour ?
 -- note: The day is when the mirror found the change, in `schedules.timezone`.
 -- note: The first pull makes no events, so the first day comes after it.
+-- days: first, last
 -- keys: day
 -- time: day
 -- metric: records_created (created): How many records were created?

@@ -1,5 +1,7 @@
 -- title: Clients that may be the same
+-- title_fr: Clients peut-être en double
 -- question: Which clients share a phone number or a name?
+-- question_fr: Quels clients ont le même numéro de téléphone ou le même nom ?
 -- note: Names are compared without accents, capitals, blanks and signs, phone numbers by their digits: Québec
 --   Auto = QUEBEC-AUTO.
 -- note: A shared number need not be a mistake: a family, a building, a head office.

@@ -1,9 +1,12 @@
 -- title: Hours by technician and week
+-- title_fr: Heures par technicien et par semaine
 -- question: How long did each technician work in each week?
+-- question_fr: Combien d’heures chaque technicien a-t-il travaillé chaque semaine ?
 -- note: The service lists no users: only `user_id` identifies a technician.
 -- note: A week is named by its Monday; `none` has punches without a date, before 2000-01-03 or after 2049.
 -- note: A punch without an end has no hours yet; `open_punches` counts it, but not an end that cannot be read
 --   (`bi_issues`).
+-- days: first, last
 -- keys: week, company, user_id
 -- time: week
 -- metric: hours (hours_e4): How long did technicians work?

@@ -1,9 +1,13 @@
 -- title: Hours worked and billed
+-- title_fr: Heures travaillées et facturées
 -- question: How many hours were worked in each month, and how many were billed?
+-- question_fr: Combien d’heures ont été travaillées chaque mois, et combien ont été facturées ?
 -- note: Hours worked are those of punches, by their date. Hours billed are the quantities of sale lines whose
 --   product has the unit `h`, by the date of the sale: put the unit of your service in their place.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)). Where each stands apart,
 --   hours worked have the status `punches`.
+-- days: first, last
+-- counts: sold
 -- keys: month, company, status
 -- time: month
 -- metric: hours_worked (worked_e4): How many hours were worked?

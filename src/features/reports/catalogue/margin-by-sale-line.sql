@@ -1,12 +1,17 @@
 -- title: Margin of what was sold
+-- title_fr: Marge de ce qui a été vendu
 -- question: What is left of each product's sales after its own cost, and after the price at which it was
 --   bought?
+-- question_fr: Que reste-t-il des ventes de chaque produit après son propre coût, et après le prix auquel il a
+--   été acheté ?
 -- note: `own_cost` is the quantity sold at the product's `cost` of today, `purchase_cost` at the mean price
 --   of all its purchase lines; null where there is none.
 -- note: Prices and values are cut after four places.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)).
 -- note: A line whose sale is not there has the status `none`. `purchase_cost` is of the purchases that
 --   `reports.bought` counts.
+-- days: first, last
+-- counts: sold, bought
 -- keys: company, branch, product_id, status
 -- labels: code, name_fr
 -- metric: sold (sold_e4): How much were products sold for?
@@ -71,17 +76,10 @@ products as (
     from (select cast(null as bigint) as cost_e4) as expected where 1 = 0
   ) as unseen
 ),
-purchases as (
-  select id, coalesce(nullif(cast(status as text), ''), 'none') as status
-  from bi_purchases natural left join (
-    select (select status from bi_purchases where 1 = 0) as status
-    from (select cast(null as text) as status) as expected where 1 = 0
-  ) as unseen
-),
 -- Every line, where the mirror has no purchases.
 bought as (
   select l.product_id, cast(sum(l.produit_total_e4) as bigint) as total, cast(sum(l.product_quantity_e4) as bigint) as quantity
-  from bi_purchase_products l left join purchases p on p.id = l.purchase_id
+  from bi_purchase_products l left join bi_purchase_statuses p on p.purchase_id = l.purchase_id
   where l.product_quantity_e4 is not null and l.produit_total_e4 is not null
     and (coalesce(p.status, 'none') in (select status from bi_statuses where counts_as like '%bought%')
       or not exists (select 1 from bi_statuses where kind = 'purchases'))

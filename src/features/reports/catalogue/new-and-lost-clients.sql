@@ -1,8 +1,11 @@
 -- title: New and lost clients
+-- title_fr: Clients nouveaux et perdus
 -- question: How many clients came, went and came back in each month?
+-- question_fr: Combien de clients sont venus, partis et revenus chaque mois ?
 -- note: A client is new in the month of its `creation_date` (`none`: without one), lost when the mirror found
 --   it deleted, and back when the mirror found it again. A client that came and went counts as lost only.
 -- note: A client marked `inactive` is not lost.
+-- days: first, last
 -- keys: month, company
 -- time: month
 -- metric: new_clients (new_clients): How many clients came?

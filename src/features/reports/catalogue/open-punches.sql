@@ -1,9 +1,12 @@
 -- title: Open punches
+-- title_fr: Pointages ouverts
 -- question: Which technician has not punched out, since which day?
+-- question_fr: Quel technicien n’a pas pointé sa sortie, et depuis quel jour ?
 -- note: The service lists no users: only `user_id` identifies a technician.
 -- note: `days_open` counts to the day of the last complete reading; null if a day is before 2000 or after
 --   2049.
 -- note: An end that cannot be read is not missing: `bi_issues` has it.
+-- days: first, last
 -- keys: company, user_id, day
 -- time: day
 -- metric: open_punches (open_punches): How many punches have no end?

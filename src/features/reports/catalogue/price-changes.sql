@@ -1,9 +1,12 @@
 -- title: Changes of prices
+-- title_fr: Changements de prix
 -- question: Which prices of products changed on each day, from what to what?
+-- question_fr: Quels prix de produits ont changé chaque jour, et de combien à combien ?
 -- note: The day is when the mirror found the change. A change and its reversal between two readings stay
 --   invisible.
 -- note: A price from 900,000,000,000, or with more than four places, is null here; `bi_price_changes` has it
 --   as text.
+-- days: first, last
 -- keys: seq, company
 -- time: day
 -- labels: product_id, code, name_fr

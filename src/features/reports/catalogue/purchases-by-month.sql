@@ -1,7 +1,11 @@
 -- title: Purchases by provider and month
+-- title_fr: Achats par fournisseur et par mois
 -- question: How much was bought from each provider in each month?
+-- question_fr: Combien a été acheté de chaque fournisseur chaque mois ?
 -- note: A purchase counts in the month of its `date`; `none` has purchases without one.
 -- note: Counts purchases with a status of `reports.bought` ([what counts](#what-counts)).
+-- days: first, last
+-- counts: bought
 -- keys: month, company, branch, provider_id, status
 -- time: month
 -- labels: code, name

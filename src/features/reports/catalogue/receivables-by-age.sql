@@ -1,11 +1,15 @@
 -- title: Receivables by age
+-- title_fr: Comptes clients par ancienneté
 -- question: How much does each client owe as of a day, and since when?
+-- question_fr: Combien chaque client doit-il à un jour donné, et depuis quand ?
 -- note: The day is the last one asked for, or else that of the last complete reading of the sales, in
 --   `schedules.timezone`.
 -- note: A sale is owed from its `date` on, less the payments that name it (`invoice_id`) up to the day. A
 --   negative sum was paid too much.
 -- note: Changes that the service made to older sales and payments count as if they had always been so.
 -- note: Counts sales with a status of `reports.owed` ([what counts](#what-counts)).
+-- days: last
+-- counts: owed
 -- keys: company, branch, client_id, status
 -- labels: code, name
 -- metric: receivables_owed (owed_e4): How much is owed?

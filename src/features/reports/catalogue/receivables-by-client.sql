@@ -1,6 +1,9 @@
 -- title: Receivables and activity by client
+-- title_fr: Comptes clients et activité par client
 -- question: How much was invoiced to each client, how much is still to be invoiced, and which work is open
 --   for it?
+-- question_fr: Combien a été facturé à chaque client, combien reste à facturer, et quels travaux sont ouverts
+--   pour lui ?
 -- note: The service sends no payments: `invoiced` is everything ever invoiced, the most that the client can
 --   owe.
 -- note: A booking is invoiced if it has a `fact_number`. If your service calls that field `invoice`, replace

@@ -1,9 +1,13 @@
 -- title: Sales by month, company and branch
+-- title_fr: Ventes par mois, compagnie et succursale
 -- question: How much did each company and branch sell in each month?
+-- question_fr: Combien chaque compagnie et chaque succursale ont-elles vendu chaque mois ?
 -- note: A sale counts in the month of its `date`; `none` has sales without one.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)).
 -- note: `lines` is the sum of the lines, before taxes; `total` is what the service sends as `total`, or else
 --   the sum of the lines.
+-- days: first, last
+-- counts: sold
 -- keys: month, company, branch, status
 -- time: month
 -- metric: sales (sales): How many sales are there?

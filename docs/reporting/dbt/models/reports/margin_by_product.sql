@@ -3,6 +3,16 @@ with
 asked as (
   select cast(null as text) as first, cast(null as text) as last
 ),
+-- The statuses that count as bought; where several occur and `reports.bought` names none, each counts by itself. A mirror without
+-- purchases knows no status: every line counts.
+counted as (
+  select status, case when counts_as like '%bought%' then 'bought' else status end as name
+  from {{ source('bms_sync', 'bi_statuses') }} where kind = 'purchases' and (counts_as like '%bought%'
+    or not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'purchases' and counts_as like '%bought%'))
+  union all
+  select 'none', 'bought' from (select 1 as one) as without_purchases
+  where not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'purchases')
+),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 products as (
   select id, code, name_fr, price_e4
@@ -13,22 +23,23 @@ products as (
 ),
 -- Product 0 stands for lines whose product is unknown. The day of an instant is that of the company.
 lines as (
-  select coalesce(system_id, 0) as company, coalesce(product_id, 0) as product_id,
-    product_quantity_e4 as quantity, produit_total_e4 as cost,
+  select coalesce(l.system_id, 0) as company, coalesce(l.product_id, 0) as product_id, c.name as status,
+    l.product_quantity_e4 as quantity, l.produit_total_e4 as cost,
     (select cast(d.date as text) from {{ source('bms_sync', 'bi_calendar') }} d
       where d.ends_at > l._first_seen_at and d.starts_at <= l._first_seen_at order by d.ends_at limit 1) as day
-  from {{ source('bms_sync', 'bi_purchase_products') }} l
+  from {{ source('bms_sync', 'bi_purchase_products') }} l left join {{ source('bms_sync', 'bi_purchase_statuses') }} p on p.purchase_id = l.purchase_id
+  join counted c on c.status = coalesce(p.status, 'none')
 ),
 bought as (
-  select company, product_id, coalesce(substr(day, 1, 7), 'none') as month, count(*) as lines,
+  select company, product_id, status, coalesce(substr(day, 1, 7), 'none') as month, count(*) as lines,
     cast(sum(quantity) as bigint) as quantity, cast(sum(cost) as bigint) as cost
   from lines cross join asked a
   where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
-  group by company, product_id, coalesce(substr(day, 1, 7), 'none')
+  group by company, product_id, status, coalesce(substr(day, 1, 7), 'none')
 ),
 -- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (
-  select b.company, b.product_id, p.code, p.name_fr, b.month, b.lines, b.quantity, b.cost,
+  select b.company, b.product_id, b.status, p.code, p.name_fr, b.month, b.lines, b.quantity, b.cost,
     case when abs(b.quantity) <= 4000000000000000000 / (10000 + abs(p.price_e4 / 10000))
       then b.quantity * (p.price_e4 / 10000) + b.quantity * (p.price_e4 % 10000) / 10000 end as list_value
   from bought b left join products p on p.id = b.product_id
@@ -36,7 +47,7 @@ priced as (
 margins as (
   select priced.*, list_value - cost as margin from priced
 )
-select company, product_id, code, name_fr, month, lines, quantity as quantity_e4,
+select company, product_id, status, code, name_fr, month, lines, quantity as quantity_e4,
   cost as cost_e4,
   case when cost < 0 then '-' else '' end || (abs(cost) / 10000) || '.'
     || substr(cast(10000 + abs(cost) % 10000 as text), 2) as cost_exact,
@@ -44,4 +55,4 @@ select company, product_id, code, name_fr, month, lines, quantity as quantity_e4
   margin as margin_e4,
   case when margin < 0 then '-' else '' end || (abs(margin) / 10000) || '.'
     || substr(cast(10000 + abs(margin) % 10000 as text), 2) as margin_exact
-from margins order by coalesce(margin, 0) desc, company, product_id, month
+from margins order by coalesce(margin, 0) desc, company, product_id, status, month

@@ -54,17 +54,10 @@ products as (
     from (select cast(null as bigint) as cost_e4) as expected where 1 = 0
   ) as unseen
 ),
-purchases as (
-  select id, coalesce(nullif(cast(status as text), ''), 'none') as status
-  from {{ source('bms_sync', 'bi_purchases') }} natural left join (
-    select (select status from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as status
-    from (select cast(null as text) as status) as expected where 1 = 0
-  ) as unseen
-),
 -- Every line, where the mirror has no purchases.
 bought as (
   select l.product_id, cast(sum(l.produit_total_e4) as bigint) as total, cast(sum(l.product_quantity_e4) as bigint) as quantity
-  from {{ source('bms_sync', 'bi_purchase_products') }} l left join purchases p on p.id = l.purchase_id
+  from {{ source('bms_sync', 'bi_purchase_products') }} l left join {{ source('bms_sync', 'bi_purchase_statuses') }} p on p.purchase_id = l.purchase_id
   where l.product_quantity_e4 is not null and l.produit_total_e4 is not null
     and (coalesce(p.status, 'none') in (select status from {{ source('bms_sync', 'bi_statuses') }} where counts_as like '%bought%')
       or not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'purchases'))
